@@ -2,13 +2,15 @@
 
 Each benchmark is a process of its own, so that none is measured in what another left behind; one that breaks is told
 and the others go on. Printed are a table (what, measured, budget, met or missed, how many times as good as each peer in
-the same run) and the machine; --json keeps all of it. The exit code is 1 where a budget is missed or a benchmark broke.
+the same run), the machine with its calibration loop, and what each benchmark used; --json keeps all of it. Budgets in
+seconds are multiples of that loop. The exit code is 1 where a budget is missed or a benchmark broke.
 With --growth the warehouses of one and ten years are made and measured too.
 """
 
 import argparse
 import importlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -46,16 +48,25 @@ def measure(name: str, folder: Path, shared: Path) -> list[Result]:
     return list(module.measure(folder) if name == GROWTH else module.results(folder, shared))
 
 
-def measured_apart(name: str, shared: Path) -> tuple[list[Result], str]:
-    """Return the results of one benchmark, measured in a process of its own, and what broke it, if anything did."""
-    with tempfile.TemporaryDirectory() as folder:
+def measured_apart(name: str, shared: Path) -> tuple[list[Result], str, str]:
+    """Return the results of one benchmark, measured in a process of its own, what broke it, and what it used."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         target = Path(folder) / "results.json"
         given = ["--measure", name, folder, "--shared", str(shared.resolve()), "--json", str(target)]
         command = [sys.executable, "-m", "bench", *given]
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            return [], done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"ended with {done.returncode}"
-        return [Result(**each) for each in json.loads(target.read_text(encoding="utf-8"))], ""
+        began = time.perf_counter()
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        used = (
+            f"{time.perf_counter() - began:.0f} s of the clock, {usage.ru_utime + usage.ru_stime:.0f} s of the "
+            f"processor, peak memory {usage.ru_maxrss / 1024:.0f} MB"
+        )
+        if process.returncode:
+            errors.seek(0)
+            lines = errors.read().strip().splitlines()
+            return [], lines[-1] if lines else f"ended with {process.returncode}", used
+        return [Result(**each) for each in json.loads(target.read_text(encoding="utf-8"))], "", used
 
 
 def table(found: Iterable[Result]) -> Iterator[str]:
@@ -105,10 +116,9 @@ def main() -> int:
         if name in NEED_DATA and not (args.shared / "data").is_dir():
             broken[name] = f"no reference data in {args.shared}: name its folder with --shared"
         else:
-            began = time.perf_counter()
-            made, fault = measured_apart(name, args.shared)
+            made, fault, on[f"used by {name}"] = measured_apart(name, args.shared)
             found += made
-            print(f"{name}: {fault or len(made)} in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+            print(f"{name}: {fault or len(made)}; {on[f'used by {name}']}", file=sys.stderr, flush=True)
             if fault:
                 broken[name] = fault
     on["load average after"] = machine.load()

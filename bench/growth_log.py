@@ -1,6 +1,6 @@
 """The log that years of daily runs would have left, made by a seeded generator straight into the writer's file.
 
-Offers are those of every AWS type in many regions under each purchase option, and of neoclouds; one look a day at each
+Offers are those of some AWS types in many regions under each purchase option, and of neoclouds; one look a day at each
 scope, each with a document; an event where a price changed. RATES are the shares of prices that change a day: with the
 kinds' shares of all prices, 1 % together. Prices, regions and neoclouds' machines are made up, as are their moves.
 """
@@ -9,6 +9,7 @@ import hashlib
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ SIDES = ("east", "west", "central", "south", "north")
 REGIONS = tuple(f"{area}-{side}-{n}" for area in AREAS for side in SIDES for n in (1, 2))
 CLOUDS = ("lambda", "nebius", "runpod", "verda", "crusoe", "scaleway", "ovh", "vultr", "together", "hyperstack")
 CHIPS = ("H100 SXM", "A100 80GB", "H200", "B200", "L40S", "RTX 4090", "A10", "L4")
+FIRST_TYPES = ("p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf2.48xlarge")
+"""Of all AWS types those that the market has first; as many others as TYPES say follow in the order of their names."""
+TYPES = 36
 RATES = {"spot": 0.060, "cloud": 0.025, "list": 0.0019}
 
 
@@ -72,11 +76,12 @@ def market(n_prices: int) -> Market:
     """Return so many offers: a tenth of neoclouds, and of AWS a tenth spot and the rest lists and commitments."""
     dice = random.Random(SEED)  # noqa: S311 (a made-up market, the same each time)
     rows = _cloud_rows(dice, n_prices // 10)
-    types = [row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"]
-    for number in range(len(REGIONS) * len(types)):
+    named = {row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"}
+    types = [*FIRST_TYPES, *sorted(named.difference(FIRST_TYPES))][:TYPES]
+    for region, instance_type in product(REGIONS, types):
         if len(rows) >= n_prices:
             break
-        rows += _aws_rows(types[number // len(REGIONS)], REGIONS[number % len(REGIONS)], dice.uniform(1, 100))
+        rows += _aws_rows(instance_type, region, dice.uniform(1, 100))
     schema = {**observation_schema(), "source": pl.String, "scope": pl.String, "rate": pl.Float64, "price": pl.Float64}
     filled = [{name: row.get(name) for name in schema} for row in rows[:n_prices]]
     return Market(pl.DataFrame(filled, schema=schema).with_columns(pl.col("price").round(4)), dice)
@@ -125,31 +130,79 @@ def _aws_rows(instance_type: str, region: str, price: float) -> list[dict[str, A
     return rows + [aws | spot | {"availability_zone": f"{region}{zone}"} for zone in "abc"]
 
 
-EVENTS = """
-insert into core.price_event by name
-select
-    e.offer_id,
-    e.source,
-    e.scope,
-    d.observed_at as valid_from,
-    (e.unit_price * (0.85 + 0.3 * (hash(e.offer_id, d.n, 'price') / 18446744073709551615)))::DECIMAL(18, 4)
-        as unit_price,
-    null as upfront_price,
-    sha256(e.source || '|' || e.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256,
-    d.observed_at + interval 5 minutes as recorded_at,
-    null as retracts_recorded_at
-from (select n, ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(1, ?) as r (n)) as d
-cross join (
+MOVES = """
+create or replace temp table move as
+with priced as (
     select
         p.*,
-        case when o.purchase_option = 'spot' then ? when o.service_provider_name <> 'AWS' then ? else ? end as rate
-    from core.price_event as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-) as e
-where hash(e.offer_id, d.n, 'moves') / 18446744073709551615 < e.rate
-order by d.n, e.offer_id
+        o.offer_id,
+        case when o.purchase_option = 'spot' then $spot when o.service_provider_name <> 'AWS' then $cloud else $list end
+            as rate
+    from log.price_open as p
+    inner join core.offer as o on p.offer_no = o.offer_no
+),
+
+moved as (
+    select
+        p.offer_no,
+        p.source,
+        p.scope,
+        $first::TIMESTAMP + to_days(d.n::INTEGER) as observed_at,
+        (p.unit_price * (0.85 + 0.3 * (hash(p.offer_id, d.n, 'price') / 18446744073709551615)))::DECIMAL(18, 4)
+            as unit_price,
+        p.unit_price as first_price,
+        p.fetch_no as first_no
+    from range(1, $days) as d (n)
+    cross join priced as p
+    where hash(p.offer_id, d.n, 'moves') / 18446744073709551615 < p.rate
+),
+
+-- A price that repeats the one before is none.
+changed as (
+    select *
+    from moved
+    window w as (partition by offer_no, source order by observed_at)
+    qualify unit_price <> lag(unit_price, 1, first_price) over w
+)
+
+select
+    c.offer_no,
+    c.source,
+    c.scope,
+    c.observed_at,
+    f.fetch_no,
+    c.unit_price,
+    f.recorded_at,
+    lag(f.fetch_no, 1, c.first_no) over w as fetch_no_before,
+    lag(c.unit_price, 1, c.first_price) over w as price_before,
+    lead(f.fetch_no) over w is null as is_last
+from changed as c
+inner join log.scope_fetch as f on c.source = f.source and c.scope = f.scope and c.observed_at = f.observed_at
+window w as (partition by c.offer_no, c.source order by c.observed_at);
+
+insert into log.price_closed by name
+select
+    offer_no,
+    fetch_no_before as fetch_no,
+    fetch_no as end_fetch_no,
+    price_before as unit_price
+from move
+order by end_fetch_no, offer_no;
+
+update log.price_open as p
+set fetch_no = m.fetch_no, valid_from = m.observed_at, recorded_at = m.recorded_at, unit_price = m.unit_price
+from move as m
+where m.is_last and p.offer_no = m.offer_no and p.source = m.source
 """
 """Which prices move on which day, and where to, by hashes: the same on each machine, whatever the number of threads."""
+
+
+def add_moves(con: duckdb.DuckDBPyConnection, first: datetime, days: int) -> None:
+    """Let the open prices move on each of so many days after the first, whose fetches the log has."""
+    made, *others = MOVES.split(";")
+    con.execute(made, {"first": naive(first), "days": days, **RATES})
+    for statement in others:
+        con.execute(statement)
 
 
 def make(folder: Path, *, n_prices: int, years: int) -> None:
@@ -161,7 +214,7 @@ def make(folder: Path, *, n_prices: int, years: int) -> None:
         add_documents(con, looks, first, 1)
         load(con, looks, recorded_at=first)
         add_documents(con, looks, first + timedelta(days=1), days - 1, with_looks=True)
-        con.execute(EVENTS, [naive(first), days, RATES["spot"], RATES["cloud"], RATES["list"]])
+        add_moves(con, first, days)
 
 
 DAYS = """
@@ -171,7 +224,10 @@ select
     d.observed_at,
     d.observed_at + interval 5 minutes as recorded_at,
     strftime(d.observed_at, '%Y%m%d') as day,
-    sha256(l.source || '|' || l.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256
+    sha256(l.source || '|' || l.scope || '|' || d.observed_at::DATE::VARCHAR) as document_sha256,
+    (row_number() over (order by d.observed_at, l.source, l.scope))::INTEGER as place,
+    (select coalesce(max(document_no), 0) from log.document)::INTEGER as last_document_no,
+    (select coalesce(max(fetch_no), 0) from log.scope_fetch)::INTEGER as last_fetch_no
 from (select ?::TIMESTAMP + to_days(n::INTEGER) as observed_at from range(?) as r (n)) as d
 cross join looked as l
 order by d.observed_at, l.source, l.scope
@@ -189,15 +245,16 @@ def add_documents(
     con.register("looked", looked.to_arrow())
     con.execute(DAYS, [naive(first), days])
     con.execute(
-        "insert into core.document by name select document_sha256, source, scope, 'https://prices.example/' || source "
+        "insert into log.document by name select last_document_no + place as document_no, document_sha256, source, "
+        "scope, 'https://prices.example/' || source "
         "|| '/' || scope || '/' || day as url, observed_at as fetched_at, n_rows * 120 as size_bytes, recorded_at "
         "from look"
     )
     if with_looks:
         con.execute(
-            "insert into core.scope_run by name select 'growth-' || day as run_id, source, scope, observed_at, true as "
-            "complete, false as archived, 'ok' as status, n_rows::INTEGER as n_rows, 0 as n_refused, document_sha256, "
-            "recorded_at from look"
+            "insert into log.scope_fetch by name select last_fetch_no + place as fetch_no, 'growth-' || day as run_id, "
+            "source, scope, observed_at, true as complete, false as archived, 'ok' as status, "
+            "n_rows::INTEGER as n_rows, 0 as n_refused, last_document_no + place as document_no, recorded_at from look"
         )
     con.unregister("looked")
 
@@ -209,8 +266,8 @@ def last_prices(con: duckdb.DuckDBPyConnection, today: Market) -> None:
         "commitment_term_hours", "offering_class", "tier", "accelerator_label",
     ]  # fmt: skip
     last = con.execute(
-        f"select {', '.join(keys)}, arg_max(e.unit_price, e.valid_from)::DOUBLE as last_price "
-        "from core.price_event as e inner join core.offer as o on e.offer_id = o.offer_id group by all"
+        f"select {', '.join(keys)}, p.unit_price::DOUBLE as last_price "
+        "from log.price_open as p inner join core.offer as o on p.offer_no = o.offer_no"
     ).pl()
     last = last.with_columns(pl.col("commitment_term_hours").cast(pl.Int64))
     found = today.offers.select(keys).join(last, on=keys, how="left", nulls_equal=True, maintain_order="left")

@@ -65,7 +65,7 @@ change is compared, as the last price that we believed may be an older one than 
 the collectors, or one between two looks; a collector in another zone may be a day late."""
 
 IN_FLAGGED = """
-select distinct f.flag
+select distinct f.value
 from flagged as f
 where
     f.service_provider_name = $provider
@@ -144,7 +144,7 @@ def run(shared: Path, folder: Path) -> Import:
         seconds["publish"] = clock() - start - seconds["land"] - seconds["load"]
     body = history.read_bytes()
     document = Document(source="import", scope=HISTORY, url=HISTORY, body=body, fetched_at=datetime.now(UTC))
-    by_origin = observations.flagged(document)
+    by_origin = observations.parse(document).set_aside
     flagged = pl.concat(rows.with_columns(origin=pl.lit(origin)) for origin, rows in by_origin.items())
     return Import(file, flagged, seconds)
 

@@ -4,10 +4,12 @@ import os
 import platform
 import shutil
 import time
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("chipledger", "duckdb", "polars", "pandera", "pyarrow", "gpuhunt")
+LOOP = 5_000_000
 BLOCK = os.urandom(1 << 20)
 DISK_MB = 128
 
@@ -23,8 +25,25 @@ def describe(folder: Path) -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "versions": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        "calibration loop": f"{loop_seconds():.3f} s of the processor",
         "load average before": load(),
     }
+
+
+@cache
+def loop_seconds() -> float:
+    """Return the processor's seconds of five million additions in Python, the least of five times.
+
+    Budgets in seconds are multiples of it, as machines differ by three times.
+    """
+    return min(_added() for _ in range(5))
+
+
+def _added() -> float:
+    total, began = 0, time.process_time()
+    for number in range(LOOP):
+        total += number
+    return time.process_time() - began
 
 
 def load() -> str:

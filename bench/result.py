@@ -1,7 +1,11 @@
 """What a benchmark found: a quantity beside its budget, and what others took for the same work in the same run."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
+
+from bench import machine
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,20 @@ class Result:
     def as_json(self) -> dict[str, Any]:
         """Return the fields, with `met` and `ratios` beside them."""
         return asdict(self) | {"met": self.met, "ratios": self.ratios()}
+
+
+def in_loops(
+    name: str,
+    seconds: float,
+    budget: float,
+    *,
+    of: str = "processor",
+    peers: Mapping[str, float] = MappingProxyType({}),
+    note: str = "",
+) -> Result:
+    """Return seconds, and those of peers, as multiples of the machine's calibration loop (bench.machine)."""
+    loop = machine.loop_seconds()
+    told = f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    beside = {peer: value / loop for peer, value in peers.items()}
+    text = f"{told} of the {of}{'; ' if note else ''}{note}"
+    return Result(name, seconds / loop, "loops", budget, peers=beside, note=text)

@@ -5,7 +5,6 @@
     python bench/scale.py --out scale --events 10000000 --limit 14400  # 100,000 prices, 1 % a day: 10,000 days
     python bench/scale.py --out scale --times 10 --catalogue postgres
     python bench/scale.py --out scale --times 100 --threads 1 2 4      # of DuckDB, its workers; else one for each core
-    python bench/scale.py --out scale --events 3650000 --on lake --partition "source, month(valid_from)"
 
 For each size and warehouse four steps, each in a process of its own with a time limit: `make` (the log), `publish
 whole` (nothing published before), `load a day`, `publish a day` (the file of the day before stands). Of the last three
@@ -101,9 +100,7 @@ def run_step(step: str, where: Place, folder: Path, given: Told) -> Told:
     with scale_steps.timed_statements(given.get("threads")) as statements:
         if step == "make":
             with around():
-                found = scale_steps.make(
-                    where, folder, n_prices=given["n_prices"], days=given["days"], partition=given.get("partition")
-                )
+                found = scale_steps.make(where, folder, n_prices=given["n_prices"], days=given["days"])
         elif step == "load a day":
             found = scale_steps.load_day(where, folder, n_changed=given["n_changed"], around=around)
         else:
@@ -265,8 +262,6 @@ def cases(args: argparse.Namespace) -> Iterator[tuple[str, Told]]:
         days = max(2, args.events * 100 // args.prices)
         sizes.append((f"{args.events} events", {"n_prices": args.prices, "days": days}))
     for name, given in sizes:
-        if args.partition:
-            name, given["partition"] = f"{name}, partitioned", args.partition
         for threads in args.threads:
             yield f"{name}, {threads} threads", given | {"threads": threads}
         if not args.threads:
@@ -291,7 +286,6 @@ def main() -> int:
     parser.add_argument("--events", type=int, help="a log of so many changes, of --prices prices")
     parser.add_argument("--prices", type=int, default=100_000, help="with --events [100000]")
     parser.add_argument("--threads", type=int, nargs="*", default=[], help="DuckDB's, each size with each [all cores]")
-    parser.add_argument("--partition", help="of a lake, the columns by which events lie in files of their own")
     parser.add_argument("--on", choices=KINDS, nargs="+", default=list(KINDS))
     parser.add_argument("--catalogue", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each step [1800]")
@@ -307,8 +301,6 @@ def main() -> int:
         return 0
     if not args.out or not (args.times or args.events):
         parser.error("--out, and --times or --events")
-    if args.partition and args.on != ["lake"]:
-        parser.error("--partition is of a lake alone: --on lake")
     out = args.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     args.most_memory = args.most_memory or MOST_OF * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9

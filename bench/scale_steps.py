@@ -21,7 +21,6 @@ from flows.collect import publisher
 from flows.config.settings import RankingSettings
 from warehouse.lake.place import Place
 from warehouse.log import db
-from warehouse.log.events import naive
 from warehouse.log.load import load
 
 MOST = 100_000
@@ -123,23 +122,17 @@ def market(n_prices: int) -> growth_log.Market:
     return growth_log.Market(pl.concat(copies).head(n_prices), found.dice)
 
 
-def make(place: Place, folder: Path, *, n_prices: int, days: int, partition: str | None = None) -> dict[str, object]:
-    """Make the log that so many daily runs would have left, and the prices of the day after them, as a file.
-
-    Of a lake, events may lie in files of their own by columns.
-    """
+def make(place: Place, folder: Path, *, n_prices: int, days: int) -> dict[str, object]:
+    """Make the log that so many daily runs would have left, and the prices of the day after them, as a file."""
     first = growth_log.LAST_DAY - timedelta(days=days)
     today = market(n_prices)
     looks = today.looks(first)
-    rates = growth_log.RATES
     with db.open_log(place) as con:
-        if partition:
-            con.execute(f"alter table core.price_event set partitioned by ({partition})")
         growth_log.add_documents(con, looks, first, 1)
         checked(load(con, looks, recorded_at=first), n_prices)
         if days > 1:
             growth_log.add_documents(con, looks, first + timedelta(days=1), days - 1, with_looks=True)
-            con.execute(growth_log.EVENTS, [naive(first), days, rates["spot"], rates["cloud"], rates["list"]])
+            growth_log.add_moves(con, first, days)
         growth_log.last_prices(con, today)
         told = n_events(con)
     n_changed = today.turn()
@@ -172,7 +165,7 @@ def publish(place: Place, around: Callable[[], Any]) -> dict[str, object]:
 
 def next_day(con: duckdb.DuckDBPyConnection) -> datetime:
     """Return the moment a day after the last look."""
-    (last,) = con.execute("select max(observed_at) from core.scope_run").fetchone() or (None,)
+    (last,) = con.execute("select max(observed_at) from log.scope_fetch").fetchone() or (None,)
     if last is None:
         raise ValueError("a log without looks")
     return last.replace(tzinfo=UTC) + timedelta(days=1)

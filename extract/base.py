@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from warehouse.documents import Document, ScopeFetch
+from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class Landed(Protocol):
 class Context:
     """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
 
-    `last_observed` gives the moment of the last good fetch of a scope, None where there was none.
+    `last_observed` gives the moment of the last good fetch of a scope, None where there was none. `check` raises
+    SourceError where the gates would refuse what a document says.
     """
 
     web: "Web"
@@ -34,6 +35,7 @@ class Context:
     now: Callable[[], datetime]
     landed: Landed = lambda version_key: None
     last_observed: Callable[[str], datetime | None] = lambda scope: None
+    check: "Callable[[Parsed], None]" = lambda parsed: None
     progress: Callable[[str], None] = lambda message: None
 
 
@@ -47,12 +49,14 @@ class Parsed:
     Rows of a source that dates its prices itself also have `observed_at` (naive UTC) and its text, `observed_at_utc`.
     `unknown` names what the source shows and the parser has no rule for, such as a new instance family. `facts` are
     what else the document contains: frames by the name of their table in `warehouse.schema.tables.FACT_TABLES`.
+    `refused` are rows that could not be read while most could: they go to quarantine.
     """
 
     rows: "pl.DataFrame"
     ignored: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     facts: Mapping[str, "pl.DataFrame"] = field(default_factory=dict)
+    refused: tuple[RefusedRow, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +69,8 @@ class Source:
     `settings` names what a deployment may choose of it, besides `enabled`. `polite` sources go through
     `extract.web.polite`, which obeys robots.txt and pauses between requests to a host. A source with `off_because` is
     collected only where a deployment says `enabled = true`; the text says why. `credentials` names environment
-    variables and AWS actions in backticks, for the docs.
+    variables and AWS actions in backticks, for the docs. Of a source with `other_urls` the documents of a fetch are not
+    parts of one answer but choices: the first that can be read holds, and `fetch` puts the one that it chose first.
     """
 
     name: str
@@ -83,6 +88,7 @@ class Source:
     polite: bool = False
     off_because: str = ""
     credentials: str = "none"
+    other_urls: tuple[str, ...] = ()
 
 
 def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:

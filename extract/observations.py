@@ -1,40 +1,51 @@
 """Past prices from a CSV of observations: what somebody else saw, when, and where they say it.
 
-The header has `observed_at_utc, provider, region, pricing, usd_per_hour` and either `instance_type` or `gpu` and
-`gpu_count`; `term, payment, currency, source, tier_raw, gpu_raw, flags` are read when present, others are ignored.
-An empty price means "not offered from here on". Each origin named in `source` becomes a source of its own, called
-`import:<origin>`, so that two origins can say different things of one offer without contradiction.
+docs/importing.md has the columns; others are named and not read. An empty price means "not offered from here on". Each
+origin named in `source` becomes a source of its own, called `import:<origin>`, so that two origins can say different
+things of one offer without contradiction.
 
 Quirks:
 
 1. A `source` of the form `repository@commit` differs in every row of one history: the origin is the part before "@".
 2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
-   the tier as `tier`, the raw name as `accelerator_label`; `gpu`, a reading of it, stands in where it is empty.
-3. `usd_per_hour` is the price of the whole machine; beside it no other currency is believed.
-4. A row that its own collector doubts is no price: `DOUBTFUL` has the flags, and `flagged` gives such rows.
+   the tier as `tier`, the raw name as `accelerator_label`. A raw name that nobody can read stands in brackets behind
+   `gpu`, so that the chip is known and two products of one chip stay apart.
+3. The price is that of the whole machine: in US dollars, or `price_per_hour` in the row's own currency.
+4. A row with a flag counts only where each of its flags is known to be harmless. `WITHDRAWN` has those that say that it
+   is no price; any other flag holds the row until a person decides.
 5. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
 6. `no_capacity` says that nobody could rent at the price; the price itself is one.
+7. Whole price lists have machines without accelerators, which are left out and counted. A machine of an accelerator
+   family that is not known is none of them.
 """
 
 import csv
 import io
+import json
 import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from pathlib import PurePath
+from typing import NamedTuple
 
 import polars as pl
 
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.reference.accelerators import resolve
+from warehouse.reference.instance_types import ACCELERATOR_TYPE, read_table
 from warehouse.schema.tables import OBSERVATION
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 NAME = "import"
 PREFIX = "import:"
-REQUIRED = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour")
+REQUIRED = ("observed_at_utc", "provider", "region", "pricing")
+PRICES = ("usd_per_hour", "price_per_hour")
 OPTIONAL = (
-    *("instance_type", "gpu", "gpu_count", "gpu_raw", "term", "payment"),
-    *("currency", "source", "tier_raw", "flags"),
+    *("instance_type", "gpu", "gpu_count", "gpu_raw", "term", "payment", "offering_class", "upfront_usd"),
+    *("currency", "availability_zone_id", "source", "tier_raw", "flags"),
 )
 NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and saved as UTF-8 text with commas"
 COLUMNS_HINT = "docs/importing.md lists the columns"
@@ -52,7 +63,33 @@ MAX_HEADER_BYTES = 1 << 16
 TWICE = "_duplicated_0"
 """What polars puts behind a name that stands there for the second time."""
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
-DOUBTFUL = (
+MONEY_OR_TERMS = re.compile(
+    r"price|cost|usd|eur|gbp|cny|dollar|currency|fee|upfront|charge|amount|rate|discount|"
+    r"term|lease|contract|commit|payment|class|hour|month|year|tenancy|zone"
+)
+"""What the name of a column has, in small letters, that may change what a price means."""
+
+HARMLESS = re.compile(
+    # what the number is of several prices
+    r"median_of_offers|median_from_report|cheapest_listed|cheapest_live_offer"
+    # where it was read: a kind of place, or a name of one or two words
+    r"|(?:api|page|list|listed|catalog|published)_price|aggregator|(?:via|aggregator)_[a-z0-9.-]+(?:_[a-z0-9.-]+)?"
+    # of what the time is
+    r"|(?:git_)?commit_date|published_date"
+    # stock, which is no part of a price
+    r"|no_capacity|sold_out|out_of_stock|low_stock|in_stock"
+    # what the collector repaired or merged in its own words for the row, which the row then has
+    r"|(?:unit|label|region)_fixed_\w+|form_factors_merged",
+    re.ASCII | re.IGNORECASE,
+)
+"""Flags that take nothing from a price, by what their words mean, whoever writes them."""
+DOUBT = re.compile(
+    r"(?:^|[_.-])(?:suspect|placeholder|unknown|mixed|blend|stale|carried|old|fx|convert|exchange|estimat|guess|assum|"
+    r"imput|interpol|infer|approx|doubt|wrong|error|may|unverified|unsure|invalid|test|fake|default|fallback)",
+    re.IGNORECASE,
+)
+"""Beginnings of words that doubt a row wherever they stand in a flag: `via_fx_feed` is not harmless."""
+WITHDRAWN = (
     # the collector says that it is, or may be, the price of something else
     "suspect_",
     "placeholder_",
@@ -66,13 +103,63 @@ DOUBTFUL = (
     # the provider asks euros: the dollars are the collector's, and move with a rate that the row does not state
     "fx_converted_",
 )
-"""Beginnings of the flags of rows that are kept out of all prices."""
-
-NOTHING = ("nan", "null", "none", "n/a", "<na>")
-"""What programs write into a cell that has nothing, in small letters."""
+"""Beginnings of the flags by which collectors withdraw a row: it is refused for good, and nobody has to decide."""
 MEDIANS = ("median_of_offers", "median_from_report")
 FLOORS = ("cheapest_listed", "cheapest_live_offer")
 """Flags of the middle and of the least of several prices."""
+
+NOTHING = ("nan", "null", "none", "n/a", "<na>")
+"""What programs write into a cell that has nothing, in small letters."""
+AWS_TYPE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)")
+"""How AWS names machines of every kind."""
+AWS_ZONE = re.compile(r"-(?:[a-z]{3}-\d+|wl\d+(?:-[a-z]{3}\d+)?)$")
+"""What AWS's price list puts behind the region of a Local or a Wavelength Zone: us-west-2-lax-1, us-east-1-wl1-bos1."""
+PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
+"""A part of a chip in its name: 1/2 L40S."""
+MAX_NAMED = 10
+"""Values that a note names of each kind; the others are counted."""
+
+
+class Observed(NamedTuple):
+    """What a CSV says, by origin, and notes on it for whoever imports it.
+
+    `prices` have the columns `warehouse.schema.tables.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no
+    time) and `observed_at_utc` (the text). `set_aside` are rows that are no prices as they are: they have these
+    columns, `reason`, `field`, `value`, and `is_withdrawn`: by their collector, so that nobody has to decide.
+    """
+
+    prices: dict[str, pl.DataFrame]
+    set_aside: dict[str, pl.DataFrame]
+    notes: tuple[str, ...]
+
+
+class Machine(NamedTuple):
+    """What the cells of a row say of its machine: label and count of its chips, where its type does not say them.
+
+    `is_plain` ones have no accelerator. `has_chip`: chip and count are known. `words` name the machine or the chip.
+    """
+
+    words: str | None
+    accelerator_label: str | None = None
+    accelerator_count: str | None = None
+    is_plain: bool = False
+    has_chip: bool = False
+    machine_reason: str | None = None
+
+
+class Flags(NamedTuple):
+    """What the flags of a row say: what its number is, the first flag that sets the row aside, and why."""
+
+    statistic: str
+    flag: str | None = None
+    flag_reason: str | None = None
+    is_withdrawn: bool = False
+
+
+class Place(NamedTuple):
+    """Whether the region of a row is one that its provider has, as far as we know its regions."""
+
+    is_place: bool
 
 
 def provider_named(text: str) -> str:
@@ -85,81 +172,196 @@ def is_import(source: str) -> bool:
     return source == NAME
 
 
-def parse(document: Document) -> dict[str, pl.DataFrame]:
-    """Return the observations of a CSV, by origin, without those that their collector flagged as doubtful.
-
-    The columns are `warehouse.schema.tables.OBSERVATION`, `observed_at` (naive UTC; NULL where the text is no time) and
-    `observed_at_utc` (the text). Raises LayoutChanged where the file is no such CSV.
-    """
-    return _by_origin(_rows(document).filter(pl.col("flag").is_null()).drop("flag"))
-
-
-def flagged(document: Document) -> dict[str, pl.DataFrame]:
-    """Return the rows of a CSV that their collector flagged as doubtful, by origin.
-
-    The columns are those of `parse`, and `flag`: which of its flags it was. Raises LayoutChanged as `parse` does.
-    """
-    return _by_origin(_rows(document).filter(pl.col("flag").is_not_null()))
+def parse(document: Document) -> Observed:
+    """Return what a CSV of observations says. Raises LayoutChanged where the file is no such CSV."""
+    table, unread = _read(document)
+    rows = _rows(table, document)
+    plain, others = rows.filter("is_plain"), rows.filter(~pl.col("is_plain"))
+    prices, aside = others.filter(pl.col("reason").is_null()), others.filter(pl.col("reason").is_not_null())
+    notes = [*_not_read(unread), *_counted("rows left out, of machines without accelerators", plain, "instance_type")]
+    chipless = prices.filter(~pl.col("has_chip") & pl.col("unit_price").is_not_null())
+    notes += _counted("prices without a known chip and number of chips", chipless, "words")
+    own = ("is_plain", "has_chip", "words")
+    return Observed(
+        prices=_by_origin(prices.drop("reason", "field", "value", "is_withdrawn", *own)),
+        set_aside=_by_origin(aside.drop(own)),
+        notes=tuple(f"{document.scope}: {note}" for note in notes),
+    )
 
 
 def _by_origin(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {str(origin): group.drop("origin") for (origin,), group in rows.group_by("origin", maintain_order=True)}
 
 
-def _rows(document: Document) -> pl.DataFrame:
-    """Return all rows with the columns of `parse`, `flag` (NULL where nothing is in doubt) and `origin`."""
-    flags = pl.col("flags").fill_null("").str.split(";").list.eval(pl.element().str.strip_chars())
-    table = _read(document).with_columns(flags=flags)
-    rows = table.select(
-        service_provider_name=_text("provider")
+def _counted(what: str, rows: pl.DataFrame, column: str) -> list[str]:
+    """Return a line with how many rows there are, and of which values, most frequent first; no line of no rows."""
+    if rows.is_empty():
+        return []
+    counts = sorted(rows[column].value_counts().iter_rows(), key=lambda each: (-each[1], str(each[0])))
+    named = [f"{value or 'empty'} {count:,}" for value, count in counts[:MAX_NAMED]]
+    more = [f"{len(counts) - MAX_NAMED:,} more"] if len(counts) > MAX_NAMED else []
+    return [f"{len(rows):,} {what}: {', '.join((*named, *more))}"]
+
+
+def _not_read(names: list[str]) -> list[str]:
+    """Return a line on the columns that are not read, and one on those of them that may change what a price means."""
+    money = [name for name in names if MONEY_OR_TERMS.search(name.lower())]
+    others = [name for name in names if name not in money]
+    lines = {"columns not read that may be money or terms": money, "other columns not read": others}
+    return [f"{what}: {', '.join(found)}" for what, found in lines.items() if found]
+
+
+def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
+    """Return all rows with the columns of `Observed`, `origin`, and `is_plain`, `has_chip` and `words` of `Machine`."""
+    provider = (
+        _text("provider")
         .str.to_lowercase()
         .str.replace_all(_NOISE, "")
-        .replace_strict(PROVIDERS, default=_text("provider")),
+        .replace_strict(PROVIDERS, default=_text("provider"))
+    )
+    table = table.with_columns(service_provider_name=provider)
+    table = _with(table, ("service_provider_name", "instance_type", "gpu_raw", "gpu", "gpu_count"), _machine, Machine)
+    table = _with(table, ("service_provider_name", "region"), _place, Place)
+    table = _with(table, ("flags",), _flags, Flags)
+    currency, dollars, own = _text("currency").str.to_uppercase(), _text("usd_per_hour"), _text("price_per_hour")
+    in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
+    upfront = _text("upfront_usd")
+    # The first of these that is not NULL is why a row is no price as it is.
+    doubts = (
+        ("flags", pl.col("flag"), pl.col("flag_reason")),
+        ("instance_type", pl.col("words"), pl.col("machine_reason")),
+        ("region", _text("region"), _when(~pl.col("is_place"), "not a region of AWS that is known")),
+        ("currency", _text("region"), _when(in_china, "in China, and the row states no currency")),
+        (
+            "price_per_hour",
+            own,
+            _when(dollars.is_not_null() & own.is_not_null(), "usd_per_hour and price_per_hour are both filled in"),
+        ),
+        (
+            "upfront_usd",
+            upfront,
+            _when(
+                upfront.is_not_null() & (currency != "USD"),
+                "an upfront fee in dollars with a price in another currency",
+            ),
+        ),
+    )
+    rows = table.select(
+        *("service_provider_name", "accelerator_label", "accelerator_count", "statistic"),
         instance_type=_name("instance_type"),
-        accelerator_label=pl.when(_name("instance_type").is_null()).then(pl.coalesce(_name("gpu_raw"), _name("gpu"))),
-        accelerator_count=pl.when(_name("instance_type").is_null()).then(_text("gpu_count")),
         capacity_unit=pl.lit("instance"),
         region_id=_text("region"),
+        availability_zone_id=_text("availability_zone_id"),
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
         commitment_term_hours=_text("term")
         .str.to_lowercase()
         .replace_strict(TERMS, default=None, return_dtype=pl.Int64),
         purchase_payment_model=_text("payment"),
+        offering_class=_text("offering_class").str.to_lowercase(),
         tier=_text("tier_raw"),
-        statistic=pl.when(_has(*MEDIANS))
-        .then(pl.lit("median"))
-        .when(_has(*FLOORS))
-        .then(pl.lit("floor"))
-        .otherwise(pl.lit("price")),
-        pricing_currency=pl.when(_text("currency").fill_null("USD") == "USD")
-        .then(pl.lit("USD"))
-        .otherwise(pl.format("{} next to usd_per_hour", _text("currency"))),
+        pricing_currency=pl.when(dollars.is_not_null() & (currency != "USD"))
+        .then(pl.format("{} next to usd_per_hour", currency))
+        .when(~in_china & own.is_null())
+        .then(currency.fill_null("USD"))
+        .otherwise(currency),
         unit_price_type=pl.lit("List"),
-        unit_price=_text("usd_per_hour"),
+        unit_price=pl.coalesce(dollars, own),
+        upfront_price=upfront,
         observed_at_utc=_text("observed_at_utc"),
         observed_at=_moment(),
-        flag=pl.col("flags").list.eval(pl.element().filter(_begins(pl.element()))).list.first(),
+        reason=pl.coalesce(reason for _, _, reason in doubts),
+        field=pl.coalesce(pl.when(reason.is_not_null()).then(pl.lit(field)) for field, _, reason in doubts),
+        value=pl.coalesce(pl.when(reason.is_not_null()).then(value.fill_null("")) for _, value, reason in doubts),
+        is_withdrawn="is_withdrawn",
+        is_plain="is_plain",
+        has_chip="has_chip",
+        words="words",
         origin=_text("source").str.split("@").list.first().fill_null(PurePath(document.scope).stem),
     )
     missing = [name for name in OBSERVATION if name not in rows.columns]
     rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
-    return rows.select(*OBSERVATION, "observed_at", "observed_at_utc", "flag", "origin")
+    return rows.select(*OBSERVATION, pl.exclude(*OBSERVATION))
 
 
-def _has(*names: str) -> pl.Expr:
-    """Return whether a row has one of some flags."""
-    return pl.col("flags").list.eval(pl.element().is_in(names)).list.any()
+def _when(holds: pl.Expr, reason: str) -> pl.Expr:
+    return pl.when(holds).then(pl.lit(reason))
 
 
-def _begins(flag: pl.Expr) -> pl.Expr:
-    """Return whether a flag begins as one of `DOUBTFUL` does, also one that was cut short with its file."""
-    return pl.any_horizontal(
-        flag.str.starts_with(beginning) | ((flag != "") & pl.lit(beginning).str.starts_with(flag))
-        for beginning in DOUBTFUL
-    )
+def _with(
+    table: pl.DataFrame, key: tuple[str, ...], read: Callable[..., NamedTuple], kind: type[NamedTuple]
+) -> pl.DataFrame:
+    """Return a table with what a function reads in some of its columns; the same cells are read once."""
+    schema = {name: pl.Boolean if name.startswith(("is_", "has_")) else pl.String for name in kind._fields}
+    cells = table.select(key).unique(maintain_order=True)
+    found = pl.DataFrame([read(*row) for row in cells.iter_rows()], schema=schema, orient="row")
+    return table.join(cells.hstack(found), on=key, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _read(document: Document) -> pl.DataFrame:
+def _machine(
+    provider: str | None, instance_type: str | None, raw: str | None, gpu: str | None, n: str | None
+) -> Machine:
+    """Return what a row says of its machine: AWS's types have their chips in our table, others in the row's words."""
+    name, raw, gpu, count = (_cell(each) for each in (instance_type, raw, gpu, n))
+    if provider == "AWS" and name:
+        if name.removeprefix("ml.") in _aws_types():
+            return Machine(name, has_chip=True)
+        if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
+            return Machine(name, is_plain=True)
+        return Machine(name, machine_reason="not an instance type of AWS that is known")
+    label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
+    if label == gpu and raw and gpu and raw != gpu:
+        label = f"{gpu} [{raw}]"
+    words = label or name
+    if count is not None and not count.strip("0."):
+        if not label:
+            return Machine(words, is_plain=True)
+        return Machine(words, label, count, machine_reason="a chip is named, and its count is 0")
+    if label and count and PART.search(label) and not count.isdecimal():
+        return Machine(words, label, count, machine_reason="the name and the count both state a part of a chip")
+    return Machine(words, label, count, has_chip=bool(label and count and _is_known(label, provider)))
+
+
+def _is_known(label: str, provider: str | None) -> bool:
+    chip = resolve(label, provider)
+    return chip is not None and chip.accelerator_share is not None
+
+
+@cache
+def _aws_types() -> frozenset[str]:
+    return frozenset(fact.instance_type for fact in read_table())
+
+
+def _place(provider: str | None, region: str | None) -> Place:
+    """Return whether a region is known. Only AWS's are: those of botocore, and the zones that are named after them."""
+    text = _cell(region)
+    return Place(provider != "AWS" or text is None or AWS_ZONE.sub("", text) in _aws_regions())
+
+
+@cache
+def _aws_regions() -> frozenset[str]:
+    partitions = json.loads((files("botocore") / "data" / "partitions.json").read_text(encoding="utf-8"))["partitions"]
+    return frozenset(region for partition in partitions for region in partition["regions"])
+
+
+def _flags(text: str | None) -> Flags:
+    """Return what flags say that stand in one cell, separated by semicolons."""
+    flags = [flag for each in (text or "").split(";") if (flag := each.strip())]
+    statistic = "median" if {*flags} & {*MEDIANS} else "floor" if {*flags} & {*FLOORS} else "price"
+    if withdrawn := [flag for flag in flags if flag.startswith(WITHDRAWN)]:
+        return Flags(statistic, withdrawn[0], "flagged by their collector", is_withdrawn=True)
+    if unknown := [flag for flag in flags if not HARMLESS.fullmatch(flag) or DOUBT.search(flag)]:
+        return Flags(statistic, unknown[0], "with a flag that is not known to be harmless")
+    return Flags(statistic)
+
+
+def _cell(text: str | None) -> str | None:
+    """Return the text of a cell; None where it has nothing, or what programs write for nothing."""
+    text = (text or "").strip()
+    return text if text and text.lower() not in NOTHING else None
+
+
+def _read(document: Document) -> tuple[pl.DataFrame, list[str]]:
+    """Return a CSV with all columns that are known, and the names of the others."""
     if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
         raise _wrong(document, "the header is no line of names", "header", document.body[:80], COLUMNS_HINT)
     _check_cells(document)
@@ -168,22 +370,27 @@ def _read(document: Document) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise _wrong(document, NOT_CSV, "file", str(error).splitlines()[0], CSV_HINT) from error
     table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines, of which a file can have a million
-    known = {*REQUIRED, *OPTIONAL}
+    known = (*REQUIRED, *PRICES, *OPTIONAL)
     twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
-    if known.intersection(twice):
+    if set(known).intersection(twice):
         raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
-    misspelt = [name for name in table.columns if name not in known and name.strip().lower() in known]
+    unread = [name for name in table.columns if name not in known]
+    misspelt = [name for name in unread if name.strip().lower() in known]
     if misspelt:
         # Passed over, a column called Currency would make dollars of euros.
         hint = "Write the names in small letters, without blanks"
         raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
     chip = ("gpu", "gpu_count") if "instance_type" not in table.columns else ()
     missing = [name for name in (*REQUIRED, *chip) if name not in table.columns]
+    if not {*PRICES} & {*table.columns}:
+        missing.append("usd_per_hour (or price_per_hour and currency)")
+    if "price_per_hour" in table.columns and "currency" not in table.columns:
+        missing.append("currency with price_per_hour")
     if missing:
         message = f"the header lacks {', '.join(missing)}"
         raise _wrong(document, message, "header", ",".join(table.columns), COLUMNS_HINT)
-    absent = [name for name in OPTIONAL if name not in table.columns]
-    return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    absent = [name for name in known if name not in table.columns]
+    return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent), unread
 
 
 def _check_cells(document: Document) -> None:

@@ -58,6 +58,24 @@ def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
     return found is not None
 
 
+ROWS_OF_A_THREAD = 122_880
+"""DuckDB's row group, the least that it gives a thread."""
+
+
+def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> None:
+    """Have DuckDB use no more threads than the largest table of a database, by default of that in use, has row groups.
+
+    A SELECT over less is done as soon by one thread, at a sixth less of the processor's time.
+    """
+    con.execute("reset threads")
+    (threads,) = con.execute(
+        "select least(current_setting('threads'), 1 + coalesce(max(estimated_size), 0) // ?) "
+        "from duckdb_tables() where database_name = coalesce(?, current_database())",
+        [ROWS_OF_A_THREAD, database],
+    ).fetchall()[0]
+    con.execute(f"set threads = {threads:d}")
+
+
 def all_of(file: Path, name: str) -> list[Row]:
     """Return the rows of a SELECT from a published file, which is opened read-only and closed again."""
     with duckdb.connect(str(file), read_only=True) as con:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cost_file import neocloud, run
 from few_marts import needed
+from log_rows import add_documents
 from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
@@ -36,8 +37,7 @@ def publish_breakeven(folder: Path) -> None:
             run(**h200, output_rate=Decimal(100), input_length=Decimal(4000)),
         ])  # fmt: skip
         for moment, together in at_once(looks):
-            for each in together:
-                con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+            add_documents(con, *together)
             load(con, together, recorded_at=moment)
         published_file.publish(
             con, folder, marts=MADE, macros=MACROS, formulas=create_formulas,

@@ -62,19 +62,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         log_place.drop(getattr(item, "funcargs", {}).get("tmp_path"))
 
 
-class NoPandas:
-    """Says at once that there is no pandas: DuckDB looks for it, along the whole path, with every bound value."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("no pandas in tests", name=name)
-
-
-def pytest_configure() -> None:
-    """Have no test find a package that the project has not."""
-    sys.meta_path.insert(0, NoPandas())
-
-
 @pytest.fixture(scope="session", autouse=True)
 def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Let the logs of all tests be what `--warehouse` says; give the lakes, or None."""

@@ -4,6 +4,7 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
+from log_rows import add_documents
 from looks import Row, day, row
 from purchase import SOURCES, seen
 from weekly_file import HOSTILE, aws, chip, first
@@ -50,15 +51,11 @@ def publish_hostile(folder: Path) -> Path:
     looks = [first(5), seen(6, "aws_price_list", *market(6)), seen(13, "aws_price_list", *market(13))]
     with db.writer(folder) as con:
         for each in looks:
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, "
-                "? as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
-                [each.document_sha256, each.source, each.scope, f"https://x.test/{HOSTILE}",
-                 naive(each.observed_at), naive(each.observed_at)],
-            )  # fmt: skip
+            add_documents(con, each, urls=[f"https://x.test/{HOSTILE}"])
             load(con, [each], recorded_at=each.observed_at)
         con.execute(
-            "insert into core.scope_run by name select 'failed' as run_id, 'aws_price_list' as source, ? as scope, "
+            "insert into log.scope_fetch by name select 999 as fetch_no, 'failed' as run_id, "
+            "'aws_price_list' as source, ? as scope, "
             "?::timestamp as observed_at, false as complete, false as archived, 'failed' as status, ? as error, "
             "?::timestamp as recorded_at",
             [HOSTILE, naive(day(19)), HOSTILE, naive(day(19))],

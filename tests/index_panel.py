@@ -11,6 +11,7 @@ from looks import day, memory
 
 from transform.models import MARTS, SQL
 from warehouse.log.db import create_macros, insert_rows, sql
+from warehouse.publish.building import CHAIN_BEFORE
 from warehouse.schema.tables import DERIVED_TABLES, columns_of
 
 Offer = tuple[str, str, int]
@@ -108,7 +109,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "create schema int; create schema mart; create schema if not exists meta; "
-        "create table meta.build (built_at timestamp); create table meta.incremental_day (name varchar, first_day date)"
+        "create table meta.build (built_at timestamp); " + CHAIN_BEFORE
     )
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "

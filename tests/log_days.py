@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 from few_marts import formulas_of
+from log_rows import add_documents
 from looks import day
 
 from transform.models import Mart
@@ -17,10 +18,7 @@ from warehouse.publish.building import SourceRow
 
 def told(con: duckdb.DuckDBPyConnection, each: ParsedFetch, *, learnt: float) -> None:
     """Load one look with its document."""
-    con.execute(
-        "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
-        [each.document_sha256, each.source, each.scope],
-    )
+    add_documents(con, each)
     load(con, [each], recorded_at=day(learnt))
 
 

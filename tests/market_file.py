@@ -6,13 +6,13 @@ from pathlib import Path
 
 import kept
 import pytest
+from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
 from transform.formula import create_formulas
 from transform.models import MACROS, MARTS
 from warehouse.log import db
-from warehouse.log.events import naive
 from warehouse.log.load import load
 from warehouse.publish import published_file
 
@@ -88,12 +88,8 @@ def market(base: pytest.TempPathFactory) -> Path:
 def publish_market(folder: Path) -> Path:
     """Publish the market into a folder and return the file."""
     with db.writer(folder) as con:
-        for each in looks():
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, "
-                "'https://x.test/' as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
-                [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
-            )
+        every = list(looks())
+        add_documents(con, *every, urls=["https://x.test/"] * len(every))
         for moment, together in at_once(looks()):
             load(con, together, recorded_at=moment)
         return published_file.publish(

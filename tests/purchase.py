@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import polars as pl
 from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed, undescribed
+from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, look, row
 
 from transform.models import MACROS, MARTS
@@ -43,8 +44,7 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
 
         def put(*looks: ParsedFetch, at: float) -> Path:
             for moment, together in at_once(looks):
-                for each in together:
-                    con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+                add_documents(con, *together)
                 load(con, together, recorded_at=moment)
             return published_file.publish(
                 con,

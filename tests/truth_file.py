@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 from few_marts import formulas_of
+from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, look, row
 from purchase import SOURCES
 
@@ -66,11 +67,7 @@ def published(folder: Path, looks: Sequence[ParsedFetch], *, spoil: str = "", ur
     """Publish looks with the truth checks; `spoil` is SQL that harms the log before it is published."""
     marts: tuple[Mart, ...] = (*BASE, *TRUTH)
     with db.writer(folder) as con:
-        for number, each in enumerate(looks):
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as url",
-                [each.document_sha256, urls[number] if urls else "https://x.test/"],
-            )
+        add_documents(con, *looks, urls=urls or ["https://x.test/"] * len(looks))
         for moment, together in at_once(looks):
             load(con, together, recorded_at=moment)
         if spoil:

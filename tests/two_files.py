@@ -1,4 +1,4 @@
-"""Histories published twice, as a file that may take over from the one before and one made from nothing, compared."""
+"""Histories published twice, as a file that is amended day by day and one made from nothing, compared."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,12 +25,6 @@ SOURCES = [
 ]
 MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move", "spot_region_price")
 put = partial(put_log, marts=MARTS, sources=SOURCES)
-TABLES = (
-    "core.price_event", "core.sku_price", "core.offer_unit", "int.price_history", "int.price_move", "int.repricing",
-    "int.price_change", "int.accelerator_hour_price", "int.price_index_item", "int.price_level", "int.price_index",
-    "int.source_health", "int.provider_price", "int.list_price_move", "int.aws_purchase_options",
-    "int.spot_zone_price", "int.spot_region_price",
-)  # fmt: skip
 
 
 def chip(label: str, price: str, **others: object) -> Row:
@@ -57,17 +51,22 @@ def differences(one: Path, other: Path) -> dict[str, list[Any]]:
     with duckdb.connect() as con:
         con.execute(f"attach '{one}' as one (read_only)")
         con.execute(f"attach '{other}' as other (read_only)")
+        names = con.execute(
+            "select distinct schema_name || '.' || table_name from duckdb_columns() "
+            "where database_name in ('one', 'other') and schema_name in ('core', 'ref', 'int', 'mart', 'focus')"
+        ).fetchall()
         found = {
-            table: con.execute(
-                f"(from one.{table} except all from other.{table}) union all "
-                f"(from other.{table} except all from one.{table}) order by all limit 4"
+            name: con.execute(
+                f"(from one.{name} except all from other.{name}) union all "
+                f"(from other.{name} except all from one.{name}) order by all limit 4"
             ).fetchall()
-            for table in TABLES
+            for (name,) in names
         }
     return {table: rows for table, rows in found.items() if rows}
 
 
-def n_incremental_builds(file: Path) -> int:
+def n_amended(file: Path) -> int:
+    """Return how often a file was amended since it was made from nothing."""
     with duckdb.connect(str(file), read_only=True) as con:
         (found,) = con.execute("select n_incremental_builds from meta.build").fetchone() or (0,)
     return int(found)

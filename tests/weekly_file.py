@@ -9,13 +9,13 @@ from pathlib import Path
 
 import kept
 import pytest
+from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
 from transform.formula import create_formulas
 from transform.models import MACROS, MARTS
 from warehouse.log import db
-from warehouse.log.events import naive
 from warehouse.log.load import load
 from warehouse.publish import published_file
 
@@ -73,11 +73,7 @@ def publish_weeks(folder: Path) -> Path:
     ]  # fmt: skip
     with db.writer(folder) as con:
         for each in looks:
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, "
-                "'https://x.test/' as url, ?::timestamp as fetched_at, 100 as size_bytes, ?::timestamp as recorded_at",
-                [each.document_sha256, each.source, each.scope, naive(each.observed_at), naive(each.observed_at)],
-            )
+            add_documents(con, each, urls=["https://x.test/"])
             load(con, [each], recorded_at=day(LATE_DAY) if each.scope == "late" else each.observed_at)
         return published_file.publish(
             con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,

@@ -36,6 +36,7 @@ KINDS = {
     "ref": "Reference tables",
     "focus": "FOCUS",
     "core": "The log and its facts",
+    "log": "The log as it is stored",
 }
 TABLES = """
 select schema_name, table_name as name, comment, null as parameters from duckdb_tables()

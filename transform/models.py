@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from warehouse.publish.incremental_offers import ByOffer
+from warehouse.publish.building import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
@@ -44,18 +44,10 @@ class Mart:
         return EXAMPLES.get(self.name) if self.schema == "mart" else None
 
     @property
-    def incremental_day(self) -> str | None:
-        """Return the SELECT of the first day that may differ from the published file before; None: of all days."""
-        return self._sql_in("incremental_day")
-
-    @property
-    def dependents(self) -> str | None:
-        """Return the SELECT of the offers that depend on touched ones; None: none does."""
-        return self._sql_in("dependent")
-
-    def _sql_in(self, folder: str) -> str | None:
-        file = SQL / folder / f"{self.name}.sql"
-        return file.read_text() if file.is_file() else None
+    def amended(self) -> str | None:
+        """Return the SELECT of what else a change makes again: offers, or days; None: nothing."""
+        file = SQL / "amend" / f"{self.name}.sql"
+        return file.read_text() if self.schema == "int" and file.is_file() else None
 
 
 @dataclass(frozen=True)
@@ -102,7 +94,6 @@ MARTS = (
     Mart("accelerator_hour_price", "The last known price of one offer, per chip-hour", is_table=True),
     Mart("source_health", "One scope of one source: its last fetch and the result", is_table=True),
     Mart("truth_rule", "One truth check: what it asks, its limits, what to do where it differs", is_table=True),
-    Mart("truth_band", "One chip: the plausible range of its price per chip-hour", is_table=True),
     Mart("truth_price", "One list price that truth checks read", is_table=True),
     Mart("truth_second", "Prices that two sources tell, one row a check and subject", is_table=True),
     Mart("truth_continuity", "Consecutive fetches and offers, one row a check and subject", is_table=True),
@@ -173,9 +164,7 @@ MARTS = (
     Mart("token_cost_history", "What a million output tokens cost at best from one day to another", is_table=True),
     Mart("serving_offer", "One operating point on one provider's terms", is_table=True),
     Mart(
-        "token_cost",
-        "What a million tokens costs at one operating point, on one provider's terms, at one utilisation",
-        is_table=True,
+        "token_cost", "What a million tokens costs at one operating point, on one provider's terms, at one utilisation"
     ),
     Mart("training_rate", "How fast one training runs on one size of unit", is_table=True),
     Mart("training_offer", "One measured training on one provider's terms", is_table=True),
@@ -293,7 +282,6 @@ ALIASES = {
         "repricing",
         "accelerator_hour_price",
         "truth_rule",
-        "truth_band",
         "truth_price",
         "truth_second",
         "truth_continuity",

@@ -1,9 +1,11 @@
 """What a full, read-only or failing disk does to a run, as an error that names the path, the disk and what is free."""
 
 import errno
+import fcntl
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,12 +14,16 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT)
 CAUSES = {
     **dict.fromkeys(FULL, ("the disk is full", "Make room there, then run again: nothing that was published is lost")),
     **dict.fromkeys(
         (errno.EACCES, errno.EPERM),
         ("it may not be read or written", "Give the user of this process the right to, or name another --data-dir"),
+    ),
+    errno.EFBIG: (
+        "the file would be larger than this process may write",
+        "Raise the limit (`ulimit -f`, LimitFSIZE of systemd), then run again: nothing that was published is lost",
     ),
     errno.EROFS: ("the disk is read-only", "Mount it for writing, or name another --data-dir"),
     errno.EIO: ("the disk fails", "Repair the disk; `chipledger data restore` brings a backup back, on another one"),
@@ -41,10 +47,56 @@ def faults(folder: Path) -> Iterator[None]:
         if found is None:
             raise
         number, path = found
-        message, hint = CAUSES[number]
-        raise DiskFault(
-            message, source=str(path or folder), field="disk", value=_disk(path or folder), hint=hint
-        ) from error
+        raise _fault(number, path or folder) from error
+
+
+def refusal(error: OSError) -> ChipledgerError:
+    """Return the error of a path that the system refuses, for what no disk is at fault too."""
+    path = next(name for name in (error.filename2, error.filename) if isinstance(name, str))
+    if error.errno in CAUSES:
+        return _fault(error.errno, Path(path))
+    reason = (error.strerror or str(error)).lower()
+    return ChipledgerError(reason, source=path, hint="Check the path: each part of it, what is there, and its rights")
+
+
+def _fault(number: int, path: Path) -> DiskFault:
+    message, hint = CAUSES[number]
+    return DiskFault(message, source=str(path), field="disk", value=_disk(path), hint=hint)
+
+
+@contextmanager
+def lock_file(path: Path) -> Iterator[int]:
+    """Open the file of a lock, made where there is none, and yield its descriptor; what it holds stays.
+
+    Raises ChipledgerError where the path is a link, has another name too, or is no file: what is written to it might be
+    another's.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    hint = "Remove what is there, if nobody needs it; the lock is made anew"
+    try:
+        handle = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            kind = "a link" if path.is_symlink() else "no file"
+            raise ChipledgerError(f"the lock is {kind}", source=str(path), hint=hint) from error
+        raise
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            kind = "another file's, too" if stat.S_ISREG(found.st_mode) else "no file"
+            raise ChipledgerError(f"the lock is {kind}", source=str(path), hint=hint)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def try_lock(handle: int) -> bool:
+    """Take the lock of an open file, which lasts until that is closed; return False where another process has it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_fault(error: BaseException) -> bool:

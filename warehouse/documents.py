@@ -68,12 +68,26 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefusedRow:
+    """A row of a document that could not be read, while the others could: why, in which field, and what stands there.
+
+    `content` is the row as text, cut where it is long.
+    """
+
+    reason: str
+    field: str
+    value: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScopeFetch:
     """One look at one scope of a source: the documents it gave, and whether they are the whole answer.
 
     Only a complete look allows to say that an offer is gone; archives and imports are never complete.
     `observed_at` is the moment the prices were true of: the time of the fetch for a live look,
-    the provider's date of publication for an archived one.
+    the provider's date of publication for an archived one. `clock_ahead_s` says by how many seconds the clock of the
+    machine that fetched was ahead of the median of the answers' Date headers; None where no answer had one.
     """
 
     source: str
@@ -83,3 +97,4 @@ class ScopeFetch:
     documents: tuple[Document, ...]
     archived: bool = False
     notes: tuple[str, ...] = ()
+    clock_ahead_s: float | None = None

@@ -1,6 +1,7 @@
 """Results of other people's benchmark tools, read as measurements: bring your own benchmark.
 
-Read are vLLM, SGLang, GenAI-Perf and AIPerf, LLMPerf, InferenceX, MLPerf LoadGen and MLPerf Training; one module each,
+Read are vLLM, SGLang, GenAI-Perf and AIPerf, LLMPerf, InferenceX, MLPerf LoadGen, MLPerf Training and
+the results of a round of MLPerf Inference; one module each,
 whose docstring says what its files mean. What a file does not tell the user gives (`supplied.MEANINGS`); nothing is
 guessed. A run that contradicts itself, or was not valid, is refused with the sum that it fails.
 """
@@ -8,7 +9,17 @@ guessed. A run that contradicts itself, or was not valid, is refused with the su
 from collections.abc import Mapping
 from types import ModuleType
 
-from extract.benchmarks import content, genai_perf, inferencex, llmperf, mlperf_loadgen, mlperf_training, sglang, vllm
+from extract.benchmarks import (
+    content,
+    genai_perf,
+    inferencex,
+    llmperf,
+    mlperf_loadgen,
+    mlperf_results,
+    mlperf_training,
+    sglang,
+    vllm,
+)
 from extract.benchmarks.content import Run
 from extract.benchmarks.result import RUN, BenchmarkIncomplete, BenchmarkRefused, ParsedRun, describe
 from extract.benchmarks.supplied import MEANINGS, Supplied, complete
@@ -17,7 +28,7 @@ from warehouse.reference.table import Line, Values, first_refusal
 
 __all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "describe", "detect", "read"]
 
-_JSON_TOOLS = (inferencex, genai_perf, llmperf, sglang, vllm)
+_JSON_TOOLS = (mlperf_results, inferencex, genai_perf, llmperf, sglang, vllm)
 """In the order in which they are asked: forms that are parts of others come after them."""
 KNOWN = (
     "vLLM bench serve, SGLang bench_serving, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen, MLPerf Training"
@@ -84,7 +95,7 @@ def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
             for run in runs:
                 if not tool.claims(run):
                     raise run.layout("body", f"{run.place} is not of the tool of the first, {tool.FAMILY}")
-            return tool, runs
+            return tool, mlperf_results.chosen(runs, name) if tool is mlperf_results else runs
     return None
 
 
@@ -92,6 +103,8 @@ def _parse(tool: ModuleType, run: Run, words: Supplied) -> ParsedRun:
     parsed: ParsedRun = tool.parse(run)
     if tool is mlperf_training:
         mlperf_training.with_sequence_length(parsed, words["sequence_length"])
+    if tool is inferencex and parsed.is_official is None:
+        inferencex.with_form(parsed, words["source_url"])
     return parsed
 
 

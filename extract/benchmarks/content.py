@@ -186,6 +186,8 @@ def _values(text: str, source: str) -> list[Any]:
             return [loads(line) for line in lines]
         except ValueError as inner:
             raise _not_json(inner, text, source) from inner
+    if isinstance(whole, dict) and whole and all(key.isdigit() and isinstance(whole[key], dict) for key in whole):
+        return list(whole.values())  # an object with a number for each run
     return whole if isinstance(whole, list) else [whole]
 
 

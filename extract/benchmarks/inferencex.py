@@ -26,6 +26,8 @@ from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from extract.benchmarks.supplied import OFFICIAL
 
 FAMILY = "inferencex"
+FORMS = {"h100": "SXM", "h200": "SXM", "b200": "SXM", "b300": "SXM", "gb200": "NVL72", "gb300": "NVL72"}
+"""The forms of the chips on which the official runs are made, whose files name the chip alone."""
 MODELS = {"dsr1": "DeepSeek-R1-0528"}
 """InferenceX's own short names, where no model id stands beside them."""
 TOLERANCE = Decimal("0.01")
@@ -84,6 +86,14 @@ def parse(run: Run) -> ParsedRun:
     _latencies(metrics, found)
     _rates(run, metrics, found)
     _errors(metrics, found)
+    return with_form(found, link)
+
+
+def with_form(found: ParsedRun, link: str | None) -> ParsedRun:
+    """Return a run with the form of its chip, where a link says that it is official."""
+    form = FORMS.get(found.accelerator or "")
+    if form and link and OFFICIAL[FAMILY].fullmatch(link):
+        found.accelerator = f"{found.accelerator} {form}"
     return found
 
 
@@ -244,7 +254,9 @@ def _parallelism(run: Run) -> str | None:
         if run.flag(f"{prefix}dp_attention"):
             words.append("DP attention")
         workers = run.number(f"{prefix}num_workers") if prefix else None
-        return " ".join(words) + (f" x {plain(workers)}" if words and workers else "")
+        chips = run.number(f"num_{prefix}gpu") if prefix and run.flag("disagg") else None
+        text = " ".join(([f"{plain(chips)} GPUs"] if chips else []) + words)
+        return text + (f" x {plain(workers)}" if words and workers else "")
 
     if not run.flag("disagg"):
         return part("") or part("decode_") or None

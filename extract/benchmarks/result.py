@@ -45,13 +45,16 @@ class ParsedRun(SimpleNamespace):
 
     Its attributes are the columns of `RUN`, and: `place`, which run of the file it is ("" where there is one); `model`
     and `accelerator`, the file's own texts; `chips_used`, the chips it says worked; `needed`, what this tool needs
-    besides what every run needs; `notes`; `is_official`, which holds where the file itself carries the link of an
-    official run, and is False where no link can make it one.
+    besides what every run needs; `notes`; `published_by`, vendor where the file says so; `is_precision_open`, where it
+    declares several types and no one can tell which; `is_comparable`, whether its rules allow to compare it;
+    `is_official`, which holds where the file itself carries the link of an official run, and is False where no link can
+    make it one.
     """
 
     def __init__(self, **stated: Any) -> None:
         silent = dict.fromkeys((*RUN.fields, "model", "accelerator", "chips_used", "is_official"))
-        usual = {"task": "serving", "unit_of_work": "token", "place": "", "needed": (), "notes": []}
+        usual: dict[str, Any] = {"task": "serving", "unit_of_work": "token", "place": "", "needed": (), "notes": []}
+        usual |= {"published_by": None, "is_precision_open": False, "is_comparable": True}
         if unknown := stated.keys() - silent.keys() - usual.keys():
             raise TypeError(f"no columns of a run: {', '.join(sorted(unknown))}")
         super().__init__(**silent | usual | stated)

@@ -164,7 +164,8 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
         "accelerator_count": _count(parsed, supplied, notes),
         "precision": _precision(parsed, supplied),
     }
-    lacking = [name for name, value in needed.items() if value is None]
+    is_open = {"precision": parsed.is_precision_open}
+    lacking = [name for name, value in needed.items() if value is None and not is_open.get(name)]
     lacking += [name for name in parsed.needed if supplied[name] is None]
     if chip is None or lacking:
         raise _incomplete(parsed, supplied, lacking)
@@ -341,10 +342,13 @@ def _grade(parsed: ParsedRun, supplied: Supplied, run: Values, notes: list[str])
     if parsed.is_official is not False and (parsed.is_official or linked):
         grade = "A"
     else:
-        grade = "B" if supplied["published_by"] == "vendor" else "C"
+        grade = "B" if "vendor" in (supplied["published_by"], parsed.published_by) else "C"
         if parsed.benchmark_family == "inferencex":
             notes.append("unofficial InferenceX run: no address of an official one")
             grade = "C"
+    if not parsed.is_comparable:
+        notes.append("its rules let the model be another one, so it is never ranked")
+        return "D"
     if parsed.error_share is not None and parsed.error_share > ERROR_SHARE_LIMIT:
         notes.append(f"{plain(parsed.error_share * 100, 3)} % of the requests failed, so it is never ranked")
         return "D"

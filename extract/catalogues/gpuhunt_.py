@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 
 from extract.base import Context, Source
 from extract.neoclouds.answers import Fields, answer, errors_of, refusal
-from extract.neoclouds.offers import Found, Unknown, offer, parser, plain, with_memory
+from extract.neoclouds.offers import Found, Unknown, each, offer, parser, plain, with_memory
 from extract.web import strict_json
 from extract.web.interface import Response, Web
 from warehouse.documents import Document, ScopeFetch
@@ -245,14 +245,16 @@ def read(document: Document) -> Iterator[Found]:
     scope, conditions = fields.one_of("provider", SERVED), f"via gpuhunt {fields.text('gpuhunt')}"
     warnings = [f"gpuhunt says: {warning}" for warning in fields.texts("warnings")]
     has_offer = False
-    for item in fields.objects("items"):
+
+    def read_item(item: Fields) -> Iterator[Found]:
         item.only_money("price")
-        item.one_of("provider", [scope])
-        if not item.whole("gpu_count"):
-            yield "without accelerators"
-        else:
-            has_offer |= item.number("price") > 0
-            yield _row(SERVED[scope], item, conditions)
+        if item.text("provider") != scope:
+            raise item.form_changed("provider", f"expected {scope}")
+        yield _row(SERVED[scope], item, conditions) if item.whole("gpu_count") else "without accelerators"
+
+    for one in each(fields.objects("items"), read_item):
+        has_offer |= not isinstance(one, str)
+        yield one
     if not has_offer:
         raise refusal("; ".join([f"expected offers of {scope}, found none with a chip", *warnings]), "items", scope)
     yield from map(Unknown, warnings)

@@ -1,18 +1,23 @@
-"""JSON answers, read strictly: a field that is missing, of another type, or new and about money is another layout.
+"""JSON answers, read strictly: a field that is missing, of another type, or new and with an amount is another layout.
+
+A row of an answer that is odd by itself is refused alone (`extract.neoclouds.offers.each`); `form_changed` says that
+no row of a document may be read.
 
 Numbers keep the document's own digits: they are read as `Digits`, text that says that it was a number.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from extract.web import strict_json
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, LayoutChanged
+
+Value = TypeVar("Value")
 
 MONEY_WORD = re.compile(r"price|cost|rate(?!d)|fee|dph|usd|eur|amount|discount|hourly|monthly", re.IGNORECASE)
 """What names of fields about money have in them."""
@@ -21,6 +26,10 @@ PAGES = "chipledger_pages"
 HINT = "Check the document; the source may have a new layout"
 MAX_TEXT = 1000
 """Characters of a name, a label or a cell; patterns that look for a pair of brackets take the square of the length."""
+_AMOUNT = re.compile(r"\D{0,4}\d[\d,]*(\.\d+)?([eE][-+]?\d+)?\s*([%*]|[A-Z]{3}|(/|per ?)[\w ./]+)?")
+"""A text that states an amount; a time, such as 2026-10-01T06:00:00Z, is none."""
+_MOMENT = re.compile(r"(_at|_date|_time|timestamp|(?<=[a-z])(At|Date|Time))$")
+"""How names of fields end that hold moments, and not amounts."""
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that nobody sees, and that no name has: those that control, and that turn the direction of writing."""
 
@@ -29,9 +38,18 @@ class Digits(str):
     """A JSON number, as it was written."""
 
 
+class FormChanged(LayoutChanged):
+    """What says that columns, units or pages are others than they were: one row tells it of all."""
+
+
 def refusal(message: str, field: str, value: object) -> LayoutChanged:
-    """Return the error of a document that is not what it was; `errors_of` adds the source."""
+    """Return the error of a row, or of a document, that is not what it was; `errors_of` adds the source."""
     return LayoutChanged(message, field=field, value=value, hint=HINT)
+
+
+def form_changed(message: str, field: str, value: object) -> FormChanged:
+    """Return the error of a document of which no row may be read, also where one row alone shows it."""
+    return FormChanged(message, field=field, value=value, hint=HINT)
 
 
 @contextmanager
@@ -58,11 +76,13 @@ class Fields:
     """One JSON object, whose fields are read by name and type.
 
     `place` names it in errors, such as "plans[3]". Every method raises LayoutChanged where the field is not there or
-    not of its type; those that end in _or_none return None for null, never for a field that is absent.
+    not of its type; those that end in _or_none return None for null, never for a field that is absent. `new_money` are
+    fields about money that nobody knows, of the object and of those in it: errors for amounts, names for what is none.
     """
 
-    def __init__(self, place: str, value: object) -> None:
+    def __init__(self, place: str, value: object, new_money: "list[LayoutChanged | str] | None" = None) -> None:
         self.place = place
+        self.new_money: list[LayoutChanged | str] = [] if new_money is None else new_money
         if not isinstance(value, Mapping):
             raise refusal("expected an object", place, _short(value))
         self._value = value
@@ -73,9 +93,16 @@ class Fields:
     def __iter__(self) -> Iterator[str]:
         return iter(self._value)
 
+    def __str__(self) -> str:
+        return json.dumps(self._value, ensure_ascii=False)
+
     def wrong(self, name: str, message: str) -> LayoutChanged:
         """Return the error of a field, with its value."""
         return refusal(message, f"{self.place}.{name}", _short(self._value.get(name)))
+
+    def form_changed(self, name: str, message: str) -> FormChanged:
+        """Return the error of a field that tells that no row may be read."""
+        return form_changed(message, f"{self.place}.{name}", _short(self._value.get(name)))
 
     def has(self, name: str) -> bool:
         """Return whether a field is there and not null."""
@@ -144,11 +171,11 @@ class Fields:
 
     def objects(self, name: str) -> list["Fields"]:
         """Return a list of objects."""
-        return objects(f"{self.place}.{name}", self.any(name))
+        return objects(f"{self.place}.{name}", self.any(name), self.new_money)
 
     def inner(self, name: str) -> "Fields":
         """Return an object."""
-        return Fields(f"{self.place}.{name}", self.any(name))
+        return Fields(f"{self.place}.{name}", self.any(name), self.new_money)
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts, without the empty ones."""
@@ -159,11 +186,25 @@ class Fields:
             raise self.wrong(name, f"expected texts of at most {MAX_TEXT} characters")
         return [item for item in value if item.strip()]
 
+    def readable(self, read: Callable[[str], Value], name: str) -> Value | None:
+        """Return a field as one of these methods reads it; None where it cannot be read."""
+        try:
+            return read(name)
+        except LayoutChanged:
+            return None
+
     def only_money(self, *known: str) -> None:
-        """Raise where a field about money is not one of those known: the meaning of all others may have changed."""
+        """Add to `new_money` each field about money that is not one of those known.
+
+        One with an amount refuses a row that has a price: the meaning of all others may have changed.
+        """
         for name in self:
-            if name not in known and MONEY_WORD.search(name):
-                raise self.wrong(name, f"an unknown field about money; known are {', '.join(known)}")
+            if name in known or not MONEY_WORD.search(name):
+                continue
+            if not _MOMENT.search(name) and _has_amount(self._value[name]):
+                self.new_money.append(self.wrong(name, f"an unknown field about money; known are {', '.join(known)}"))
+            else:
+                self.new_money.append(name)
 
     def _decimal(self, name: str) -> Decimal:
         text = str(self.any(name)).strip()
@@ -185,11 +226,20 @@ def pages(document: Document) -> list[Fields]:
     return [Fields(f"page {number}", page) for number, page in enumerate(every, start=1)]
 
 
-def objects(place: str, value: object) -> list[Fields]:
+def objects(place: str, value: object, new_money: list[LayoutChanged | str] | None = None) -> list[Fields]:
     """Return a list of objects; raise LayoutChanged where it is none."""
     if not isinstance(value, list):
         raise refusal("expected a list", place, _short(value))
-    return [Fields(f"{place}[{number}]", item) for number, item in enumerate(value)]
+    return [Fields(f"{place}[{number}]", item, new_money) for number, item in enumerate(value)]
+
+
+def _has_amount(value: object) -> bool:
+    """Return whether a value states an amount, or has one in it."""
+    if isinstance(value, Mapping):
+        return any(map(_has_amount, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_amount, value))
+    return isinstance(value, str) and (isinstance(value, Digits) or _AMOUNT.fullmatch(value.strip()) is not None)
 
 
 def _short(value: object) -> str:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
+from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
 from extract.neoclouds.pages import HEADINGS, UNSEEN, Node, Page, Section, cells, innermost, inside, text_of
 from warehouse.documents import Document
 
@@ -67,8 +67,7 @@ def read(document: Document) -> Iterator[Found]:
         if title is None:
             raise refusal("expected a region, such as REGION: EUROPE", "region", region.name)
         columns = _columns(region, page.is_excerpt)
-        for row in region.css(ROW):
-            yield from _machine(row, columns, title[1])
+        yield from each(((row, columns, title[1]) for row in region.css(ROW)), _machine)
 
 
 def _columns(region: Section, is_excerpt: bool) -> list[str]:
@@ -82,8 +81,9 @@ def _columns(region: Section, is_excerpt: bool) -> list[str]:
     return columns
 
 
-def _machine(row: Node, columns: Sequence[str], region: str) -> Iterator[Found]:
+def _machine(found: tuple[Node, Sequence[str], str]) -> Iterator[Found]:
     """Yield the offers of one row, as labelled and as the cells have them."""
+    row, columns, region = found
     names = {text_of(node) for node in row.css(", ".join(HEADINGS))}
     if len(names) != 1 or "" in names:
         raise refusal("expected one name in a row", "row", " | ".join(sorted(names)))

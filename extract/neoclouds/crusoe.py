@@ -19,9 +19,9 @@ Crusoe's API knows machines and capacity, but no prices.
 import re
 from collections.abc import Iterator
 
-from extract.neoclouds.answers import refusal
+from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, offer, shown_price
+from extract.neoclouds.offers import Found, each, offer, shown_price
 from extract.neoclouds.pages import HEADINGS, Node, Page, cells, children, inside, pieces, text_of
 from warehouse.documents import Document
 
@@ -41,20 +41,23 @@ def read(document: Document) -> Iterator[Found]:
     if columns != [*COLUMNS]:
         message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
         raise refusal(message, "column", SECTION)
-    for row in section.css(ROW):
-        found = cells(row)
-        if len(found) != len(COLUMNS):
-            raise refusal(f"expected {len(COLUMNS)} cells, found {len(found)}", "row", text_of(row))
-        label = _label(found[0])
-        on_demand, spot = (
-            shown_price(text_of(cell), f"{label}, {column}", units=("gpuhr",), noted=False)
-            for column, cell in zip(COLUMNS[1:], found[1:], strict=True)
-        )
-        if spot.amount is not None and (on_demand.amount is None or spot.amount >= on_demand.amount):
-            values = f"{spot.amount}, {on_demand.amount}"
-            raise refusal("a spot price that is not below the on-demand price", label, values)
-        yield offer(label, on_demand)
-        yield offer(label, spot, option="spot")
+    yield from each(section.css(ROW), _row)
+
+
+def _row(row: Node) -> Iterator[Found]:
+    found = cells(row)
+    if len(found) != len(COLUMNS):
+        raise refusal(f"expected {len(COLUMNS)} cells, found {len(found)}", "row", text_of(row))
+    label = _label(found[0])
+    on_demand, spot = (
+        shown_price(text_of(cell), f"{label}, {column}", units=("gpuhr",), noted=False)
+        for column, cell in zip(COLUMNS[1:], found[1:], strict=True)
+    )
+    if spot.amount is not None and (on_demand.amount is None or spot.amount >= on_demand.amount):
+        values = f"{spot.amount}, {on_demand.amount}"
+        raise form_changed("a spot price that is not below the on-demand price", label, values)
+    yield offer(label, on_demand)
+    yield offer(label, spot, option="spot")
 
 
 def _label(cell: Node) -> str:

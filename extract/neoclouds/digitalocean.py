@@ -31,7 +31,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import HTML, is_refused_key, no_key, numbered_pages, web_source
-from extract.neoclouds.offers import Found, Offer, Unknown, offer, shown_price, stock
+from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, shown_price, stock
 from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -91,10 +91,11 @@ def _page(document: Document) -> Iterator[Found]:
     page = Page(document)
     headings = [text_of(node) for node in page.tree.css("h2")]
     spot_heading = next((heading for heading in SPOT_HEADINGS if heading in headings), SPOT_HEADINGS[0])
-    on_demand = [_droplet(line, "on_demand") for line in page.part(ON_DEMAND_HEADING).table(COLUMNS)]
-    spot = [_droplet(line, "spot") for line in page.part(spot_heading).table(COLUMNS)]
+    on_demand = list(each(page.part(ON_DEMAND_HEADING).table(COLUMNS), lambda line: [_droplet(line, "on_demand")]))
+    spot = list(each(page.part(spot_heading).table(COLUMNS), lambda line: [_droplet(line, "spot")]))
     _check_spot(on_demand, spot)
-    yield from on_demand if document.scope != SPOT else ["in the API's answer"] * len(on_demand)
+    in_api = ["in the API's answer" if isinstance(one, Offer) else one for one in on_demand]
+    yield from on_demand if document.scope != SPOT else in_api
     yield from spot
     if CONTRACT_HEADING in headings:
         for line in page.part(CONTRACT_HEADING).table(COLUMNS):
@@ -114,10 +115,10 @@ def _droplet(line: dict[str, str], option: str) -> Offer | str:
     return offer(found["chip"], price, count=count, option=option, **others)
 
 
-def _check_spot(on_demand: list[Offer | str], spot: list[Offer | str]) -> None:
+def _check_spot(on_demand: list[Found], spot: list[Found]) -> None:
     """Raise where a machine costs more as spot than on demand."""
 
-    def prices(rows: list[Offer | str]) -> Iterator[tuple[tuple[object, ...], Decimal]]:
+    def prices(rows: list[Found]) -> Iterator[tuple[tuple[object, ...], Decimal]]:
         for row in rows:
             if isinstance(row, Offer):
                 machine = (row["accelerator_label"], row["accelerator_count"], row["conditions"])
@@ -132,16 +133,19 @@ def _check_spot(on_demand: list[Offer | str], spot: list[Offer | str]) -> None:
 
 def _sizes(document: Document) -> Iterator[Found]:
     slugs: set[str] = set()
-    for size in (size for page in answers.pages(document) for size in page.objects("sizes")):
+
+    def read_size(size: Fields) -> Iterator[Found]:
         size.only_money("price_hourly", "price_monthly")
         if not size.has("gpu_info"):
             yield "no GPU"
-            continue
+            return
         slug = size.text("slug")
         if slug in slugs:
-            raise size.wrong("slug", "duplicate size")
+            raise size.form_changed("slug", "duplicate size")
         slugs.add(slug)
         yield from _size(size, slug)
+
+    yield from each((size for page in answers.pages(document) for size in page.objects("sizes")), read_size)
 
 
 def _size(size: Fields, slug: str) -> Iterator[Found]:

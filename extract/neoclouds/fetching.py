@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from extract.base import Context, Source
+from extract.base import Context, Parsed, Source
 from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
@@ -52,20 +52,28 @@ def web_source(
     off_because: str = "",
     settings: tuple[str, ...] = (),
     credentials: str = "none",
+    other_urls: tuple[str, ...] = (),
 ) -> Source:
     """Return a source that fetches one address, or all `pages` of an answer, as one document.
 
-    `read` yields the offers of a document, its stock, and the reasons for what has no price. The setting `url` replaces
-    `url`: the whole address without `pages`, else the one that they get.
+    `read` yields the offers of a document, its stock, and the reasons for what has no price. Where `url` gives nothing
+    that it can read, `other_urls` are asked one after the other. The setting `url` replaces them all: the whole address
+    without `pages`, else the one that they get.
     """
     fetch_pages = pages or (lambda ctx, address, scope: [ctx.web.get(address, accept=accept)])
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
+        urls = (_address(ctx, url),) if ctx.settings.get("url") else (url, *other_urls)
+        documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
+        at = documents[0].fetched_at
+        return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
+
+    def fetch_one(ctx: Context, address: str, scope: str) -> Document:
         with errors_of(name):
-            answers = _all(fetch_pages(ctx, _address(ctx, url), scope))
+            answers = _all(fetch_pages(ctx, address, scope))
         bodies = [answer.body for answer in answers]
-        document = Document(
+        return Document(
             source=name,
             scope=scope,
             url=answers[0].url,
@@ -74,8 +82,6 @@ def web_source(
             status=answers[0].status,
             content_type=answers[0].content_type,
         )
-        at = document.fetched_at
-        return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=(document,))
 
     def scopes_of(ctx: Context) -> tuple[str, ...]:
         with errors_of(name):
@@ -89,6 +95,7 @@ def web_source(
         hint = f"Replace todo(...) by the value of {field} in the module of the source"
         raise LayoutChanged(f"TODO: {question}", source=name, field=field, value="", hint=hint)
 
+    parse = parser(name, provider, functools.wraps(read)(refuse) if questions else read)
     if questions:
         off_because = f"its module is not finished: {', '.join(questions)}"
     return Source(
@@ -100,12 +107,44 @@ def web_source(
         max_age=max_age,
         scopes=scopes_of,
         fetch=functools.wraps(fetch)(refuse) if questions else fetch,
-        parse=parser(name, provider, functools.wraps(read)(refuse) if questions else read),
+        parse=parse,
         settings=("url", *settings),
         polite=True,
         off_because=off_because,
         credentials=credentials,
+        other_urls=other_urls,
     )
+
+
+def _first_good(
+    urls: Sequence[str], fetch: Callable[[str], Document], parse: Callable[[Document], Parsed], ctx: Context
+) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    """Return the document of the first address that can be read and passes the gates, before those that could not be.
+
+    With notes that say why another address than the first holds. Where none can be read, the documents stay in their
+    order; where none was got, the first error is raised. A single address is not tried: what it gives is kept.
+    """
+    if len(urls) == 1:
+        return (fetch(urls[0]),), ()
+    spoiled: list[Document] = []
+    errors: list[SourceError] = []
+    for address in urls:
+        try:
+            document = fetch(address)
+        except SourceError as error:
+            errors.append(error)
+            continue
+        try:
+            ctx.check(parse(document))
+        except SourceError as error:
+            errors.append(error)
+            spoiled.append(document)
+            continue
+        reasons = [f"read from {address}, as another address failed: {error}" for error in errors]
+        return (document, *spoiled), tuple(reasons)
+    if not spoiled:
+        raise errors[0]
+    return tuple(spoiled), tuple(map(str, errors))
 
 
 def chosen(setting: str, known: Sequence[str], form: str = "") -> Scopes:

@@ -14,12 +14,11 @@ not signed in, under https://hyperbolic.xyz/terms .
 7. The network of `ethernet` machines is named once more, `normal` or `rocev2`: RoCE makes another fabric of it.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 
 from extract.neoclouds.answers import Fields, content, objects
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import CENTS, Found, offer, stock
+from extract.neoclouds.offers import CENTS, Found, Priced, each, offer, stock
 from warehouse.documents import Document
 
 TERMS_URL = "https://hyperbolic.xyz/terms"
@@ -36,16 +35,31 @@ NETWORKS = {
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of the options that can be rented, and what is free."""
     options = objects("options", content(document.body))
-    formed = {option.text("gpuType") for option in options if "gpuFormFactor" in option}
-    for option in options:
-        # Without its form "h100" is two chips.
-        if "gpuFormFactor" not in option and (not formed or option.text("gpuType") in formed):
-            raise option.wrong("gpuFormFactor", "expected the field gpuFormFactor")
-        yield _row(option)
-    yield from _free(options)
+    formed = {str(option.any("gpuType")) for option in options if "gpuFormFactor" in option and option.has("gpuType")}
+    single: dict[tuple[str, str, str], list[int]] = {}
+    for found in each(options, lambda option: _row(option, formed)):
+        if isinstance(found, Priced) and found.ask:
+            key, free = found.ask
+            single.setdefault(key, []).append(free)
+        yield found
+    for (label, region, tier), numbers in single.items():
+        if len(numbers) == 1:  # another option would be written to the same row
+            number = numbers[0]
+            yield stock(label, count=1, region_id=region, tier=tier, n_machines=number, n_accelerators=number)
 
 
-def _row(option: Fields) -> Found:
+def _row(option: Fields, formed: set[str]) -> Iterator[Found]:
+    """Yield the price of an option, and what is free of it where it has one chip."""
+    # Without its form "h100" is two chips.
+    if "gpuFormFactor" not in option and (not formed or option.text("gpuType") in formed):
+        raise option.wrong("gpuFormFactor", "expected the field gpuFormFactor")
+    yield _price(option)
+    is_single = "totalAvailable" in option and option.whole("gpuCount") == 1
+    key = _label(option), option.text("region"), option.text("machineType")
+    yield Priced((key, option.whole("totalAvailable")) if is_single else None)
+
+
+def _price(option: Fields) -> Found:
     option.only_money("costPerHourCents", "providerCostPerHourCents")
     machine = option.one_of("machineType", MACHINES)
     cores, unit = MACHINES[machine]
@@ -80,17 +94,6 @@ def _row(option: Fields) -> Found:
 def _label(option: Fields) -> str:
     form = option.text("gpuFormFactor") if "gpuFormFactor" in option else ""
     return f"{option.text('gpuType')} {form}".strip()
-
-
-def _free(options: list[Fields]) -> Iterator[Found]:
-    """Yield what is free of options of one chip, where no other option would be written to the same row."""
-    single = [one for one in options if "totalAvailable" in one and one.whole("gpuCount") == 1]
-    keys = [(_label(one), one.text("region"), one.text("machineType")) for one in single]
-    number = Counter(keys)
-    for one, (label, region, tier) in zip(single, keys, strict=True):
-        free = one.whole("totalAvailable")
-        if number[label, region, tier] == 1:
-            yield stock(label, count=1, region_id=region, tier=tier, n_machines=free, n_accelerators=free)
 
 
 SOURCE = web_source(

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, offer, shown_price
+from extract.neoclouds.offers import Found, each, offer, shown_price
 from extract.neoclouds.pages import Node, Page, Section, children, pieces, text_of
 from warehouse.documents import Document
 
@@ -71,14 +71,12 @@ def read(document: Document) -> Iterator[Found]:
         message = f"expected the column {MODEL!r} in {len(cards)} cards, found it in {of_gpus}"
         raise refusal(message, "card", " | ".join(sorted(shown)))
     for card in cards:
-        for row in _rows(page.part(card.title, tags=(CARD_TITLE,)), card):
-            label = row[MODEL] + (f" {row[MEMORY]}GB" if MEMORY in row else "")
-            price = shown_price(row[card.price], f"{label}, {card.title}", noted=False)
-            yield offer(label, price, option=card.option, tier=card.tier, statistic=card.statistic)
+        rows = _rows(page.part(card.title, tags=(CARD_TITLE,)), card)
+        yield from each(((row, card) for row in rows), _row)
 
 
-def _rows(section: Section, card: _Card) -> Iterator[dict[str, str]]:
-    """Yield the rows of a card by column; raise LayoutChanged where they are not as the headers say."""
+def _rows(section: Section, card: _Card) -> list[Node]:
+    """Return the rows of a card that have cells; raise LayoutChanged where its headers are others."""
     head, columns = section.head(MODEL)
     if columns != [*card.columns] or not _is_in_order(children(head)):
         message = f"expected the columns {' | '.join(card.columns)}, found {' | '.join(columns)}"
@@ -86,20 +84,27 @@ def _rows(section: Section, card: _Card) -> Iterator[dict[str, str]]:
     blocks = children(head.parent) if head.parent is not None else []
     if len(blocks) != 2 or blocks[0].mem_id != head.mem_id:
         raise refusal("expected the headers, and one block of rows below them", "card", card.title)
-    for cells in map(children, children(blocks[1])):
-        if not cells:
-            continue  # the card of token prices has an empty row at its end
-        texts = [text_of(cell) for cell in cells]
-        if len(cells) != len(columns) or not _is_in_order(cells):
-            raise refusal(f"expected {len(columns)} cells in order", card.title, " | ".join(texts))
-        row = dict(zip(columns, texts, strict=True))
-        wrong = [name for name, cell in zip(columns, cells, strict=True) if len(pieces(cell)) > 1]
-        wrong += [name for name in NUMBERS if name in row and not _NUMBER.fullmatch(row[name])]
-        wrong += [name for name in columns if name != card.price and "$" in row[name]]
-        wrong += [MODEL] if not row[MODEL] or _NUMBER.fullmatch(row[MODEL]) else []
-        if wrong:
-            raise refusal(f"not what {', '.join(wrong)} may be", card.title, " | ".join(texts))
-        yield row
+    # The card of token prices has an empty row at its end.
+    return [row for row in children(blocks[1]) if children(row)]
+
+
+def _row(found: tuple[Node, _Card]) -> Iterator[Found]:
+    """Yield the price of a row; raise LayoutChanged where its cells are not as the headers say."""
+    node, card = found
+    columns, cells = card.columns, children(node)
+    texts = [text_of(cell) for cell in cells]
+    if len(cells) != len(columns) or not _is_in_order(cells):
+        raise refusal(f"expected {len(columns)} cells in order", card.title, " | ".join(texts))
+    row = dict(zip(columns, texts, strict=True))
+    wrong = [name for name, cell in zip(columns, cells, strict=True) if len(pieces(cell)) > 1]
+    wrong += [name for name in NUMBERS if name in row and not _NUMBER.fullmatch(row[name])]
+    wrong += [name for name in columns if name != card.price and "$" in row[name]]
+    wrong += [MODEL] if not row[MODEL] or _NUMBER.fullmatch(row[MODEL]) else []
+    if wrong:
+        raise refusal(f"not what {', '.join(wrong)} may be", card.title, " | ".join(texts))
+    label = row[MODEL] + (f" {row[MEMORY]}GB" if MEMORY in row else "")
+    price = shown_price(row[card.price], f"{label}, {card.title}", noted=False)
+    yield offer(label, price, option=card.option, tier=card.tier, statistic=card.statistic)
 
 
 def _is_in_order(cells: list[Node]) -> bool:

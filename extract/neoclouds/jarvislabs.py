@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import no_key, web_source
-from extract.neoclouds.offers import Found, by_option, offer, stock
+from extract.neoclouds.offers import Found, by_option, each, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -47,17 +47,20 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of each chip in each region, and what is free."""
-    for place in answer(document).objects("server_meta"):
-        place.only_money(PRICE, SPOT_PRICE)
-        if "currency" in place and place.text("currency").upper() != "USD":
-            raise place.wrong("currency", "expected USD")
-        label, region, tier = _label(place), place.text("region"), "vm"
-        if place.text_or_none("workload_type"):
-            tier = place.one_of("workload_type", ("container", "vm"))
-        prices = by_option(place.number(PRICE), place.number_or_none(SPOT_PRICE), f"{place.place}.{SPOT_PRICE}")
-        for option, price in prices.items():
-            yield offer(label, price, option=option, region_id=region, tier=tier)
-            yield stock(label, option=option, region_id=region, tier=tier, n_accelerators=place.whole(FREE[option]))
+    yield from each(answer(document).objects("server_meta"), _place)
+
+
+def _place(place: Fields) -> Iterator[Found]:
+    place.only_money(PRICE, SPOT_PRICE)
+    if "currency" in place and place.text("currency").upper() != "USD":
+        raise place.form_changed("currency", "expected USD")
+    label, region, tier = _label(place), place.text("region"), "vm"
+    if place.text_or_none("workload_type"):
+        tier = place.one_of("workload_type", ("container", "vm"))
+    prices = by_option(place.number(PRICE), place.number_or_none(SPOT_PRICE), f"{place.place}.{SPOT_PRICE}")
+    for option, price in prices.items():
+        yield offer(label, price, option=option, region_id=region, tier=tier)
+        yield stock(label, option=option, region_id=region, tier=tier, n_accelerators=place.whole(FREE[option]))
 
 
 def _label(place: Fields) -> str:

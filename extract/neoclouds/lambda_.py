@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, offer, shown_price
+from extract.neoclouds.offers import Found, each, offer, shown_price
 from extract.neoclouds.pages import Node, Page, Section, text_of
 from warehouse.documents import Document
 
@@ -40,22 +40,25 @@ TERM_HOURS = {"2 weeks \N{EN DASH} 1 year": 14 * 24, "1 year+": 8760}
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of clusters and of instances."""
     page = Page(document)
-    for cells in _records(page.part(CLUSTERS).css("tr"), CLUSTER_COLUMNS, CLUSTERS):
-        if cells["DURATION"] not in TERM_HOURS:
-            raise refusal(f"expected one of {', '.join(TERM_HOURS)}", "DURATION", cells["DURATION"])
-        count = _matched(r"(\d{1,4})\+?", cells["GPU COUNT"], "GPU COUNT", "a number of GPUs")
-        yield offer(
-            cells["Plan"],
-            shown_price(cells[PRICE], PRICE),
-            option="reserved",
-            commitment_term_hours=TERM_HOURS[cells["DURATION"]],
-            tier="1-Click Clusters",
-            minimum_quantity=count,
-        )
+    yield from each(_records(page.part(CLUSTERS).css("tr"), CLUSTER_COLUMNS, CLUSTERS), _cluster)
     instances = list(_instances(page.part(INSTANCES)))
     if not any(isinstance(one, dict) for one in instances):
         raise refusal("expected prices of instances, found none", INSTANCES, "")
     yield from instances
+
+
+def _cluster(cells: dict[str, str]) -> Iterator[Found]:
+    if cells["DURATION"] not in TERM_HOURS:
+        raise refusal(f"expected one of {', '.join(TERM_HOURS)}", "DURATION", cells["DURATION"])
+    count = _matched(r"(\d{1,4})\+?", cells["GPU COUNT"], "GPU COUNT", "a number of GPUs")
+    yield offer(
+        cells["Plan"],
+        shown_price(cells[PRICE], PRICE),
+        option="reserved",
+        commitment_term_hours=TERM_HOURS[cells["DURATION"]],
+        tier="1-Click Clusters",
+        minimum_quantity=count,
+    )
 
 
 def _instances(section: Section) -> Iterator[Found]:
@@ -73,11 +76,15 @@ def _instances(section: Section) -> Iterator[Found]:
         if panel.attributes.get("aria-labelledby") not in (None, tab.attributes.get("id")) or not records:
             raise refusal("expected a panel with prices, which names its tab", "tab", size)
         unread -= len(records)
-        for cells in records:
-            memory = _matched(r"(\d{1,4} GB)", cells["VRAM/GPU"], "VRAM/GPU", "the memory of one GPU")
-            yield offer(f"{cells['Plan']} {memory}", shown_price(cells[PRICE], PRICE), minimum_quantity=count)
+        yield from each(((cells, count) for cells in records), _instance)
     if unread:
         raise refusal("rows of prices outside the panels of the sizes", "row", unread)
+
+
+def _instance(row: tuple[dict[str, str], str]) -> Iterator[Found]:
+    cells, count = row
+    memory = _matched(r"(\d{1,4} GB)", cells["VRAM/GPU"], "VRAM/GPU", "the memory of one GPU")
+    yield offer(f"{cells['Plan']} {memory}", shown_price(cells[PRICE], PRICE), minimum_quantity=count)
 
 
 def _matched(form: str, text: str, field: str, expected: str) -> str:

@@ -32,7 +32,7 @@ from typing import Any
 
 from extract.neoclouds.answers import Fields, answer, refusal
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, market, plain, stock, with_memory
+from extract.neoclouds.offers import Found, Priced, each, market, plain, stock, with_memory
 from warehouse.documents import Document
 
 OPTIONS = {"secure": "on_demand", "spot": "spot"}
@@ -52,27 +52,29 @@ def read(document: Document) -> Iterator[Found]:
     if found.whole("count") != len(nodes):
         raise found.wrong("count", f"expected as many nodes as the count says, found {len(nodes)}")
     markets: dict[tuple[str, str, str], list[Fields]] = defaultdict(list)
-    ignored: Counter[str] = Counter()
+    lacking: Counter[str] = Counter()
     seen: dict[str, tuple[object, ...]] = {}
-    for node in nodes:
+
+    def read_node(node: Fields) -> Iterator[Found]:
         node.only_money(PRICE, NODE_PRICE)
         facts = tuple(node.any(name) for name in (*NEEDED, NODE_PRICE, "gpu_memory_gb"))
         identity = node.text("id")
-        if identity in seen:
+        if seen.setdefault(identity, facts) is not facts:
             if seen[identity] != facts:
-                raise node.wrong("id", "one node says two things")
-            ignored["repeated"] += 1
-            continue
-        seen[identity] = facts
+                raise node.form_changed("id", "one node says two things")
+            yield "repeated"
+            return
         place = _market(node)
-        if isinstance(place, str):
-            ignored[place] += 1
-        else:
-            markets[place].append(node)
-    lacking = {reason: number for reason, number in ignored.items() if reason.startswith(WITHOUT)}
+        yield place if isinstance(place, str) else Priced((place, node))
+
+    for one in each(nodes, read_node):
+        if isinstance(one, Priced):
+            markets[one.ask[0]].append(one.ask[1])
+        if isinstance(one, str) and one.startswith(WITHOUT):
+            lacking[one] += 1
+        yield one
     if sum(lacking.values()) > len(nodes) * MAX_LACKING:
-        raise refusal(f"{lacking} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
-    yield from ignored.elements()
+        raise refusal(f"{dict(lacking)} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
     for (label, tier, country), asks in sorted(markets.items()):
         columns: dict[str, Any] = {"option": OPTIONS[tier], "tier": tier, "region_id": country}
         yield from market(label, [node.number(PRICE) for node in asks], **columns)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
+from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
 from extract.neoclouds.pages import Page
 from warehouse.documents import Document
 
@@ -57,38 +57,36 @@ def read(document: Document) -> Iterator[Found]:
     """Yield the prices of the page."""
     page = Page(document)
     lines, loose = _stream(page)
-    found: dict[Machine, list[Seen]] = {}
-    unread: set[Machine] = set()
+    copies: dict[Machine, list[tuple[str, list[object]]]] = {}
     for key, properties in _elements([*lines.values(), *loose]):
-        match = _KEY.fullmatch(key)
-        if match is None:
-            continue
-        machine = (match["name"].strip(), int(match["count"]), int(match["place"]))
-        seen = _seen(key, machine[1], list(_texts(properties, lines)))
-        if seen is None:
-            unread.add(machine)
-        else:
-            found.setdefault(machine, []).append(seen)
-    missing = sorted(unread - set(found) if page.is_excerpt else unread)
-    if missing:
-        raise refusal("a row whose cells are not in the page", "row", missing[0])
-    names = [machine[:2] for machine in found]
-    for (name, count, _), copies in found.items():
-        sizes = {copy.size for copy in copies if copy.size}
-        if len({copy.price for copy in copies}) != 1 or len(sizes) > 1:
-            raise refusal("the rows of one machine contradict each other", f"{name} x {count}", str(copies))
+        if (match := _KEY.fullmatch(key)) is not None:
+            machine = (match["name"].strip(), int(match["count"]), int(match["place"]))
+            copies.setdefault(machine, []).append((key, list(_texts(properties, lines))))
+    names = [machine[:2] for machine in copies]
+
+    def read_machine(row: tuple[list[tuple[str, list[object]]], Machine]) -> Iterator[Found]:
+        texts, (name, count, _) = row
+        read = [_seen(key, count, shown) for key, shown in texts]
+        seen = [one for one in read if one is not None]
+        if not seen or (len(seen) < len(read) and not page.is_excerpt):
+            raise refusal("a row whose cells are not in the page", "row", f"{name} x {count}")
+        sizes = {copy.size for copy in seen if copy.size}
+        if len({copy.price for copy in seen}) != 1 or len(sizes) > 1:
+            raise refusal("the rows of one machine contradict each other", f"{name} x {count}", str(seen))
         is_named_by_size = names.count((name, count)) > 1
-        if copies[0].price.amount and is_named_by_size and not sizes:
+        if seen[0].price.amount and is_named_by_size and not sizes:
             raise refusal("two machines of one name, without their sizes", "row", f"{name} x {count}")
         tier = _IN_BRACKETS.search(name)
         yield offer(
             _IN_BRACKETS.sub("", name),
-            copies[0].price,
+            seen[0].price,
             count=count,
             instance_type=f"{name} x {count}",
             tier=tier[1].strip() if tier else None,
             conditions=min(sizes) if is_named_by_size and sizes else None,
         )
+
+    yield from each(((texts, machine) for machine, texts in copies.items()), read_machine)
 
 
 def _stream(page: Page) -> tuple[dict[str, Any], list[Any]]:

@@ -20,21 +20,23 @@ https://docs.nebius.com/legal/terms-of-use/. Setting: `url`. Prices are US dolla
 7. The documentation (https://docs.nebius.com/compute/resources/pricing) has said other prices of the L40S than this
    page.
 8. The page's data is JSON with the blocks of the page as JSON in a text. Read is also an excerpt of those blocks,
-   escaped.
+   escaped. The same tables stand in the page as a reader sees them: read where the data cannot be, and where both can,
+   they must say the same prices.
 """
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from extract.neoclouds.answers import MAX_TEXT, Fields, content, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, Offer, offer, shown_price
-from extract.neoclouds.pages import Page
+from extract.neoclouds.offers import Found, Offer, each, offer, parsed, readings_agree, shown_price
+from extract.neoclouds.pages import HEADINGS, Page, cells, children, text_of
 from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
 
 BLOCK = "highlight-table-block"
 ON_DEMAND_TABLE = "NVIDIA GPU Instances"
@@ -56,9 +58,26 @@ _ESCAPED = re.compile(r"\\([*_~])")
 
 
 def read(document: Document) -> Iterator[Found]:
-    """Yield the prices of the page's tables of GPUs, and count the rows of the others."""
+    """Yield the prices of the page's tables of GPUs, from its data or else as a reader sees them; both must agree."""
+    readings, errors = [], []
+    for tables in (_tables, _seen_tables):
+        try:
+            found = list(_read(tables(document), document))
+            parsed(found, SOURCE.provider)  # a fifth of the rows unread is no reading
+            readings.append(found)
+        except LayoutChanged as error:
+            errors.append(error)
+    if not readings:
+        # Of the data where the page has any, else of what is seen.
+        raise errors[0] if errors[0].field != "type" else errors[1]
+    readings_agree(readings[0], readings[-1], "the page's data and its tables")
+    yield from readings[0]
+
+
+def _read(found: Iterable[tuple[str, list[list[str]]]], document: Document) -> Iterator[Found]:
+    """Yield the prices of the tables of GPUs, and count the rows of the others."""
     tables: dict[str, list[list[str]]] = {}
-    for title, table in _tables(document):
+    for title, table in found:
         if tables.setdefault(title, table) != table:
             raise refusal("two tables have one title", "title", title)
     if ON_DEMAND_TABLE not in tables:
@@ -97,6 +116,27 @@ def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
         raise refusal(f"expected JSON with blocks of type {BLOCK}", "type", "none")
 
 
+def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield title and rows of each table that a reader sees, headers first; raise LayoutChanged where there is none."""
+    whole = Page(document).whole()
+    headings = [node for node in whole.nodes if node.tag in HEADINGS]
+    found = 0
+    for section in whole.split(headings):
+        if not section.named(ITEM):
+            continue
+        found += 1
+        head, columns = section.head(ITEM)
+        block = children(head.parent) if head.parent is not None else []
+        rows = [[text_of(cell) for cell in cells(row)] for row in block if row.tag not in HEADINGS]
+        if len(set(columns)) != len(columns):
+            raise refusal("two columns have one header", section.name, " | ".join(columns))
+        if rows[:1] != [columns] or any(len(row) != len(columns) for row in rows):
+            raise refusal(f"expected one cell for each of {' | '.join(columns)}", section.name, str(rows)[:200])
+        yield section.name, [[_clean(cell) for cell in row] for row in rows]
+    if not found:
+        raise refusal(f"expected tables with the column {ITEM}", "table", "none")
+
+
 def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of tables: those in the scripts of a page, or those of an excerpt of its data."""
     body = document.body.strip()
@@ -132,7 +172,8 @@ def _prices(title: str, table: list[list[str]], today: date) -> Iterator[Found]:
     if others not in LAYOUTS[title] or not set(MACHINE) <= set(headers) or (dated and others != {ON_DEMAND}):
         raise refusal(f"columns that {title} never had", "columns", " | ".join(headers))
     in_force = max((day for day in dated.values() if day <= today), default=None)
-    for cells in table[1:]:
+
+    def read_row(cells: list[str]) -> Iterator[Found]:
         row = dict(zip(headers, cells, strict=True))
         label = row[ITEM].rstrip("* ")
         if not label or not all(_SIZE.fullmatch(row[header]) for header in MACHINE if header != ITEM):
@@ -146,6 +187,8 @@ def _prices(title: str, table: list[list[str]], today: date) -> Iterator[Found]:
                 yield offer(label, price, restriction="announced", conditions=f"from {day}")
             else:
                 yield offer(label, price, option=option)
+
+    yield from each(table[1:], read_row)
 
 
 def _compare(rows: list[Offer]) -> None:

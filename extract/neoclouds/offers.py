@@ -1,26 +1,35 @@
 """Rows as every source here makes them: offers with a price, stock, and reasons for what has no price."""
 
 import functools
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from extract.base import Parsed
-from extract.neoclouds.answers import errors_of, refusal
-from warehouse.documents import Document
+from extract.neoclouds.answers import Fields, FormChanged, errors_of, form_changed, refusal
+from extract.neoclouds.pages import text_of
+from warehouse.documents import Document, RefusedRow
+from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import FACT_TABLES, OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl
+
+Row = TypeVar("Row")
 
 CENTS = Decimal(100)
 TEN_DECIMALS = Decimal("1e-10")
 """What the warehouse keeps of an amount."""
 QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
 DUPLICATE = "duplicate offer"
+MAX_UNREAD = Decimal("0.2")
+"""Share of the rows of a document that cannot be read from which on its form has changed, and none is read."""
+MAX_ROW_TEXT = 2000
+"""Characters of a row that are kept with the reason why it could not be read; the document has it whole."""
 
 _NO_PRICE = re.compile(
     r"-{0,2}|\N{EN DASH}{1,2}|\N{EM DASH}|n/?a|(contact|talk to)( us| sales)|contact|reserve( now)?|custom|call|enquire"
@@ -56,7 +65,8 @@ class ShownPrice:
 def shown_price(
     text: str, field: str, *, units: Iterable[str] = ("",), symbol: bool = True, noted: bool = True
 ) -> ShownPrice:
-    """Return what a text says; raise LayoutChanged where it is no price and no text for "none".
+    """Return what a text says; raise LayoutChanged where it is no price and no text for "none", FormChanged where its
+    unit or currency is another.
 
     `units` are the units that it may name, as in ShownPrice.unit; with `symbol` it must have a currency. Without
     `noted` a footnote mark is refused: who has not read the note does not know what the price is of.
@@ -71,10 +81,10 @@ def shown_price(
         raise refusal("neither a price nor a text for no price", field, text)
     mark = found["before"] or found["after"]
     if (found["before"] and found["after"]) or (symbol and not mark):
-        raise refusal("expected one currency sign", field, text)
+        raise form_changed("expected one currency sign", field, text)
     unit = _UNIT_NOISE.sub("", (found["unit"] or "").lower())
     if unit not in units:
-        raise refusal(f"expected a price in {' or '.join(map(repr, units))}", field, text)
+        raise form_changed(f"expected a price in {' or '.join(map(repr, units))}", field, text)
     amount = Decimal(found["amount"].replace(",", ""))
     if not amount:
         raise refusal("a price of zero", field, text)
@@ -99,8 +109,57 @@ class Empty:
     """Says that a document was read whole and may have no price, such as a zone without accelerators."""
 
 
-Found = Offer | Stock | Unknown | Empty | str
+@dataclass(frozen=True)
+class Priced:
+    """Says that a row has a price; where offers are made of many rows, with what it adds to them."""
+
+    ask: Any = None
+
+
+class Unread(RefusedRow):
+    """A row that could not be read."""
+
+
+Found = Offer | Stock | Unknown | Empty | Priced | Unread | str
 """What a source yields; a plain text is the reason for something that has no price, and is counted."""
+
+
+def each(rows: Iterable[Row], read: Callable[[Row], Iterable[Found]]) -> Iterator[Found]:
+    """Yield what `read` finds in each row of a document: all that a row gives, or an Unread, where it cannot be read.
+
+    A row is JSON's `Fields`, a tuple of them and of what else `read` needs, a row of cells, or an element of a page. A
+    new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown.
+    FormChanged passes: it is of all rows.
+    """
+    for row in rows:
+        parts = [part for part in (row if isinstance(row, tuple) else (row,)) if isinstance(part, Fields)]
+        for part in parts:
+            part.new_money = []
+        try:
+            found = list(read(row))
+            new = [one for part in parts for one in part.new_money]
+            is_priced = any(isinstance(one, Offer | Priced) for one in found)
+            for one in new:
+                if is_priced and isinstance(one, LayoutChanged):
+                    raise one
+        except FormChanged:
+            raise
+        except LayoutChanged as error:
+            value = "" if error.value is None else str(error.value)
+            yield Unread(reason=error.message, field=error.field, value=value, content=_row_text(row)[:MAX_ROW_TEXT])
+            continue
+        yield from found
+        yield from (Unknown(f"a new field about money, {one}") for one in new if isinstance(one, str))
+        if is_priced and not any(isinstance(one, Priced) for one in found):
+            yield Priced()
+
+
+def _row_text(row: Any) -> str:
+    if isinstance(row, tuple):
+        return _row_text(row[0])
+    if isinstance(row, Mapping | list):
+        return json.dumps(row, ensure_ascii=False, default=str)
+    return str(row) if isinstance(row, Fields) else text_of(row)
 
 
 def offer(
@@ -159,9 +218,9 @@ def with_memory(name: str, memory: object) -> str:
 
 
 def by_option(on_demand: Decimal | None, spot: Decimal | None, field: str) -> dict[str, Decimal | None]:
-    """Return both prices by their option; raise LayoutChanged where spot is above on demand: they were exchanged."""
+    """Return both prices by their option; raise FormChanged where spot is above on demand: they were exchanged."""
     if on_demand and spot and spot > on_demand:
-        raise refusal(f"a spot price above {on_demand} on demand", field, str(spot))
+        raise form_changed(f"a spot price above {on_demand} on demand", field, str(spot))
     return {"on_demand": on_demand, "spot": spot}
 
 
@@ -175,6 +234,29 @@ def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return (ordered[low] + (ordered[high] - ordered[low]) * (place - low)).quantize(TEN_DECIMALS)
+
+
+def readings_agree(first: Iterable[Found], others: Iterable[Found], what: str) -> None:
+    """Raise FormChanged where two readings of one page give other prices; what only one of them has, is no difference.
+
+    Compared are offers by chip, count, purchase option and restriction; at least one must be in both.
+    """
+    ours, theirs = _prices_of(first), _prices_of(others)
+    common = ours.keys() & theirs.keys()
+    for key in sorted(common, key=str):
+        if ours[key] != theirs[key]:
+            raise form_changed(f"two readings of one page differ: {what}", str(key[0]), f"{ours[key]}, {theirs[key]}")
+    if ours and theirs and not common:
+        raise form_changed(f"two readings of one page have no offer in common: {what}", "prices", len(ours))
+
+
+def _prices_of(found: Iterable[Found]) -> dict[tuple[object, ...], set[object]]:
+    prices: dict[tuple[object, ...], set[object]] = {}
+    for one in found:
+        if isinstance(one, Offer):
+            key = tuple(one.get(name) for name in ("accelerator_label", "accelerator_count", "purchase_option"))
+            prices.setdefault((*key, one.get("restriction")), set()).add(one["unit_price"])
+    return prices
 
 
 def market(label: str, prices: Sequence[Decimal], **columns: Any) -> Iterator[Found]:
@@ -198,14 +280,16 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
     """Return what was found in a document; `provider` where an offer does not name its own.
 
     Offers that say all the same are one, and counted. Those of one offer with different prices all stay: which of them
-    holds is for the batch gate to refuse. Raises LayoutChanged where there is no price at all, and `found` has no
-    Empty: every source here always had one.
+    holds is for the batch gate to refuse. Raises LayoutChanged where a fifth of the rows with a price cannot be read,
+    and where there is no price at all, and `found` has no Empty: every source here always had one.
     """
     import polars as pl
 
     groups: dict[type, dict[object, Mapping[str, object]]] = {Offer: {}, Stock: {}}
     ignored: Counter[str] = Counter()
-    unknown: list[str] = []
+    unknown: dict[str, None] = {}
+    unread: list[Unread] = []
+    n_priced = 0
     may_be_empty = False
     for one in found:
         if isinstance(one, Offer | Stock):
@@ -214,17 +298,26 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
             ignored[DUPLICATE] += isinstance(one, Offer) and key in group
             group.setdefault(key, {"service_provider_name": provider} | one)
         elif isinstance(one, Unknown):
-            unknown.append(str(one))
+            unknown[str(one)] = None
+        elif isinstance(one, Unread):
+            unread.append(one)
+        elif isinstance(one, Priced):
+            n_priced += 1
         elif isinstance(one, Empty):
             may_be_empty = True
         else:
             ignored[one] += 1
+    n_rows = len(unread) + n_priced
+    if unread and len(unread) >= MAX_UNREAD * n_rows:
+        message = f"{len(unread)} of {n_rows} rows cannot be read, the first: {unread[0].reason}"
+        raise refusal(message, unread[0].field, unread[0].value)
     if not groups[Offer] and not may_be_empty:
         raise refusal("expected prices, found none", "prices", 0)
     schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
     rows = [tuple(row.get(name) for name in OBSERVATION) for row in groups[Offer].values()]
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return Parsed(rows=frame, ignored=+ignored, unknown=tuple(unknown), facts=_facts(groups[Stock].values()))
+    facts = _facts(groups[Stock].values())
+    return Parsed(rows=frame, ignored=+ignored, unknown=tuple(unknown), facts=facts, refused=tuple(unread))
 
 
 def _facts(rows: Iterable[Mapping[str, object]]) -> "dict[str, pl.DataFrame]":

@@ -17,7 +17,8 @@ Settings: `regions` ("all" of SUBSIDIARIES, or a list of them), `url` (up to and
    `...-bracket1.unit.consumption`), which sell no chip.
 5. Flavours of family windows (`win-...`) have a licence in their price: counted, never mixed with Linux.
 6. `t1-le-45` and `t1-45` are two machines of one price: each keeps its name.
-7. "coming_soon" among the tags says that a price is not to be had yet (A10 in August 2026).
+7. "coming_soon" among the tags says that a price is not to be had yet (A10 in August 2026), "active" that it is; of a
+   machine with neither nothing is known.
 8. The catalogue says not in which regions a machine is.
 9. The answer of FR has 8 MB, and names its subsidiary and currency: another than was asked for is refused.
 """
@@ -30,7 +31,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import chosen, web_source
-from extract.neoclouds.offers import Found, offer, plain
+from extract.neoclouds.offers import Found, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SettingsError
@@ -67,14 +68,17 @@ def read(document: Document) -> Iterator[Found]:
     if currency != CURRENCIES[subsidiary]:
         raise locale.wrong("currencyCode", f"expected {CURRENCIES[subsidiary]}, the currency of {subsidiary}")
     codes: set[str] = set()
-    for addon in catalogue.objects("addons"):
+
+    def read_plan(addon: Fields) -> Iterator[Found]:
         code = addon.text("planCode")
         ai_plan = AI_PLAN.fullmatch(code)
         reason = _reason_to_leave_out(addon, code, is_ai=ai_plan is not None)
         if reason is None and code in codes:
-            raise addon.wrong("planCode", "duplicate plan")
+            raise addon.form_changed("planCode", "duplicate plan")
         codes.add(code)
         yield reason or _row(addon, code, currency, ai_plan)
+
+    yield from each(catalogue.objects("addons"), read_plan)
 
 
 def _reason_to_leave_out(addon: Fields, code: str, *, is_ai: bool) -> str | None:
@@ -120,8 +124,8 @@ def _row(addon: Fields, code: str, currency: str, ai_plan: re.Match[str] | None)
             columns |= {"option": "reserved", "commitment_term_hours": HOURS_PER_MONTH}
             columns |= {"pricing_unit": "Months", "tier": "monthly"}
         tags = blobs.texts("tags")
-        if not tags:
-            raise blobs.wrong("tags", "expected tags of a machine, such as active")
+        if not {"active", "coming_soon"} & {*tags}:
+            raise blobs.wrong("tags", "expected active or coming_soon among the tags of a machine")
         if "coming_soon" in tags:
             columns |= {"restriction": "announced", "conditions": "coming soon"}
     return offer(f"{gpu.text('model')} {memory}GB", _price(addon, currency), count=count, currency=currency, **columns)

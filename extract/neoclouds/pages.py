@@ -29,13 +29,19 @@ MAX_OPEN = 10_000
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 _RAW = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 """Comments, scripts and styles: what looks like a tag there is none."""
+_END = re.compile("</html>", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\s*+(?>(?:<!--.*?(?:-->|\Z)|<(script|style|noscript)\b.*?(?:</\1\s*>|\Z))\s*)*+", re.DOTALL | re.IGNORECASE
+)
+"""What sites and those between put behind the end of a page; cut short there, it is no damage."""
 
 
 class Page:
     """One HTML page, or an excerpt of one. Methods raise LayoutChanged, which names what was expected and found.
 
-    A page begins with `<html` and ends with its end tag. An excerpt, as people keep one to ask about it, has neither
-    (`is_excerpt`): it must close every element that it opens, so that one cut short is told as well.
+    A page begins with `<html` and ends with its end tag, behind which comments or scripts may stand. An excerpt, as
+    people keep one to ask about it, has neither (`is_excerpt`): it must close every element that it opens, so that one
+    cut short is told as well.
     """
 
     def __init__(self, document: Document) -> None:
@@ -50,7 +56,8 @@ class Page:
         self.is_excerpt = "<html" not in lower
         if not self.is_excerpt and "<html" not in lower[:2000]:
             raise refusal("expected an HTML page", "body", text[:80])
-        if not self.is_excerpt and not lower.rstrip().endswith("</html>"):
+        ends = [end.end() for end in _END.finditer(text)]
+        if not self.is_excerpt and not (ends and _BEHIND.fullmatch(text, ends[-1])):
             raise refusal("the page was cut short: no </html> at its end", "body", text[-80:])
         if _max_open(text) > MAX_OPEN:
             raise refusal(f"more than {MAX_OPEN} elements left open", "body", text[:80])

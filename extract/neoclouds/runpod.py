@@ -28,7 +28,7 @@ from decimal import Decimal
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import JSON, web_source
-from extract.neoclouds.offers import Found, by_option, offer, stock, with_memory
+from extract.neoclouds.offers import Found, by_option, each, offer, stock, with_memory
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -60,11 +60,12 @@ def read(document: Document) -> Iterator[Found]:
     prices, spots = ([f"{tier}{kind}" for tier in CLOUDS] for kind in ("Price", "SpotPrice"))
     has_spot = any(name in chip for chip in chips for name in spots)
     seen: set[str] = set()
-    for chip in chips:
+
+    def read_chip(chip: Fields) -> Iterator[Found]:
         chip.only_money(*prices, *spots, "lowestPrice")
         name, memory = chip.text("id"), chip.whole("memoryInGb")
         if name in seen:
-            raise chip.wrong("id", "duplicate id")
+            raise chip.form_changed("id", "duplicate id")
         seen.add(name)
         label = with_memory(name, memory)
         is_named = memory > 0 or label == name
@@ -74,6 +75,8 @@ def read(document: Document) -> Iterator[Found]:
             status = chip.inner(field).text_or_none("stockStatus") if chip.has(field) else None
             if is_named and status:
                 yield stock(label, count=1, tier=stock_tier, stock_status=status)
+
+    yield from each(chips, read_chip)
 
 
 def _rows(chip: Fields, label: str, tier: str, *, has_spot: bool) -> Iterator[Found]:

@@ -28,9 +28,9 @@ from typing import Any
 
 from extract.base import Context
 from extract.neoclouds import answers
-from extract.neoclouds.answers import Fields, refusal
+from extract.neoclouds.answers import Fields, form_changed, refusal
 from extract.neoclouds.fetching import chosen, numbered_pages, web_source
-from extract.neoclouds.offers import Empty, Found, offer, plain, stock
+from extract.neoclouds.offers import Empty, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -41,6 +41,7 @@ TYPES_A_PAGE = 100
 HOURS_PER_MONTH = 730
 MAX_GIB = 2048
 """Seven times the memory of the largest chip: beyond it the unit is another."""
+OTHERS = NO_GPU, END_OF_SERVICE = "no GPU", "end of service"
 TRIMMED = frozenset({"gpu", "hourly_price", "arch", "ncpus", "ram"})
 """The fields of a type in saved answers that were cut down."""
 
@@ -64,32 +65,34 @@ def read(document: Document) -> Iterator[Found]:
         for name in servers:
             one = servers.inner(name)
             if name in (statuses if "availability" in one else types):
-                raise refusal("duplicate type: the pages changed while they were read", "servers", name)
+                raise form_changed("duplicate type: the pages changed while they were read", "servers", name)
             if "availability" in one:
                 statuses[name] = one.text("availability")
             else:
                 types[name] = one
     if not types:
         raise refusal("expected types, found none", "servers", 0)
-    n_others = 0
-    for name, one in types.items():
-        one.only_money("hourly_price", "monthly_price")
-        count = one.whole("gpu") if one.any("gpu") is not None else 0
-        if not count:
-            n_others += 1
-            yield "no GPU"
-            continue
-        price, label = _hourly_price(one), _label(name, one)
-        columns: dict[str, Any] = {"count": count, "instance_type": name, "region_id": zone}
-        if name in statuses:
-            yield stock(label, stock_status=statuses[name], **columns)
-        if "end_of_service" in one and one.flag("end_of_service"):
-            n_others += 1
-            yield "end of service"
-        else:
-            yield offer(label, price, currency="EUR", **columns)
-    if n_others == len(types):
+    found = list(each(((one, name, statuses.get(name), zone) for name, one in types.items()), _type))
+    yield from found
+    if sum(one in OTHERS for one in found if isinstance(one, str)) == len(types):
         yield Empty()
+
+
+def _type(row: tuple[Fields, str, str | None, str | None]) -> Iterator[Found]:
+    one, name, status, zone = row
+    one.only_money("hourly_price", "monthly_price")
+    count = one.whole("gpu") if one.any("gpu") is not None else 0
+    if not count:
+        yield NO_GPU
+        return
+    price, label = _hourly_price(one), _label(name, one)
+    columns: dict[str, Any] = {"count": count, "instance_type": name, "region_id": zone}
+    if status is not None:
+        yield stock(label, stock_status=status, **columns)
+    if "end_of_service" in one and one.flag("end_of_service"):
+        yield END_OF_SERVICE
+    else:
+        yield offer(label, price, currency="EUR", **columns)
 
 
 def _hourly_price(one: Fields) -> Decimal | None:

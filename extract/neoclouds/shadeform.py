@@ -37,7 +37,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer, refusal
 from extract.neoclouds.fetching import JSON, web_source
-from extract.neoclouds.offers import CENTS, Found, offer, plain, stock
+from extract.neoclouds.offers import CENTS, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -45,6 +45,7 @@ TERMS_URL = "https://shadeform.com/terms-of-service"
 KEY = "SHADEFORM_API_KEY"
 DEPLOYMENTS = ("vm", "baremetal", "container")
 PRICE = "hourly_price"
+NAME = ("cloud", "shade_instance_type")
 TWICE = ("num_gpus", "gpu_type", "interconnect")
 CONTRADICTED = "whose name has other chips or another count"
 MAX_CONTRADICTED = Decimal("0.1")
@@ -62,22 +63,23 @@ def read(document: Document) -> Iterator[Found]:
     machines = answer(document).objects("instance_types")
     names: dict[tuple[str, str], set[str]] = defaultdict(set)
     for machine in machines:
-        names[_name(machine)].add(machine.text("cloud_instance_type"))
+        if all(map(machine.has, (*NAME, "cloud_instance_type"))):
+            names[_name(machine)].add(machine.text("cloud_instance_type"))
     n_contradicted = 0
-    for machine in machines:
+
+    def read_machine(machine: Fields) -> Iterator[Found]:
         machine.only_money(PRICE)
         machine.one_of("deployment_type", DEPLOYMENTS)
         inner, cents = machine.inner("configuration"), machine.number_or_none(PRICE)
         count = inner.whole("num_gpus")
         if not count:
             yield "without GPUs"
-            continue
+            return
         inner.only_money()
         for name in TWICE:
             if name in machine and machine.any(name) != inner.any(name):
                 raise machine.wrong(name, f"expected {inner.any(name)}, as in configuration")
         if _contradicts(machine, count):
-            n_contradicted += 1
             yield CONTRADICTED
         elif not cents:
             yield "without a price"
@@ -87,12 +89,16 @@ def read(document: Document) -> Iterator[Found]:
             raise machine.wrong(PRICE, "expected whole cents")
         else:
             yield from _regions(machine, count, cents / CENTS, is_ambiguous=len(names[_name(machine)]) > 1)
+
+    for found in each(machines, read_machine):
+        n_contradicted += found == CONTRADICTED
+        yield found
     if n_contradicted > len(machines) * MAX_CONTRADICTED:
         raise refusal(CONTRADICTED, "configuration", f"{n_contradicted} of {len(machines)}")
 
 
 def _name(machine: Fields) -> tuple[str, str]:
-    return machine.text("cloud"), machine.text("shade_instance_type")
+    return machine.text(NAME[0]), machine.text(NAME[1])
 
 
 def _contradicts(machine: Fields, count: int) -> bool:

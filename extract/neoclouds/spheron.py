@@ -25,6 +25,7 @@ Settings: `url`, without page and limit.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -34,7 +35,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import numbered_pages, web_source
-from extract.neoclouds.offers import Found, by_option, market, offer, stock
+from extract.neoclouds.offers import Found, Priced, by_option, each, market, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -46,7 +47,8 @@ MIN_OFFERS = 2
 """Offers that make a market."""
 PREFIXED = re.compile(r"[0-9a-f]{8}:(.+)")
 
-Markets = dict[tuple[str, str, str, str], dict[tuple[object, ...], Decimal | None]]
+Market = tuple[str, str, str, str]
+Markets = dict[Market, dict[tuple[object, ...], Decimal | None]]
 """Prices of one chip by label, option, tier and place, each by what makes it another offer; None: not read."""
 
 
@@ -64,21 +66,13 @@ def _is_last(page: Any, number: int) -> bool:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of every offer, and the market's."""
-    markets: Markets = {}
-    for group in _groups(document):
-        group.only_money("lowestPrice", "highestPrice", "averagePrice")
-        name = group.text("displayName")
-        for one in group.objects("offers"):
-            one.only_money("price", "spot_price")
-            places = [found[1] if (found := PREFIXED.fullmatch(place)) else place for place in one.texts("clusters")]
-            if group.text("gpuType").upper().startswith("CPU") or not one.whole("gpuCount"):
-                yield "a machine without accelerators"
-            elif not one.whole("gpu_memory"):
-                yield "an offer without the memory of its chip"
-            elif not places:
-                yield "an offer without a place"
-            else:
-                yield from _offer(one, name, list(dict.fromkeys(places)), markets)
+    markets: Markets = defaultdict(dict)
+    rows = [(one, group) for group in _groups(document) for one in group.objects("offers")]
+    for found in each(rows, _row):
+        if isinstance(found, Priced):
+            for market_of, key, price in found.ask:
+                markets[market_of][key] = price
+        yield found
     for (label, option, tier, place), prices in sorted(markets.items(), key=str):
         columns: dict[str, Any] = {"option": option, "region_id": place, "tier": tier}
         known = [price for price in prices.values() if price is not None]
@@ -86,6 +80,23 @@ def read(document: Document) -> Iterator[Found]:
             yield from market(label, known, **columns)
         # Of how many chips is not known, as a machine is sold in parts too.
         yield stock(label, n_machines=len(prices), **columns)
+
+
+def _row(row: tuple[Fields, Fields]) -> Iterator[Found]:
+    """Yield what an offer of a group gives."""
+    one, group = row
+    group.only_money("lowestPrice", "highestPrice", "averagePrice")
+    one.only_money("price", "spot_price")
+    name, places = group.text("displayName"), one.texts("clusters")
+    places = list(dict.fromkeys(found[1] if (found := PREFIXED.fullmatch(place)) else place for place in places))
+    if group.text("gpuType").upper().startswith("CPU") or not one.whole("gpuCount"):
+        yield "a machine without accelerators"
+    elif not one.whole("gpu_memory"):
+        yield "an offer without the memory of its chip"
+    elif not places:
+        yield "an offer without a place"
+    else:
+        yield from _offer(one, name, places)
 
 
 def _groups(document: Document) -> Iterator[Fields]:
@@ -100,8 +111,8 @@ def _groups(document: Document) -> Iterator[Fields]:
     yield from groups
 
 
-def _offer(one: Fields, name: str, places: list[str], markets: Markets) -> Iterator[Found]:
-    """Yield the prices of an offer in each of its places, and its stock; add them to the markets that it belongs to."""
+def _offer(one: Fields, name: str, places: list[str]) -> Iterator[Found]:
+    """Yield the prices of an offer in each of its places, its stock, and what it adds to which market."""
     tier, memory, count = one.one_of("instanceType", TIERS), one.whole("gpu_memory"), one.whole("gpuCount")
     memory_in_name = re.search(rf"\b{memory} ?G(i?B)?\b", name, re.IGNORECASE)
     label = name if memory_in_name else f"{name} {memory}GB"
@@ -117,6 +128,7 @@ def _offer(one: Fields, name: str, places: list[str], markets: Markets) -> Itera
     if not is_available or is_in_maintenance:
         yield "an offer that cannot be rented now"
     usual = "spot" if is_spot else "on_demand"
+    asks: list[tuple[Market, tuple[object, ...], Decimal | None]] = []
     for place in places:
         yield stock(label, option=usual, region_id=place, stock_status=status, **columns)
         if not is_available or is_in_maintenance:
@@ -124,10 +136,11 @@ def _offer(one: Fields, name: str, places: list[str], markets: Markets) -> Itera
         for option, price in (prices or {usual: None}).items():
             if price:
                 yield offer(label, price, option=option, region_id=place, **columns)
-                each = price / count
-                markets.setdefault((label, option, tier, place), {})[host, count, each] = each
+                of_one = price / count
+                asks.append(((label, option, tier, place), (host, count, of_one), of_one))
             elif option == usual:
-                markets.setdefault((label, option, tier, place), {})[machine,] = None
+                asks.append(((label, option, tier, place), (machine,), None))
+    yield Priced(asks)
 
 
 def _prices(one: Fields, is_spot: bool) -> dict[str, Decimal | None] | None:

@@ -22,9 +22,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from extract.neoclouds.answers import refusal
+from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, offer, shown_price
+from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
 from extract.neoclouds.pages import Node, Page, Section, grid, pieces, text_of
 from warehouse.documents import Document
 
@@ -90,20 +90,24 @@ def _rows(section: Section, grids: list[_Grid], columns: _Columns) -> _Grid:
 def _offers(rows: _Grid, ways: Sequence[tuple[str, str, int | None]]) -> Iterator[Found]:
     """Yield the offers of a table. Each of its columns of prices is one way to buy: option, tier, hours of the term."""
     places = Counter(cell.mem_id for row in rows for cell in row)
-    for row in rows:
+
+    def read_row(found: tuple[Node, list[Node]]) -> Iterator[Found]:
+        row = found[1]
         label = _label(row[0])
         prices = []
         for place, (cell, (_, tier, _)) in enumerate(zip(row[1:], ways, strict=True), 1):
             field, text = f"{label}, {tier}", text_of(cell)
             price = shown_price(text, field, noted=False)
             if price.amount is not None and (places[cell.mem_id] > 1 or len(pieces(cell)) != 1):
-                raise refusal("a price that spans columns, or is in pieces", field, text)
+                raise form_changed("a price that spans columns, or is in pieces", field, text)
             if len({one[place].attributes.get("class") for one in rows if places[one[place].mem_id] == 1}) > 1:
-                raise refusal("expected the cells of a column to be alike", field, text)
+                raise form_changed("expected the cells of a column to be alike", field, text)
             prices.append(price)
         _refuse_exchanged(label, prices)
         for price, (option, tier, hours) in zip(prices, ways, strict=True):
             yield offer(label, price, option=option, tier=tier, commitment_term_hours=hours)
+
+    yield from each(((row[0], row) for row in rows), read_row)
 
 
 def _refuse_exchanged(label: str, prices: list[ShownPrice]) -> None:
@@ -113,7 +117,7 @@ def _refuse_exchanged(label: str, prices: list[ShownPrice]) -> None:
     places = [place for place, amount in enumerate(amounts) if amount is not None]
     has_gap = bool(places) and places[-1] - places[0] >= len(places)
     if has_gap or present != sorted(present, reverse=True):
-        raise refusal("prices that do not fall with the length of the commitment", label, str(amounts))
+        raise form_changed("prices that do not fall with the length of the commitment", label, str(amounts))
 
 
 def _label(cell: Node) -> str:

@@ -35,7 +35,7 @@ import ipaddress
 import json
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -46,7 +46,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import JSON, chosen, is_refused_key, no_key, web_source
-from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, market, stock
+from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, each, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SourceError
@@ -114,23 +114,21 @@ class Ask(NamedTuple):
 def read(document: Document) -> Iterator[Found]:
     """Yield quantiles and counts of a fetch; raise LayoutChanged where it is cut short, or another answer."""
     offers = _offers(document)
-    ignored: Counter[str] = Counter()
+    n_strange = 0
     machines: dict[Place, dict[str, Ask]] = defaultdict(dict)
-    for one in offers:
-        found = _ask(one)
-        if isinstance(found, str):
-            ignored[found] += 1
+    for found in each(((one, document.scope) for one in offers), _ask):
+        yield found
+        n_strange += found == STRANGE
+        if not isinstance(found, Priced):
             continue
-        place, ask = found
-        machine = one.any("machine_id")
+        place, machine, ask = found.ask
         known = machines[place].get(machine)
         if known is not None:
-            ignored["a smaller offer of the same machine"] += 1
+            yield "a smaller offer of the same machine"
         if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
             machines[place][machine] = ask
-    if ignored[STRANGE] > len(offers) * MAX_STRANGE:
-        raise refusal(STRANGE, "offers", f"{ignored[STRANGE]} of {len(offers)}")
-    yield from ignored.elements()
+    if n_strange > len(offers) * MAX_STRANGE:
+        raise refusal(STRANGE, "offers", f"{n_strange} of {len(offers)}")
     for place, asks in sorted(machines.items()):
         yield from _market(place, list(asks.values()))
     if machines or not offers:
@@ -138,56 +136,65 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _offers(document: Document) -> list[Fields]:
-    """Return the offers of all pages, each once; raise LayoutChanged where they may not be all, or of another chip."""
+    """Return the offers of all pages, each once; raise LayoutChanged where they may not be all."""
     every = answers.pages(document)
     if any("success" in answer and not answer.flag("success") for answer in every):
         raise refusal("expected offers, found a failure", "success", "false")
     pages = [answer.objects("offers") for answer in every]
-    found: dict[int, Fields] = {}
+    found: dict[object, Fields] = {}
     last = Decimal(0)
     for number, page in enumerate(pages, start=1):
-        prices = [one.number("dph_total") for one in page]
+        prices = [price for one in page if (price := one.readable(one.number, "dph_total")) is not None]
         if is_cut(len(page)) != (number < len(pages)):
             raise refusal("expected pages up to one that is not round", f"page {number}", len(page))
         if len(pages) > 1 and prices != sorted([last, *prices])[1:]:
             raise refusal(f"expected prices from {last} up", f"page {number}", "dph_total")
         last = prices[-1] if prices else last
         for one in page:
-            if document.scope not in ANY_CHIP:
-                one.one_of("gpu_name", [document.scope])
-            found.setdefault(one.whole("id"), one)
+            identity = one.readable(one.whole, "id")
+            found.setdefault(one.place if identity is None else identity, one)
     if len(pages) == 1 and len(found) < len(pages[0]):
         raise refusal("duplicate id", "page 1", len(found))
     return list(found.values())
 
 
-def _ask(one: Fields) -> tuple[Place, Ask] | str:
-    """Return the market of an offer with its ask, or why it has none."""
+def _ask(row: tuple[Fields, str]) -> Iterator[Found]:
+    """Yield the market of an offer with its machine and ask, or why it has none."""
+    one, scope = row
     one.only_money(*MONEY)
+    one.whole("id")
+    if scope not in ANY_CHIP:
+        one.one_of("gpu_name", [scope])
     verification, hosting = one.one_of("verification", VERIFICATIONS), one.whole("hosting_type")
     if hosting not in TIERS:
         raise one.wrong("hosting_type", f"unknown hosting_type; expected one of {', '.join(map(str, TIERS))}")
     chips, base, total = one.whole("num_gpus"), one.number("dph_base"), one.number("dph_total")
     memory, bid = one.whole("gpu_ram"), one.number_or_none("min_bid")
-    one.whole("machine_id")
+    machine = one.whole("machine_id")
     disk = one.number("storage_total_cost")
     adds_up = abs(total - base - disk) <= ROUNDING and disk <= base
     if not 0 < chips <= MAX_CHIPS or not base or not memory or not adds_up or one.flag("is_bid"):
-        return STRANGE
+        yield STRANGE
+        return
     if one.whole("gpu_total_ram") != memory * chips or one.any("bundled_results") is not None:
-        return STRANGE
+        yield STRANGE
+        return
     if verification != "verified":
-        return verification
+        yield verification
+        return
     if one.any("external"):
-        return "of another cloud"
+        yield "of another cloud"
+        return
     if not one.flag("rentable") or one.flag("rented"):
-        return "cannot be rented now"
+        yield "cannot be rented now"
+        return
     place = "" if one.any("geolocation") == "" else one.text_or_none("geolocation")
     country = COUNTRY.fullmatch(place or "")
     if country is None:
-        return "without a country"
+        yield "without a country"
+        return
     label = f"{one.text('gpu_name')} {round(memory / MIB_PER_GIB)}GB"
-    return (label, TIERS[hosting], country[1]), Ask(chips, base / chips, bid / chips if bid else None)
+    yield Priced(((label, TIERS[hosting], country[1]), machine, Ask(chips, base / chips, bid / chips if bid else None)))
 
 
 def _market(place: Place, asks: list[Ask]) -> Iterator[Found]:

@@ -1,8 +1,9 @@
 """Prices of Verda (formerly DataCrunch): its list of instance types, asked without a key, and its price page.
 
-The API is https://api.datacrunch.io/v1/instance-types , the page https://verda.com/pricing ; both under
-https://verda.com/terms-and-conditions . Fetched is the API. The page says the same once more, and adds clusters and
-serverless containers: a document of either is told from the other by what it is, so that one can check the other.
+The API is https://api.verda.com/v1/instance-types , and was https://api.datacrunch.io/v1/instance-types under the name
+of before; the page is https://verda.com/pricing ; all under https://verda.com/terms-and-conditions . They are asked in
+this order until one can be read. The page says the same once more, and adds clusters and serverless containers: a
+document of either is told from the other by what it is, so that one can check the other.
 
 1. The answer of the API is a list, or an object with the list under `data`.
 2. Prices are of the whole machine, as text in US dollars (`currency` says so in lower case). The chips are those of
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 from extract.neoclouds.answers import Fields, content, objects, refusal
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, by_option, offer
+from extract.neoclouds.offers import Found, by_option, each, offer
 from extract.neoclouds.pages import Page
 from warehouse.documents import Document
 
@@ -62,46 +63,52 @@ def read(document: Document) -> Iterator[Found]:
 def _api(document: Document) -> Iterator[Found]:
     answer = content(document.body)
     types = objects("instance types", answer) if isinstance(answer, list) else Fields("answer", answer).objects("data")
-    for one in types:
-        one.only_money("price_per_hour", "spot_price", *OTHER_PRODUCTS)
-        # The names of machines, next to their ids, have blanks.
-        machine = one.matching("instance_type", r"[A-Za-z0-9][A-Za-z0-9.+_-]*", "a machine as in 1H100.80S.30V")
-        chips = one.inner("gpu")
-        count, description = chips.whole("number_of_gpus"), chips.any("description")
-        on_demand = one.in_text("price_per_hour")
-        spot = None if one.any("spot_price") is None else one.in_text("spot_price")
-        currency = CURRENCIES[one.one_of("currency", CURRENCIES)]
-        if count == 0 and not description:
-            yield "a machine without accelerators"
-            continue
-        label = _chips(description, f"{one.place}.gpu.description", count)
-        for name in filter(one.has, OTHER_PRODUCTS):
-            yield f"{name}, another product"
-        for option, price in by_option(on_demand, spot, f"{one.place}.spot_price").items():
-            others = {"instance_type": machine, "tier": _tier(label, None)}
-            yield offer(label, price, count=count, option=option, currency=currency, **others)
+    yield from each(types, _machine)
+
+
+def _machine(one: Fields) -> Iterator[Found]:
+    one.only_money("price_per_hour", "spot_price", *OTHER_PRODUCTS)
+    # The names of machines, next to their ids, have blanks.
+    machine = one.matching("instance_type", r"[A-Za-z0-9][A-Za-z0-9.+_-]*", "a machine as in 1H100.80S.30V")
+    chips = one.inner("gpu")
+    count, description = chips.whole("number_of_gpus"), chips.any("description")
+    on_demand = one.in_text("price_per_hour")
+    spot = None if one.any("spot_price") is None else one.in_text("spot_price")
+    if (named := one.text("currency")) not in CURRENCIES:
+        raise one.form_changed("currency", f"expected one of {', '.join(CURRENCIES)}")
+    currency = CURRENCIES[named]
+    if count == 0 and not description:
+        yield "a machine without accelerators"
+        return
+    label = _chips(description, f"{one.place}.gpu.description", count)
+    for name in filter(one.has, OTHER_PRODUCTS):
+        yield f"{name}, another product"
+    for option, price in by_option(on_demand, spot, f"{one.place}.spot_price").items():
+        others = {"instance_type": machine, "tier": _tier(label, None)}
+        yield offer(label, price, count=count, option=option, currency=currency, **others)
 
 
 def _page(document: Document) -> Iterator[Found]:
-    for node in _nodes(document):
-        if node.text("@type") != "Offer":
-            continue
-        node.only_money("price", "priceCurrency", "priceSpecification")
-        kind = KINDS[node.one_of("description", KINDS)]
-        name = node.text("name")
-        if not name.endswith(f" {kind.ending}"):
-            raise node.wrong("name", f"expected a name that ends in {kind.ending!r}")
-        price, currency = _price(node, kind.unit)
-        chips = name.removesuffix(kind.ending).strip()
-        if kind.option is None:
-            yield "storage"
-        elif not chips or chips.startswith("CPU."):
-            yield "a machine without accelerators"
-        else:
-            count = int(_matched(chips, f"{node.place}.name")[1])
-            label = _chips(chips, f"{node.place}.name", count)
-            others = {"tier": _tier(label, kind.tier), "minimum_quantity": "1" if count == 1 else None}
-            yield offer(label, price, count=count, option=kind.option, currency=currency, **others)
+    yield from each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
+
+
+def _node(node: Fields) -> Iterator[Found]:
+    node.only_money("price", "priceCurrency", "priceSpecification")
+    kind = KINDS[node.one_of("description", KINDS)]
+    name = node.text("name")
+    if not name.endswith(f" {kind.ending}"):
+        raise node.wrong("name", f"expected a name that ends in {kind.ending!r}")
+    price, currency = _price(node, kind.unit)
+    chips = name.removesuffix(kind.ending).strip()
+    if kind.option is None:
+        yield "storage"
+    elif not chips or chips.startswith("CPU."):
+        yield "a machine without accelerators"
+    else:
+        count = int(_matched(chips, f"{node.place}.name")[1])
+        label = _chips(chips, f"{node.place}.name", count)
+        others = {"tier": _tier(label, kind.tier), "minimum_quantity": "1" if count == 1 else None}
+        yield offer(label, price, count=count, option=kind.option, currency=currency, **others)
 
 
 def _nodes(document: Document) -> list[Fields]:
@@ -118,10 +125,13 @@ def _price(node: Fields, unit: str) -> tuple[Decimal, str]:
     """Return the price of an offer of the page and its currency: said twice, in the unit of its kind."""
     inner = node.inner("priceSpecification")
     inner.only_money("price", "priceCurrency")
-    price, currency = node.number("price"), node.one_of("priceCurrency", CURRENCIES.values())
+    price, currency = node.number("price"), node.text("priceCurrency")
+    if currency not in CURRENCIES.values():
+        raise node.form_changed("priceCurrency", f"expected one of {', '.join(CURRENCIES.values())}")
     if (inner.number("price"), inner.text("priceCurrency")) != (price, currency):
         raise node.wrong("price", "the two prices of an offer differ")
-    inner.one_of("unitText", [unit])
+    if inner.text("unitText") != unit:
+        raise inner.form_changed("unitText", f"expected {unit}")
     return price, currency
 
 
@@ -149,6 +159,7 @@ SOURCE = web_source(
     name="verda",
     provider="Verda",
     title="Verda instance types",
-    url="https://api.datacrunch.io/v1/instance-types",
+    url="https://api.verda.com/v1/instance-types",
+    other_urls=("https://api.datacrunch.io/v1/instance-types", "https://verda.com/pricing"),
     terms_url="https://verda.com/terms-and-conditions",
 )

@@ -15,9 +15,9 @@ under https://voltagepark.com/terms-of-service .
 
 from collections.abc import Iterator
 
-from extract.neoclouds.answers import answer
+from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, offer, stock
+from extract.neoclouds.offers import Found, each, offer, stock
 from warehouse.documents import Document
 
 TERMS_URL = "https://voltagepark.com/terms-of-service"
@@ -36,22 +36,25 @@ def read(document: Document) -> Iterator[Found]:
         raise found.wrong("has_next", "expected one page, found several")
     if found.whole("total_result_count") != len(locations):
         raise found.wrong("total_result_count", f"expected all results, found {len(locations)}")
-    for location in locations:
-        location.only_money(*(f"gpu_price_{ending}" for ending in FABRICS.values()))
-        machine, region = location.inner("specs_per_node"), location.text("id")
-        machine.only_money()
-        # A chip such as h100-sxm5-80gb; the CPU's name in the same object has blanks.
-        chips, model = machine.whole("gpu_count"), machine.matching("gpu_model", r"[a-z0-9][a-z0-9.-]*", "a chip")
-        if not 1 <= chips <= MAX_CHIPS:
-            raise machine.wrong("gpu_count", f"expected 1 to {MAX_CHIPS} chips")
-        for fabric, ending in FABRICS.items():
-            price = location.in_text(f"gpu_price_{ending}")
-            if not price:
-                raise location.wrong(f"gpu_price_{ending}", "a price of zero")
-            yield offer(model, price, minimum_quantity=str(chips), fabric=fabric, region_id=region, tier=TIER)
-            # The tier names the network, for want of another column.
-            free = location.whole(f"gpu_count_{ending}")
-            yield stock(model, region_id=region, tier=f"{TIER}, {fabric}", n_accelerators=free)
+    yield from each(locations, _location)
+
+
+def _location(location: Fields) -> Iterator[Found]:
+    location.only_money(*(f"gpu_price_{ending}" for ending in FABRICS.values()))
+    machine, region = location.inner("specs_per_node"), location.text("id")
+    machine.only_money()
+    # A chip such as h100-sxm5-80gb; the CPU's name in the same object has blanks.
+    chips, model = machine.whole("gpu_count"), machine.matching("gpu_model", r"[a-z0-9][a-z0-9.-]*", "a chip")
+    if not 1 <= chips <= MAX_CHIPS:
+        raise machine.wrong("gpu_count", f"expected 1 to {MAX_CHIPS} chips")
+    for fabric, ending in FABRICS.items():
+        price = location.in_text(f"gpu_price_{ending}")
+        if not price:
+            raise location.wrong(f"gpu_price_{ending}", "a price of zero")
+        yield offer(model, price, minimum_quantity=str(chips), fabric=fabric, region_id=region, tier=TIER)
+        # The tier names the network, for want of another column.
+        free = location.whole(f"gpu_count_{ending}")
+        yield stock(model, region_id=region, tier=f"{TIER}, {fabric}", n_accelerators=free)
 
 
 SOURCE = web_source(

@@ -33,7 +33,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Digits, Fields, refusal
 from extract.neoclouds.fetching import numbered_pages, web_source
-from extract.neoclouds.offers import Found, Offer, by_option, offer, stock
+from extract.neoclouds.offers import Found, Offer, by_option, each, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.reference.accelerators import resolve
@@ -79,23 +79,27 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each plan with a GPU, as it is sold, and where it is listed."""
-    for is_metal, plan in _plans(document):
-        plan.only_money(*COSTS, "location_cost")
-        places = plan.texts("locations")
-        chips = _chips(plan, is_metal)
-        if isinstance(chips, str):
-            yield chips
-            continue
-        for one in _rows(plan, chips, "bare metal" if is_metal else None):
-            yield one
-            if isinstance(one, Offer):
-                listed: dict[str, Any] = {"instance_type": plan.text("id"), "tier": one["tier"], "count": chips.number}
-                for place in places:
-                    option = str(one["purchase_option"])
-                    yield stock(chips.label, option=option, region_id=place, stock_status="listed", **listed)
+    yield from each(_plans(document), _plan)
 
 
-def _plans(document: Document) -> Iterator[tuple[bool, Fields]]:
+def _plan(row: tuple[Fields, bool]) -> Iterator[Found]:
+    plan, is_metal = row
+    plan.only_money(*COSTS, "location_cost")
+    places = plan.texts("locations")
+    chips = _chips(plan, is_metal)
+    if isinstance(chips, str):
+        yield chips
+        return
+    for one in _rows(plan, chips, "bare metal" if is_metal else None):
+        yield one
+        if isinstance(one, Offer):
+            listed: dict[str, Any] = {"instance_type": plan.text("id"), "tier": one["tier"], "count": chips.number}
+            for place in places:
+                option = str(one["purchase_option"])
+                yield stock(chips.label, option=option, region_id=place, stock_status="listed", **listed)
+
+
+def _plans(document: Document) -> Iterator[tuple[Fields, bool]]:
     """Yield the plans of all pages, and whether they are bare metal; raise where pages are missing or of two scopes."""
     pages = answers.pages(document)
     wanted = [KEYS[document.scope]] if document.scope in KEYS else list(KEYS.values())
@@ -110,7 +114,7 @@ def _plans(document: Document) -> Iterator[tuple[bool, Fields]]:
             for number, page in enumerate(mine, start=1):
                 _check_meta(page.inner("meta"), len(plans), is_last=number == len(mine))
         for plan in plans:
-            yield key == "plans_metal", plan
+            yield plan, key == "plans_metal"
 
 
 def _check_meta(meta: Fields, plans: int, *, is_last: bool) -> None:

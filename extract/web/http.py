@@ -19,6 +19,7 @@ import httpx
 import stamina
 from isal import isal_zlib
 
+from extract.web import answer_dates
 from extract.web.interface import Response
 from extract.web.transport import NETWORK_ERRORS, PROXY_HINT, Transport, deadline, parse_url
 from warehouse.errors import SourceError, Unavailable, without_words
@@ -230,9 +231,11 @@ class HttpWeb:
         request = httpx.Request(method, parse_url(url), headers=headers, content=body, extensions={"timeout": timeout})
         try:
             with deadline(time.monotonic() + self.connect_timeout_s + self.read_timeout_s):
-                return self.transport.handle_request(request)
+                answer = self.transport.handle_request(request)
         except NETWORK_ERRORS as error:
             raise _failure(error, url, self.transport.proxy(request.url)) from error
+        answer_dates.note(answer.headers)
+        return answer
 
 
 def _failure(error: Exception, url: str, proxy: str) -> SourceError:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import duckdb
 
-from flows.backup import retention
 from flows.backup.snapshot import hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
@@ -27,7 +26,8 @@ from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
-from warehouse.publish.published_file import FILE_NAME
+from warehouse.publish import published_file
+from warehouse.publish.published_file import FILE_NAME, REPLACED
 
 NEW = "rebuilt.duckdb"
 SCRATCH = ".migrate"
@@ -112,12 +112,17 @@ def rebuild(
                 made.unreadable = str(error).splitlines()[0]
         if made.differing and not accept:
             return made
+        published = data_dir / FILE_NAME
+        if other := published_file.other_history(new, published, unless="chipledger data rebuild --accept"):
+            if not accept:
+                raise other
+            published_file.set_aside(published, now)
         if in_use.exists():
             made.set_aside = _set_aside(in_use, now)
         (scratch / NEW).replace(in_use)
         # A .wal left beside the published file would be replayed into the new one.
-        (data_dir / f"{FILE_NAME}.wal").unlink(missing_ok=True)
-        new.replace(data_dir / FILE_NAME)
+        published.with_name(f"{FILE_NAME}.wal").unlink(missing_ok=True)
+        new.replace(published)
         made.is_in_use = True
     return made
 
@@ -144,7 +149,7 @@ def _one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def _set_aside(log: Path, now: datetime) -> Path:
     """Move the log, and what DuckDB left beside it, out of the way; return its new path."""
-    target = log.parent / retention.REPLACED / f"{log.stem}-{now:%Y%m%dT%H%M%SZ}{log.suffix}"
+    target = log.parent / REPLACED / f"{log.stem}-{now:%Y%m%dT%H%M%SZ}{log.suffix}"
     target.parent.mkdir(exist_ok=True)
     log.replace(target)
     # A .wal left beside the new log would be replayed into it.

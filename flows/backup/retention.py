@@ -1,4 +1,4 @@
-"""Remove old pages of single days, and files that a rebuild or a restore replaced; documents are never removed."""
+"""Remove old pages of single days, and files that were replaced; documents are never removed."""
 
 import logging
 import re
@@ -8,11 +8,9 @@ from pathlib import Path
 
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
+from warehouse.publish.published_file import REPLACED
 
 LOG = logging.getLogger(__name__)
-
-REPLACED = "replaced"
-"""Folder of the data directory for what a rebuild or a restore replaced; each name ends in its day."""
 
 
 def remove_old_files(settings: Settings, now: datetime) -> list[str]:

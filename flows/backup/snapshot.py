@@ -41,7 +41,7 @@ from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
-from warehouse.publish.published_file import FILE_NAME
+from warehouse.publish.published_file import FILE_NAME, REPLACED
 
 MANIFEST = "manifest.json"
 CHUNK_BYTES = 1 << 20
@@ -365,7 +365,7 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
     """
     log = data_dir / db.FILE_NAME
     there = {path.name: path for path in replaced}
-    stem = data_dir / retention.REPLACED / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
+    stem = data_dir / REPLACED / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
     aside = next(new for n in range(1, 1000) if not (new := stem.with_name(stem.name + f".{n}" * (n > 1))).exists())
     if replaced:
         aside.mkdir(parents=True)

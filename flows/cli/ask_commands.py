@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
 
 """What the name of an output file says of its format."""
+ADDRESS_SPACE_BYTES = 6 * 1024**3
+"""Of the process that answers a question; DuckDB has 4 GB of it."""
 
 
 @command('query "from mart.price_now limit 5"')
@@ -64,20 +66,31 @@ def query(
     form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
     if form == "parquet" and target is None:
         raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
-    from flows.shared import query as ask
+    from flows.shared import child, folders, tabular
 
-    listed = ask.EVERY_TABLE if list_all else ask.TABLES
-    text = listed if list_tables or not sql else sys.stdin.read() if sql == "-" else sql
+    text = sys.stdin.read() if sql == "-" and not list_tables else sql or ""
     file = read.published() if as_of is None else _published_by(read(), as_of)
-    if target is not None:
-        ask.save(file, text, target, form=form, timeout=timeout, force=force)
-    elif list_tables and form == "table":
+    # A process of its own, which is ended where DuckDB cannot be interrupted. This one does not import DuckDB.
+    answering = child.Child(ADDRESS_SPACE_BYTES, "flows.shared.query", writes=target is not None)
+    with folders.as_user():  # which the process has for good
+        number = answering.number
+    part = tabular.part_of(target, number) if target else None
+    try:
+        answer = answering.ask(
+            "flows.shared.query:ask", seconds=timeout, file=file, sql=text, timeout=timeout, form=form,
+            tables=("all" if list_all else "public") if list_tables or not sql else None,
+            width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None, target=target, force=force,
+        )  # fmt: skip
+    finally:
+        answering.close()
+        if part is not None:
+            part.unlink(missing_ok=True)
+    if list_tables and form == "table" and target is None:
         more = [] if list_all else ["More: `chipledger query --list --all` lists what these are made of."]
-        return Result(None, [*ask.listed(file, text, timeout=timeout), *more])
-    else:
-        answer = ask.answer(file, text, form=form, timeout=timeout)
+        return Result(None, [*answer, *more])
+    for part in answer:
         # A program gets CSV as it is, a person what can be shown of it.
-        click.echo(answer if form == "csv" and not sys.stdout.isatty() else visible(answer))
+        click.echo(part if form == "csv" and not sys.stdout.isatty() else visible(part))
     return None
 
 
@@ -224,6 +237,7 @@ def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label:
     done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
     lines = [
         f"{state} {run['throughput_id']}: {run['sentence']}"
+        + (f" Priced by nothing, because {run['unpriced']}." if run["unpriced"] else "")
         for state in ("added", "known")
         for result in done[state]
         for run in result["runs"]
@@ -281,7 +295,7 @@ def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from flows.collect import benchmarks
 
     runs = [
-        {"throughput_id": number, "sentence": describe(run)}
+        {"throughput_id": number, "sentence": describe(run), "unpriced": benchmarks.unpriced(run)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}

@@ -2,6 +2,7 @@
 
 import runpy
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")
+OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
+OLDER_THAN = click.option(
+    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
+)
 
 
 @command("run --offline")
@@ -62,13 +67,14 @@ def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], pr
 
 
 @command("build")
-def build(read: Reader, *, progress: Progress) -> Result:
+@click.option("--new-history", is_flag=True, help="Replace a file of another or longer history; it is kept.")
+def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
     """Load landed documents, and publish."""
     from flows.collect import steps
 
     with steps.open_run(read(), progress=progress) as one:
         one.load()
-        one.publisher.publish()
+        one.publisher.publish(new_history=new_history)
     return _result(one.summary, judge=False)
 
 
@@ -99,34 +105,51 @@ def quarantine() -> None:
 
 @command("quarantine list --all", group=quarantine, name="list")
 @click.option("--all", "everything", is_flag=True, help="Include rows already decided.")
-def list_quarantine(read: Reader, *, everything: bool) -> Result:
+@OF_SOURCE
+@OLDER_THAN
+def list_quarantine(read: Reader, *, everything: bool, sources: tuple[str, ...], older_than: int | None) -> Result:
     """List refused rows: what, where, why."""
-    from flows.shared import query
+    from flows.collect import steps, waiting
 
-    rows = query.refused(read.published(), everything=everything)
-    return Result(rows, [output.text_table(rows) or "Nothing is in quarantine."])
+    rows, note = waiting.listed(read(), read.published, everything=everything)
+    rows = waiting.chosen(rows, sources, older_than, steps.utc_now())
+    return Result(rows, [output.text_table(rows) or "Nothing is in quarantine."], [note] if note else [])
 
 
 def _decision(decision: str, explanation: str) -> None:
     @command(f"quarantine {decision} 17 18", group=quarantine, name=decision, help=explanation)
-    @click.argument("quarantine_ids", type=int, nargs=-1, required=True)
-    def decide(read: Reader, *, quarantine_ids: tuple[int, ...]) -> Result:
-        from flows.collect import steps
+    @click.argument("quarantine_ids", type=int, nargs=-1)
+    @click.option("--all", "everything", is_flag=True, help="All open rows.")
+    @OF_SOURCE
+    @OLDER_THAN
+    def decide(
+        read: Reader,
+        *,
+        quarantine_ids: tuple[int, ...],
+        everything: bool,
+        sources: tuple[str, ...],
+        older_than: int | None,
+    ) -> Result:
+        from flows.collect import steps, waiting
 
         with steps.open_run(read()) as one:
-            for quarantine_id in quarantine_ids:
-                one.decide(quarantine_id, decision)
+            waiting.decide(one, decision, quarantine_ids, sources=sources, older_than=older_than, everything=everything)
             one.publisher.publish()
         return _result(one.summary, judge=False)
 
 
-_decision("accept", "Accept rows by id.\n\nTheir prices count from when they were seen.")
-_decision("refuse", "Leave rows out for good, by id.")
+_decision(
+    "accept",
+    "Accept rows by id, source or age.\n\nTheir prices count from when they were seen. An accepted fetch closes the "
+    "older ones of its scope.",
+)
+_decision("refuse", "Leave rows out for good, by id, source or age.")
 
 
 @command("import seen.csv", name="import")
 @click.argument("files", type=EXISTING_FILE, nargs=-1, required=True)
-def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
+@click.option("--replaces", metavar="FILE|SHA256", help="Withdraw a file imported before, which these correct.")
+def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None) -> Result:
     """Import past prices from CSV files.
 
     The files hold observations; import them any number of times, in any order. docs/importing.md lists the columns.
@@ -134,12 +157,46 @@ def import_files(read: Reader, *, files: tuple[Path, ...]) -> Result:
     from flows.collect import importer, steps
 
     with steps.open_run(read()) as one:
+        if replaces:
+            importer.withdraw_file(one, replaces, [importer.landed(file) for file in files])
         for file in files:
             importer.land_file(one, file)
         one.load()
+        one.summary.notes += importer.refused(one)
         if one.summary.fresh:
             one.publisher.publish()
     return _result(one.summary)
+
+
+@command("withdraw voltagepark/all/2026-11-17..2026-11-22 --reason 'a week of prices per node' --dry-run")
+@click.argument("selection", metavar="RUN|SHA256|SOURCE/SCOPE/DAYS")
+@click.option("--reason", required=True, help="Why they were wrong, in words that readers see.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be withdrawn.")
+def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Result:
+    """Withdraw the prices of fetches, as they were wrong.
+
+    RUN is the id of a run; SHA256 a document, or its first 8 digits or more; DAYS a day, or two joined by "..". Nothing
+    is deleted: the history reads as if they had not been, price_change has each correction with its reason, and what
+    was known before stays known.
+    """
+    from flows.collect import steps
+    from warehouse.log.withdraw import events_of, selected
+
+    if not reason.strip():
+        raise SettingsError("a reason is missing", field="--reason", value=reason, hint="Say what was wrong")
+    with steps.open_run(read()) as one:
+        fetches = selected(one.con, selection)
+        found = events_of(one.con, fetches)
+        lines = [
+            f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "
+            f"{found.offers} offers, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
+        ]
+        lines += [f"  {each.source} {each.scope} {each.observed_at:%Y-%m-%d %H:%M}" for each in fetches]
+        if not dry_run:
+            one.withdraw(fetches, reason.strip())
+            one.publisher.publish()
+            lines += one.summary.lines()
+    return Result(asdict(found) | {"is_dry_run": dry_run} | one.summary.as_dict(), lines)
 
 
 @command("backfill aws --region us-east-1 --since 2025-01-01")
@@ -162,7 +219,7 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     return _result(summary)
 
 
-@command("sources")
+@command("sources", cls=click.Group, invoke_without_command=True)
 def sources(read: Reader) -> Result:
     """List the sources: kind, on or off, maximum age."""
     from extract import SOURCES
@@ -212,7 +269,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "new_source.py"
 
 
-@click.command("new-source", epilog='Example: chipledger new-source northgpu prices.json --provider "North GPU"')
+@click.command("new", epilog='Example: chipledger sources new northgpu prices.json --provider "North GPU"')
 @click.argument("name")
 @click.argument("answer", metavar="URL-OR-FILE", required=False)
 @click.option("--provider", help="The provider's name, as its site writes it.")
@@ -226,7 +283,7 @@ def new_source(
     with output.errors(in_json=False):
         if not TOOL.is_file():
             hint = "Clone the repository, run `make setup` and call it there"
-            raise SettingsError("this command works in a checkout only", field="new-source", value=ROOT, hint=hint)
+            raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
         if rows == bool(answer):
             raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
         tool = runpy.run_path(str(TOOL))
@@ -258,9 +315,10 @@ def _next_steps(name: str, tool: dict[str, Any]) -> None:
     for field, question in questions.items():
         output.echo(f"TODO {field}: {question}")
     if questions:
-        output.echo(f"The source refuses to work until each is filled in. Then: chipledger new-source {name} --rows")
+        output.echo(f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows")
     else:
         output.echo("Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps.")
 
 
-COMMANDS = (run, collect, build, parse, quarantine, import_files, backfill, sources, new_source)
+sources.add_command(new_source)
+COMMANDS = (run, collect, build, parse, quarantine, import_files, withdraw, backfill, sources)

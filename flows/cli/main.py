@@ -5,7 +5,6 @@ Exit codes: 0 done (for a run: published, stale scopes named); 1 failed (for a r
 """
 
 import logging
-import sys
 from pathlib import Path
 
 import click
@@ -40,9 +39,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
 
     `run` does the daily job. `query` reads the published file, prices.duckdb.
     """
-    lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(output.LineFormatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[lines])
+    output.log_to_stderr(logging.INFO if verbose else logging.WARNING)
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
     ctx.obj = Reader(file, data_dir)

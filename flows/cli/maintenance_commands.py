@@ -196,21 +196,15 @@ def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str
 @command("data maintain --days 30", group=data)
 @click.option("--days", type=click.IntRange(min=0), default=30, help="What is older expires, if none needs it.")
 def maintain(read: Reader, *, days: int) -> Result:
-    """Merge small files of a shared warehouse. Also expires old snapshots and publications."""
-    from flows.collect import steps
-    from warehouse.errors import ChipledgerError
-    from warehouse.lake import maintenance
-    from warehouse.log import db
+    """Make the published file from nothing, once a week.
 
-    place = read().place()
-    if not place.is_shared:
-        hint = "`chipledger run` removes old pages and replaced files"
-        raise ChipledgerError(
-            "one file needs no maintenance", source="settings", field="warehouse.url", value=place.url, hint=hint
-        )
-    with db.open_log(place) as con:
-        done = maintenance.maintain(con, days=days, now=steps.utc_now())
-    return Result(asdict(done), done.lines())
+    Compares it with the one that runs amended day by day. Of a shared warehouse it also merges small files and expires
+    old snapshots and publications.
+    """
+    from flows.collect import publisher, steps
+
+    done = publisher.maintain(read(), days=days, now=steps.utc_now())
+    return Result(done, done)
 
 
 @command("deploy --schedule weekly=off")

@@ -1,23 +1,77 @@
 """The groups of commands in `--help`, and the former names of commands."""
 
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
 import click
 
 SECTIONS = {
     "ask": ("query", "open", "chips", "benchmark", "audit", "sources"),
-    "collect": ("run", "collect", "build", "import", "backfill", "parse", "quarantine", "new-source"),
+    "collect": ("run", "collect", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
     "decide": ("cost", "fit", "choose", "commitments", "breakeven", "makeorbuy", "fleet"),
     "share": ("report", "mail", "alert", "export", "mcp"),
     "look_after": ("doctor", "settings", "data", "deploy"),
 }
 """Commands of each section of `--help`, in its order."""
 FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "document", "migrate", "maintain")} | {
-    "init": ("settings", "init")
+    "init": ("settings", "init"),
+    "new-source": ("sources", "new"),
 }
 """Former names of commands, accepted for one release with a warning, and their names now."""
+
+KEPT = "What was published is as it was. Documents fetched so far are kept: the next run loads them and goes on."
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked this program to end."""
+
+
+@contextmanager
+def stopping(ctx: click.Context) -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP end a command, say what is kept, and exit with 128 and the signal's number.
+
+    A part that is being written is removed, as after an error. A signal that is ignored, as by nohup, stays so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[signal.Signals] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        seen.append(signal.Signals(number))
+        raise Stopped
+
+    former: dict[int, Any] = {}
+    for number in map(int, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            former[number] = signal.signal(number, stop)
+    try:
+        yield
+    except BaseException:
+        # DuckDB raises an error of its own where a signal comes while it works.
+        if not seen:
+            raise
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+    if seen:
+        kept = f" {KEPT}" if ctx.invoked_subcommand in (*SECTIONS["collect"], "data") else ""
+        click.echo(f"stopped by {seen[0].name}.{kept}", err=True)
+        sys.exit(128 + seen[0])
 
 
 class Sections(click.Group):
     """A group of commands that `--help` lists by section, and that accepts former names."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a signal that stops it is told, with what is kept where the command fetches or writes."""
+        with stopping(ctx):
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, section by section; those of no section come last."""

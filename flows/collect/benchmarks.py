@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from flows.shared import query as ask
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.landing.folder import Entry, Landing
-from warehouse.reference import accelerators, models, throughput
+from warehouse.reference import accelerator_facts, accelerators, models, throughput
 from warehouse.reference.table import Values
 
 if TYPE_CHECKING:
@@ -100,6 +101,25 @@ def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document,
 def ids(result: Result) -> list[int]:
     """Return the ids of the runs of a result, in its order."""
     return [throughput.throughput_id(throughput.named(run)) for run in result.runs]
+
+
+def unpriced(run: Values) -> str | None:
+    """Return why no price can make a cost of a run; None where one can."""
+    forms = {form for name, form in _forms() if name == run["accelerator_name"]}
+    if not forms:
+        return f"no figures of {run['accelerator_name']} are known here"
+    if run["form_factor"] not in forms and None not in forms:
+        known = " and ".join(sorted(form for form in forms if form))
+        return f"form unknown: {run['form_factor'] or run['accelerator_name'].lower()}; {known} are known"
+    if run["unit_of_work"] != "token":
+        return f"it counts {run['unit_of_work']}s, and no tokens"
+    return "grade D is never ranked" if run["evidence_grade"] == "D" else None
+
+
+@cache
+def _forms() -> frozenset[tuple[str, str | None]]:
+    rows = accelerator_facts.wide(accelerator_facts.read_table())
+    return frozenset((str(name), str(form) if form else None) for name, form, *_ in rows)
 
 
 def load(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> str:

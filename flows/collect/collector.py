@@ -1,28 +1,32 @@
 """Fetch scopes of sources for one run, in threads or processes.
 
-What a fetch needs of the log (versions already landed, the last good fetch of a scope) is read when the run begins, so
-that fetching needs no connection to the log.
+What a fetch needs of the log: the last good fetch of a scope, which is read when the run begins, and versions already
+landed, which are looked up by their keys.
 """
 
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from extract import SOURCES, source_named
-from extract.base import Context, Source, failing_alone, past_fetches
+from extract.base import Context, Parsed, Source, failing_alone, past_fetches
+from extract.offline_archive import ArchiveWeb
+from extract.web import answer_dates
 from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
-from warehouse.errors import ChipledgerError, CredentialsMissing, SourceError
+from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
+from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 
 if TYPE_CHECKING:
@@ -61,30 +65,45 @@ Plan = tuple[list[tuple[Source, str]], list[FetchResult], list[str]]
 class LogState:
     """What a fetch needs of the log.
 
-    `versions`: rows of core.document by source and version key, times naive UTC. `last_observed`: the last good fetch
-    of each scope, aware UTC.
+    `con` is asked for a document when a fetch wants it; in another process, which has none, `versions` are rows of
+    log.document by source and version key. `last_observed`: the last good fetch of each scope, aware UTC.
     """
 
+    con: duckdb.DuckDBPyConnection | None = None
     versions: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     last_observed: Mapping[Scope, datetime] = field(default_factory=dict)
 
     @staticmethod
     def read(con: duckdb.DuckDBPyConnection) -> "LogState":
-        versions = query.rows(con, "from core.document where version_key is not null")
         last = con.execute(
-            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+            "select source, scope, max(observed_at) from log.scope_fetch where status = 'ok' group by all"
         ).fetchall()
-        return LogState(
-            versions={(row["source"], row["version_key"]): row for row in versions},
-            last_observed={(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last},
-        )
+        found = {(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last}
+        return LogState(con=con, last_observed=found)
+
+    def version(self, source: str, key: str) -> Mapping[str, Any] | None:
+        """Return the last document of a version, times naive UTC; safe in any thread."""
+        if self.con is None:
+            return self.versions.get((source, key))
+        found = self._documents("version_key = ? order by document_no desc limit 1", source, key)
+        return found[0] if found else None
 
     def of(self, source: str, scope: str) -> "LogState":
-        """Return the part of the state that concerns one scope."""
+        """Return the part of the state that concerns one scope, for another process."""
+        found = self._documents("scope = ? and version_key is not null order by document_no", source, scope)
         return LogState(
-            versions={key: row for key, row in self.versions.items() if (key[0], row["scope"]) == (source, scope)},
+            versions={(source, row["version_key"]): row for row in found},
             last_observed={key: at for key, at in self.last_observed.items() if key == (source, scope)},
         )
+
+    def _documents(self, which: str, *parameters: str) -> list[dict[str, Any]]:
+        if self.con is None:
+            return []
+        # A connection of its own: the run's may be at work in another thread.
+        with self.con.cursor() as apart:
+            if ducklake.of(self.con) is not None:
+                apart.execute(f"use {ducklake.NAME}")
+            return query.rows(apart, f"from log.document where source = ? and {which}", list(parameters))
 
 
 @dataclass
@@ -130,8 +149,9 @@ class Collector:
         ctx = self.context(source)
         if source.kind == "archive":
             return tuple(past_fetches(source, ctx, scope, None, None))
-        with failing_alone(source.name, scope):
-            return (source.fetch(ctx, scope),)
+        with failing_alone(source.name, scope), answer_dates.measured() as ahead_s:
+            fetched = source.fetch(ctx, scope)
+        return (replace(fetched, clock_ahead_s=median(ahead_s)) if ahead_s else fetched,)
 
     def fetch_named(self, source: str, scope: str) -> tuple[ScopeFetch, ...]:
         """Return the fetches of one scope of a source, by its name. Raises SourceError."""
@@ -163,11 +183,17 @@ class Collector:
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
+            check=check,
             progress=self.progress,
         )
 
     def _web(self, source: Source) -> "Web":
-        """Return the web for a source; polite sources share one, which has the rules and pauses of each host."""
+        """Return the web for a source; polite sources share one, which has the rules and pauses of each host.
+
+        Sources in the package have that package's archive alone, and nothing is loaded that reaches a network.
+        """
+        if source.name in ARCHIVES:
+            return ArchiveWeb()
         from extract.web.http import HttpWeb
 
         if not source.polite:
@@ -179,7 +205,7 @@ class Collector:
             return self._polite
 
     def _landed_document(self, source: str, key: str) -> Document | None:
-        row = self.state.versions.get((source, key))
+        row = self.state.version(source, key)
         if row is None:
             return None
         try:
@@ -205,6 +231,17 @@ class Collector:
                 None,
             ),
         )
+
+
+def check(parsed: Parsed) -> None:
+    """Raise LayoutChanged where the row gate refuses a fifth of the rows: another address may have the prices."""
+    from warehouse.log.gates import row_gate
+
+    refusals = row_gate(parsed.rows)[1]
+    if refusals and len(refusals) * 5 >= len(parsed.rows):
+        first = refusals[0]
+        message = f"{len(refusals)} of {len(parsed.rows)} rows are refused, the first: {first.reason}"
+        raise LayoutChanged(message, field=first.field, value=first.value)
 
 
 def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[ScopeFetch, ...]:

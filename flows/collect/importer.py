@@ -11,16 +11,75 @@ from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
 from flows.shared import user_file
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import SourceError
+from warehouse.errors import SettingsError, SourceError
+from warehouse.log.withdraw import selected
+
+MAX_REASONS = 12
+REFUSED = """
+select decision is null as is_open, reason, count(*)
+from core.quarantine
+where run_id = ? and starts_with(source, 'import:')
+group by all
+order by is_open desc, count(*) desc, reason
+"""
 
 
 def land_file(run: Run, file: Path) -> None:
     """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
-    now = run.clock()
+    _record(run, landed(file, at=run.clock()))
+
+
+def landed(file: Path, *, at: datetime | None = None) -> Document:
+    """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
-    document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=now)
+    document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
     observations.parse(document)
-    _record(run, document)
+    return document
+
+
+def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
+    """Withdraw all that a file said which was imported before, named by its path, its name or its hash.
+
+    `by` are the documents that replace it. Raises ChipledgerError where there is no such import, or several.
+    """
+    path = Path(replaced)
+    if path.is_file():
+        hashes = {Document(source="", scope="", url="", body=user_file.read(path), fetched_at=run.clock()).sha256}
+    else:
+        hashes = {
+            row[0]
+            for row in run.con.execute(
+                "select distinct document_sha256 from core.scope_run where source like 'import:%' and status = 'ok' "
+                "and (scope = ? or starts_with(document_sha256, ?))",
+                [replaced, replaced],
+            ).fetchall()
+        }
+    new = [one.sha256 for one in by]
+    hashes -= set(new)
+    if len(hashes) != 1:
+        raise SettingsError(
+            f"{len(hashes) or 'no'} imported files are called so",
+            field="--replaces",
+            value=replaced,
+            hint="Give the file as it was imported, or its SHA-256: core.scope_run lists them",
+        )
+    (sha256,) = hashes
+    named = ", ".join(one.scope for one in by)
+    run.withdraw(selected(run.con, sha256), f"replaced by {named}")
+
+
+def refused(run: Run) -> list[str]:
+    """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
+
+    What waits for a decision is told before what nobody has to decide.
+    """
+    found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
+    lines = [
+        f"{count:,} row{'' if count == 1 else 's'} {'held' if is_open else 'refused'}: {reason}"
+        for is_open, reason, count in found[:MAX_REASONS]
+    ]
+    left = sum(count for _, _, count in found[MAX_REASONS:])
+    return [*lines, f"{left:,} more rows: `chipledger quarantine list --all`"] if left else lines
 
 
 def backfill(

@@ -16,15 +16,17 @@ import duckdb
 import polars as pl
 
 from extract import observations, source_named
+from extract.base import Source
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
 from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
+from warehouse.log import withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import find, listed
+from warehouse.log.quarantine import close_overtaken, find, listed
 from warehouse.log.shared_rows import append_documents
 from warehouse.reference.instance_types import disagreements, read_table
 
@@ -69,6 +71,9 @@ def catch_up(
             if kind == "decision":
                 for entry in entries:
                     _decide(con, landing, entry.content, recorded_at, notes)
+            elif kind == "withdrawal":
+                for entry in entries:
+                    _withdraw(con, landing, entry)
             else:
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
@@ -83,7 +88,15 @@ def catch_up(
             if end > loaded.get(part, 0):
                 values = [end, naive(recorded_at), part]
                 transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
+        _note_history(con, landing)
     return results, sorted(set(notes))
+
+
+def _note_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
+    """Write down once which history the log has; that of two writers at once is the same."""
+    if con.execute("from meta.history limit 1").fetchone() is None and (found := landing.history()):
+        values = [found[0], naive(found[1])]
+        transacted(con, partial(con.execute, "insert into meta.history values (?, ?)", values))
 
 
 def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:
@@ -121,17 +134,78 @@ def _while_free(entries: Iterator[Entry], try_lock: TryLock | None, held: ExitSt
         yield entry
 
 
-def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str) -> None:
-    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is."""
+def _withdraw(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> None:
+    """Carry out a withdrawal of the journal, if a killed run has not, with what the same scopes showed besides."""
+    fetches = [withdraw.Fetch.of(one) for one in entry.content["fetches"]]
+    done = con.execute("select 1 from core.withdrawal where recorded_at = ? limit 1", [naive(entry.recorded_at)])
+    if done.fetchone():
+        return
+    withdraw.withdraw(
+        con,
+        fetches,
+        reason=entry.content["reason"],
+        withdrawn_by=entry.content["withdrawn_by"],
+        recorded_at=entry.recorded_at,
+        seen_since=_seen_besides(con, landing, fetches, entry.recorded_at),
+    )
+
+
+def _seen_besides(
+    con: duckdb.DuckDBPyConnection, landing: Landing, fetches: list[withdraw.Fetch], until: datetime
+) -> list[ParsedFetch]:
+    """Return the other fetches of the same scopes that count: live ones after the first, past ones and imports all."""
+    first: dict[tuple[str, str], datetime] = {}
+    for one in fetches:
+        place = (one.source, one.scope)
+        first[place] = min(one.observed_at, first.get(place, one.observed_at))
+    wrong = {(one.source, one.scope, one.observed_at, one.document_sha256) for one in fetches}
+    loaded = set(
+        con.execute(
+            "select source, scope, observed_at, document_sha256 from core.scope_run where status = 'ok'"
+        ).fetchall()
+    )
+    imports = {source for source, _ in first if source.startswith(observations.PREFIX)}
+    found = []
+    for each in landing.entries():
+        content = each.content
+        if each.kind != "look" or each.recorded_at > until:
+            continue
+        is_import = observations.is_import(content["source"])
+        at = naive(unstamp(content["observed_at"]))
+        since = first.get((content["source"], content["scope"]))
+        if not (imports if is_import else since is not None and (content.get("archived") or at > since)):
+            continue
+        for parsed in _parsed(con, landing, each, [], is_accepted=True):
+            key = (parsed.source, parsed.scope, naive(parsed.observed_at), parsed.document_sha256)
+            if key in loaded and key not in wrong and (not is_import or parsed.source in imports):
+                found.append(parsed)
+    return found
+
+
+def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str, *, now: datetime) -> None:
+    """Raise ChipledgerError where a decision could not be carried out; the log stays as it is. `now` is aware."""
     row = find(con, quarantine_id)
+    if decision == "accept" and row.observed_at > naive(now):
+        raise ChipledgerError(
+            "it cannot be accepted: its time lies in the future",
+            source=row.source,
+            field="observed_at",
+            value=str(row.observed_at),
+            hint="Set this machine's clock, and fetch the scope again",
+        )
     if decision == "accept" and row.row_json != "{}":
         checked_row(row)
 
 
-def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str]) -> list[ParsedFetch]:
+def _parsed(
+    con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, notes: list[str], *, is_accepted: bool = False
+) -> list[ParsedFetch]:
+    """Return what an entry says; of a fetch that was refused when it was landed nothing, until somebody accepts it."""
     content = entry.content
     if entry.kind == "failure":
         return [_fetch(content, error=content["error"])]
+    if content.get("refused") and not is_accepted:
+        return [replace(_fetch(content), refused=content["refused"])]
     if observations.is_import(content["source"]):
         return _imported(landing, content, notes)
     if content["source"] == benchmarks.NAME:
@@ -140,10 +214,13 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
     source = source_named(content["source"])
     frames = []
     facts: dict[str, list[pl.DataFrame]] = {}
+    unread: list[Any] = []
     try:
+        content = _chosen(source, landing, content)
         for index, document in enumerate(content["documents"]):
             parsed = source.parse(landing.document(content, index))
             frames.append(parsed.rows.with_columns(document_sha256=pl.lit(document["sha256"])))
+            unread += parsed.refused
             for name, frame in parsed.facts.items():
                 if name == "instance_capability":
                     notes += [f"{content['source']}: {each}" for each in disagreements(frame, read_table())]
@@ -155,27 +232,37 @@ def _parsed(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry, note
         LOG.exception("%s %s could not be read", content["source"], content["scope"])
         return [_fetch(content, error=f"the parser failed: {type(error).__name__}: {error}")]
     fetch = _fetch(content, rows=pl.concat(frames, how="diagonal") if frames else no_rows())
-    return [replace(fetch, facts={name: pl.concat(parts) for name, parts in facts.items()})]
+    facts_found = {name: pl.concat(parts) for name, parts in facts.items()}
+    return [replace(fetch, facts=facts_found, unread=tuple(unread))]
+
+
+def _chosen(source: Source, landing: Landing, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a fetch with the documents that are read: all, or of several choices the first that can be read."""
+    if source.other_urls:
+        for index, document in enumerate(content["documents"]):
+            try:
+                source.parse(landing.document(content, index))
+            except ChipledgerError:
+                continue
+            return {**content, "documents": [document]}
+    return content
 
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
     try:
-        document = landing.document(content, 0)
-        by_origin, flagged = observations.parse(document), observations.flagged(document)
+        observed = observations.parse(landing.document(content, 0))
     except ChipledgerError as error:
         return [_fetch(content, error=str(error))]
-    for rows in flagged.values():
-        counts = sorted(rows["flag"].value_counts().iter_rows())
-        notes += [f"{content['scope']}: {count} rows refused, flagged {flag}" for flag, count in counts]
+    notes += observed.notes
     sha256 = pl.lit(content["documents"][0]["sha256"])
     nothing = no_rows().drop("document_sha256")
     fetches = []
-    for origin in sorted({*by_origin, *flagged}):
+    for origin in sorted({*observed.prices, *observed.set_aside}):
         fetch = _fetch(
             {**content, "source": f"{observations.PREFIX}{origin}"},
-            rows=by_origin.get(origin, nothing).with_columns(document_sha256=sha256),
+            rows=observed.prices.get(origin, nothing).with_columns(document_sha256=sha256),
         )
-        fetches.append(replace(fetch, flagged=flagged.get(origin)))
+        fetches.append(replace(fetch, set_aside=observed.set_aside.get(origin)))
     return fetches
 
 
@@ -218,5 +305,7 @@ def _decide(
         if entry.kind == "look" and (fetch["source"], fetch["scope"]) == (row.source, row.scope):
             if naive(unstamp(fetch["observed_at"])) != row.observed_at:
                 continue
-            again = [replace(parsed, trusted=True) for parsed in _parsed(con, landing, entry, [])]
+            parsed = _parsed(con, landing, entry, [], is_accepted=True)
+            again = [replace(each, trusted=True) for each in parsed]
             load(con, again, recorded_at=recorded_at)
+            close_overtaken(con, row, recorded_at=naive(recorded_at))

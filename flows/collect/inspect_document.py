@@ -18,17 +18,20 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     body = user_file.read(file)
     moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     document = Document(source=source.name, scope=scope, url=file.name, body=body, fetched_at=moment)
-    accepted, refusals = row_gate(source.parse(document).rows, latest=naive(datetime.now(UTC)))
+    parsed = source.parse(document)
+    accepted, refusals = row_gate(parsed.rows, latest=naive(datetime.now(UTC)))
+    found = [(one.reason, one.field, one.value, one.content) for one in parsed.refused]
+    found += [(one.reason, one.field, one.value, one.row_json) for one in refusals]
     refused = [
         {
-            "error": refusal.reason,
+            "error": reason,
             "source": source.name,
-            "field": refusal.field,
-            "value": refusal.value,
+            "field": field,
+            "value": value,
             "hint": "The row is left out; correct it at its source",
-            "row": refusal.row_json,
+            "row": row,
         }
-        for refusal in refusals
+        for reason, field, value, row in found
     ]
     # Its own time, where the document dates its prices itself.
     shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,11 +22,14 @@ from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, query
 from reports.files import put
+from reports.queries import fit_threads
 from transform.audit import tables as audit_tables
 from transform.formula import create_formulas
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake
+from warehouse.lake import ducklake, maintenance
+from warehouse.log import db
+from warehouse.publish import published_file
 from warehouse.publish.building import SourceRow
 from warehouse.publish.published_file import FILE_NAME, publish
 from warehouse.reference.prepared import FOLDER
@@ -51,13 +55,25 @@ class Publisher:
     clock: Clock
     summary: Summary
 
-    def publish(self) -> Path:
-        """Build, verify and replace the published file, then build the private one; return the path of the first."""
+    def publish(self, *, new_history: bool = False) -> Path:
+        """Build, verify and replace the published file, then build the private one; return the path of the first.
+
+        Raises ChipledgerError where the file that stands is of another history or has more events, unless `new_history`
+        says that this is meant.
+        """
         file, made_of = self.settings.data_dir / FILE_NAME, self._made_of()
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file
-        self.summary.file = publish_log(self.con, self.settings.data_dir, self.clock(), ranking=self.settings.ranking)
+        if ducklake.of(self.con) is None:
+            fit_threads(self.con)
+        self.summary.file = publish_log(
+            self.con,
+            self.settings.data_dir,
+            self.clock(),
+            ranking=self.settings.ranking,
+            new_history=new_history,
+        )
         self._note(file=[made_of, _state(file)])
         self._build_private()
         return self.summary.file
@@ -109,7 +125,7 @@ class Publisher:
         """Write down what was made of what; without it the next run makes it again, and nothing else."""
         with suppress(OSError):
             self._notes.parent.mkdir(exist_ok=True)
-            put(self._notes, json.dumps(self._made() | made))
+            put(self._notes, json.dumps(self._made() | made), mode=0o600)
 
     @property
     def _notes(self) -> Path:
@@ -151,10 +167,19 @@ def _code() -> str:
     return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in files))
 
 
-def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> Path:
+def publish_log(
+    con: duckdb.DuckDBPyConnection,
+    folder: Path,
+    built_at: datetime,
+    *,
+    ranking: RankingSettings,
+    from_nothing: bool = False,
+    new_history: bool = False,
+) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
     `ranking` has the highest age of a ranked price. A log of the archive alone is published as of the archive's day.
+    What did not change since the last published file stays as it is there, unless all is to be made `from_nothing`.
     """
     as_of = offline.as_of(con, built_at)
     max_age = offline.MAX_AGE if as_of else None
@@ -173,7 +198,49 @@ def publish_log(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime
         version=version("chipledger"),
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
+        code=_code(),
+        from_nothing=from_nothing,
+        # The archive can be replayed at any time, and its scopes land in the order in which threads end.
+        new_history=new_history or as_of is not None,
     )
+
+
+def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> str:
+    """Publish a log, then make the same file from nothing and put it in place; return what was done.
+
+    Raises ChipledgerError where the two differ, which they never should; the file from nothing stays in place.
+    """
+    file = publish_log(con, folder, built_at, ranking=ranking)
+    amended = file.with_name(f"{file.name}.amended")
+    amended.unlink(missing_ok=True)
+    os.link(file, amended)  # a file that is replaced lives on by its other name
+    try:
+        publish_log(con, folder, built_at, ranking=ranking, from_nothing=True)
+        differing = published_file.differing(amended, file)
+    finally:
+        amended.unlink()
+    if differing:
+        raise ChipledgerError(
+            "the published file differed from one made from nothing, which has replaced it",
+            source=file.name,
+            field="table",
+            value=", ".join(differing),
+            hint="Please report it, with what was loaded since `chipledger data maintain` ran last",
+        )
+    return "the published file was made from nothing, and is equal to the one before"
+
+
+def maintain(settings: Settings, *, days: int, now: datetime) -> list[str]:
+    """Make the published file from nothing, and a shared warehouse small; return what was done, for people.
+
+    What of a shared warehouse is older than so many days expires. `now` is aware. Raises ChipledgerError.
+    """
+    place = settings.place()
+    with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
+        done = list(maintenance.maintain(con, days=days, now=now).lines()) if place.is_shared else []
+        if (settings.data_dir / FILE_NAME).exists():
+            done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
+    return done or ["nothing is published yet"]
 
 
 IMPORT_PRECEDENCE = 900
@@ -219,8 +286,6 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> 
     """
     from reports.pages import site
 
-    with duckdb.connect(str(file), read_only=True) as con:
-        query.refuse_older(con, file)
     chosen, regions = settings.site, settings.decision.regions
     write_site = partial(
         site.write,
@@ -231,13 +296,16 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> 
         shown_in=settings.reporting_currency,
         chips=chosen.chips,
     )
-    if not regions:
-        return write_site()
-    from flows.decisions import regions as allowed
+    # Held open, the file is opened once.
+    with duckdb.connect(str(file), read_only=True) as con:
+        query.refuse_older(con, file)
+        if not regions:
+            return write_site()
+        from flows.decisions import regions as allowed
 
-    with allowed.opened(file, regions) as standing:
-        notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
-        return write_site(standing=standing, regions=" ".join(notes))
+        with allowed.opened(file, regions) as standing:
+            notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
+            return write_site(standing=standing, regions=" ".join(notes))
 
 
 def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:

@@ -5,14 +5,14 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import duckdb
 
 from extract.base import Source
 from flows.backup import retention
-from flows.collect import ingest
+from flows.collect import fetch_times, ingest
 from flows.collect import offline as archive
 from flows.collect.collector import Collector, FetchResult, LogState, utc_now
 from flows.collect.publisher import Publisher
@@ -25,7 +25,7 @@ from warehouse.lake import ducklake
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
 from warehouse.landing.journal import own_part
-from warehouse.log import db
+from warehouse.log import db, withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult
 
@@ -91,7 +91,8 @@ class Run:
                     ScopeResult(source=fetch.source, scope=fetch.scope, observed_at=fetch.observed_at, status="known")
                 )
                 continue
-            self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at)
+            refused = fetch_times.fault(self.con, fetch, self.clock())
+            self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at, refused=refused)
         self.progress(f"{result.source} {result.scope}: {len(result.fetches)} fetched")
 
     def load(self) -> None:
@@ -104,9 +105,19 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        ingest.rehearse(self.con, quarantine_id, decision)
+        ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
         self.landing.record_decision(
-            quarantine_id=quarantine_id, decision=decision, decided_by="a person", recorded_at=self.clock()
+            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=self.clock()
+        )
+        self.load()
+
+    def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
+        """Take fetches back: written to the journal, then carried out."""
+        self.landing.record_withdrawal(
+            [one.entry for one in fetches],
+            reason=reason,
+            withdrawn_by=self.settings.operator,
+            recorded_at=self.clock(),
         )
         self.load()
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class Summary:
     def n_events(self) -> int:
         return sum(result.n_events for result in self.results)
 
-    @property
+    @cached_property
     def truth(self) -> list[str]:
         """Return a line for each truth check that differs in the file that was published."""
         if self.file is None or not self.file.exists():

@@ -372,6 +372,7 @@ class Settings(BaseSettings):
         folders.DATA_DIR, "build.duckdb, prices.duckdb, landing/, reports/"
     )
     workers: Whole = _set(8, "scopes that are fetched concurrently", ge=1, le=64)
+    operator: Text = _set("a person", "who decides on refused rows and withdraws prices, as the history names them")
     wait_seconds: Number = _set(0.0, "how long to wait for another run that is writing", ge=0, le=86400)
     heartbeat_url: WebAddress = _set(
         "", "called after each successful run, to notice a dead schedule", json_schema_extra=SECRET
@@ -545,9 +546,11 @@ def read(
     """Return the settings: `data_dir`, then the environment, then a file (`chipledger.toml` here, if there is one).
 
     Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
-    of certificates in [network] counts for all clients of this process from now on.
+    of certificates in [network] counts for all clients of this process from now on; so does that new files are readable
+    by their owner alone, or by his group too where the warehouse is shared.
     """
     found = layers(path, data_dir=data_dir, environ=environ).model()
+    folders.restrict_new_files(to_group=found.warehouse.url not in ("", place.FILE))
     if found.network.ca_bundle:
         from extract.web import certificates
 

@@ -14,7 +14,6 @@ from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
 from flows.shared import output
 from flows.shared.query import columns, rows
-from reports.pages import frame
 from warehouse.errors import ChipledgerError, SettingsError
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
@@ -234,50 +233,21 @@ def _verdict(share: float, binding: str) -> str:
 
 
 _BOUND = """
-with figures as (
-    select
-        physics.best_dense_tflops(
-            c.dense_bf16_tflops, c.dense_fp16_tflops, c.dense_fp8_tflops, c.dense_fp4_tflops, c.dense_int8_tops
-        )::DOUBLE as peak,
-        physics.moe_weight_bytes_read(
-            m.shared_parameters, coalesce(m.expert_parameters * m.moe_layers, 0), coalesce(m.experts, 1),
-            coalesce(m.experts_per_token, 1), $batch::BIGINT, physics.bytes_per_value($precision)
-        ) as weight_bytes,
-        physics.kv_cache_bytes(
-            m.kv_values_per_layer, m.layers, $context::BIGINT, physics.bytes_per_value('fp4'),
-            m.windowed_layers, coalesce(m.window_tokens, 0)
-        ) as kv_bytes,
-        c.memory_bandwidth_tb_s, m.parameters_active, m.layers, m.attention_size
+select
+    bounds['compute'] as compute_bound,
+    bounds['bandwidth'] as bandwidth_bound,
+    least(compute_bound, bandwidth_bound, if($batch::BIGINT is null, bounds['fitting'], null)) as rate_bound,
+    if(rate_bound = compute_bound, 'compute', 'bandwidth') as binding_bound
+from (
+    select physics.rate_bounds(
+        c, m, $task, false, $chips::DOUBLE, $precision, $batch::BIGINT, $context::BIGINT, null, null, $accepted::DOUBLE
+    ) as bounds
     from ref.accelerator as c cross join ref.model as m
     where c.accelerator_name = $chip and m.model_name = $model
     and (c.form_factor is null or $form::VARCHAR is null or c.form_factor = $form::VARCHAR)
-),
-bounds as (
-    select
-        physics.forward_compute_bound(
-            $chips::DOUBLE, peak,
-            case
-                when $task = 'training'
-                    then physics.training_flop_per_token(parameters_active, layers, attention_size, 0)
-                else physics.forward_flop_per_token(parameters_active, layers, attention_size, 0)
-            end
-        ) as compute_bound,
-        case
-            when $task <> 'training' then physics.decode_bandwidth_bound(
-                $chips::DOUBLE, memory_bandwidth_tb_s, weight_bytes, $batch::BIGINT, kv_bytes, $accepted::DOUBLE
-            )
-        end as bandwidth_bound
-    from figures
 )
-select
-    compute_bound,
-    bandwidth_bound,
-    least(compute_bound, bandwidth_bound) as rate_bound,
-    case when bandwidth_bound <= coalesce(compute_bound, bandwidth_bound) then 'bandwidth' else 'compute' end
-        as binding_bound
-from bounds
 """
-"""The loosest bound of the inputs: as in transform/sql/throughput.sql, for numbers without a run."""
+"""The loosest bound of the inputs: that of int.throughput, for numbers without a run."""
 
 
 def _answer(
@@ -338,6 +308,8 @@ def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
     """Return the answer as an HTML page; the same answer gives the same bytes, and all text is escaped."""
+    from reports.pages import frame
+
     cells = [{name: output.word(row[name]) for name in table[0]} for row in table]
     before = _head(found) + ([] if table else [_nothing(found)])
     return frame.answer("Cost per token", [("Cost per token", before, cells, _foot(found, len(table)))])

@@ -32,7 +32,7 @@ order by region_id nulls last
 """
 
 
-SHOWN = ("core", "ref", "meta", "int")
+SHOWN = ("log", "core", "ref", "meta", "int")
 """Schemas of the published file that decisions read."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from flows.collect import ingest, truth
+from flows.collect import fetch_times, ingest, truth
 from flows.config.settings import Settings
 from flows.doctor import services
 from flows.doctor.row import Row, fail, ok, warn
@@ -74,7 +74,7 @@ HEALTH = """
 select
     h.source,
     count(*) as n_scopes,
-    count(*) filter (where h.last_good_at >= $now::TIMESTAMP - to_hours(s.max_age_hours)) as n_fresh,
+    count(*) filter (where h.last_good_at between $now::TIMESTAMP - to_hours(s.max_age_hours) and $now) as n_fresh,
     count(*) filter (where h.last_good_at is null) as n_never,
     min(h.last_good_at) as oldest,
     any_value(h.error) filter (where h.error <> '') as error
@@ -90,7 +90,7 @@ def data_files(settings: Settings, now: datetime) -> list[Row]:
     folder, landing = settings.data_dir, settings.landing_place()
     of_file: list[Row] = []
     if not settings.place().is_shared:
-        of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing), *_landing(landing)]
+        of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing, now), *_landing(landing)]
     return [
         _data_dir(folder),
         _space(folder),
@@ -141,8 +141,8 @@ def published(file: Path, now: datetime) -> Row:
     return ok("published file", found)
 
 
-def _writer(folder: Path, landing: Path | str) -> list[Row]:
-    """Say whether the writer's file opens, and whether its shape is this version's."""
+def _writer(folder: Path, landing: Path | str, now: datetime) -> list[Row]:
+    """Say whether the writer's file opens, whether its shape is this version's, and whether it is of the future."""
     file = folder / db.FILE_NAME
     if not file.exists():
         return []
@@ -154,13 +154,22 @@ def _writer(folder: Path, landing: Path | str) -> list[Row]:
                 return [row]
             sql = "select coalesce(max(position), 0) from core.journal_position where part = ''"
             ((position,),) = con.execute(sql).fetchall()
+            rows = [row, *_future(con, now)]
     except WriterBusy as error:
         return [warn("writer's file", f"not checked: {error}", "Check again when the run is over")]
+    except ChipledgerError as error:
+        return [fail("writer's file", f"{error.message}: {error.source}", error.hint)]
     except duckdb.Error as error:
         return [fail("writer's file", _first_line(error), "`chipledger data rebuild` makes it anew from landing/")]
     if not isinstance(landing, Path):
-        return [row]
-    return [row, *_unloaded(landing, position)]
+        return rows
+    return [*rows, *_unloaded(landing, position)]
+
+
+def _future(con: duckdb.DuckDBPyConnection, now: datetime) -> Iterator[Row]:
+    """Name the fetches of a log that are later than now."""
+    if later := fetch_times.of_the_future(con, now):
+        yield fail("times of fetches", *later)
 
 
 def shape(check: str, con: duckdb.DuckDBPyConnection) -> tuple[Row, bool]:
@@ -289,6 +298,7 @@ def _rows(settings: Settings, place: Place, now: datetime) -> Iterator[Row]:
             yield row
             if not is_current:
                 return
+            yield from _future(con, now)
             yield _publication(place, publication.listed(con), now)
             if is_bucket(settings.landing_place()) or Path(settings.landing_place()).is_dir():
                 landing = settings.landing()

@@ -87,6 +87,8 @@ def send(
     post: sending.Post | None = None,
 ) -> sending.Outcome:
     """Write the page of a week and send its mail. Raises SettingsError where [mail] is missing or wrong."""
+    if week:
+        Week.parse(week)  # a wrong week is said before settings that are missing
     chosen = settings.mail_to_send()
     written = report(settings, week, known_then=known_then)
     found = written.found

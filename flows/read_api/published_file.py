@@ -14,8 +14,8 @@ from typing import Any
 
 import duckdb
 
-from flows.read_api.query_process import Asker
-from flows.shared.query import columns, rows
+from flows.read_api.free_sql import MEMORY
+from flows.shared.query import columns, lock, rows
 from warehouse.errors import ChipledgerError
 
 Row = dict[str, Any]
@@ -51,7 +51,6 @@ class Book:
     con: duckdb.DuckDBPyConnection
     path: Path
     now: datetime
-    asker: Asker
 
     def rows(self, sql: str, values: Mapping[str, object] | None = None) -> list[Row]:
         """Return the rows of one query of this program; values are bound by name."""
@@ -103,7 +102,8 @@ class Book:
         }
         for row in found:
             max_age = max_ages.get(row[source], timedelta.min)
-            row["is_current"] = bool(row["is_current"] and self.now - row["last_observed_at"] <= max_age)
+            age = self.now - row["last_observed_at"]
+            row["is_current"] = bool(row["is_current"] and timedelta() <= age <= max_age)
             row.pop("age_days", None)
             row["document"] = documents.get(row.pop("document_sha256"))
             if row["document"] is None:
@@ -111,8 +111,8 @@ class Book:
 
 
 @contextmanager
-def opened(path: Path, now: datetime, asker: Asker) -> Iterator[Book]:
-    """Open the file for queries of this program. Raises ChipledgerError."""
+def opened(path: Path, now: datetime) -> Iterator[Book]:
+    """Open the file for one question, locked for good. Raises ChipledgerError."""
 
     def refusal(message: str, error: duckdb.Error, hint: str) -> ChipledgerError:
         return ChipledgerError(message, source=str(path), field="file", value=str(error).splitlines()[0], hint=hint)
@@ -120,9 +120,9 @@ def opened(path: Path, now: datetime, asker: Asker) -> Iterator[Book]:
     try:
         with duckdb.connect(str(path), read_only=True) as con:
             # Not as `config` of the connection: another connection that `cost` opens would have to state the same.
-            con.execute("set enable_external_access = false")
-            con.execute("set lock_configuration = true")
-            yield Book(con, path, now.astimezone(UTC).replace(tzinfo=None), asker)
+            con.execute("set threads = 2")
+            lock(con, memory=MEMORY)
+            yield Book(con, path, now.astimezone(UTC).replace(tzinfo=None))
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         message = "the file was published by another version"
         raise refusal(message, error, "`chipledger build` publishes it anew") from error

@@ -6,31 +6,42 @@ figure is unknown, `unknown` next to it says why. Observed amounts are text with
 from them are numbers, times are UTC. Errors are the objects that `--json` prints on stderr: error, source, field,
 value, hint.
 
-The file is opened for each answer, so that an answer is always of the newest one. The private file is never opened.
+Each question is answered by a process of its own, which opens the file anew, so that an answer is always of the newest
+one, and a slow question delays no other: free SQL, which may take any time, has processes apart from the other tools.
+The private file is never opened.
 """
 
 import inspect
-import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
-from flows.read_api.published_file import Row, did_you_mean, of_one_file, opened, similar, wrong
-from flows.read_api.query_process import Asker, wire
+from flows.read_api.free_sql import MAX_SECONDS
+from flows.read_api.published_file import Row, did_you_mean, of_one_file, similar, wrong
 from flows.read_api.tools import TOOLS
+from flows.read_api.tools import query as free_sql
 from flows.shared import output
+from flows.shared.child import Pool
 from warehouse.errors import ChipledgerError
 
 MAX_CHARACTERS = 1_000_000
 """Of one answer."""
+MAX_AT_ONCE = 4
+"""Questions of free SQL that are answered at once, and as many of the other tools."""
+MAX_WAITING = 28
+"""Questions that wait for these, of each; one more is refused."""
+ANSWERS = "flows.read_api.answers"
+ADDRESS_SPACE_BYTES = 1024**3
+"""Of a process that answers."""
 
 INSTRUCTIONS = (
     "Prices of AI accelerators as they were observed, each with its document. A missing figure is unknown, never zero: "
@@ -47,11 +58,20 @@ class ReadApi(MCPServer[Any]):
     def __init__(self, published: Callable[[], Path], clock: Callable[[], datetime], *, version: str = "") -> None:
         self._published = published
         self._clock = clock
-        self._lock = threading.Lock()
-        self.asker = Asker()
+        self.pools = {
+            is_sql: Pool(ADDRESS_SPACE_BYTES, ANSWERS, size=MAX_AT_ONCE, waiting=MAX_WAITING)
+            for is_sql in (False, True)
+        }
+        # Questions that wait, too, have a thread each.
+        self._threads = anyio.CapacityLimiter(len(self.pools) * (MAX_AT_ONCE + MAX_WAITING) + 1)
         self.typed = {answer.__name__: self._typed(answer, title) for answer, title in TOOLS.items()}
         name, tools = "chipledger", [*self.typed.values()]
         super().__init__(name, title=name, version=version, instructions=INSTRUCTIONS, tools=tools, log_level="WARNING")
+
+    def close(self) -> None:
+        """End the processes that answer."""
+        for pool in self.pools.values():
+            pool.close()
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Return the answer of a tool, or the error that says why there is none, both as objects."""
@@ -73,19 +93,21 @@ class ReadApi(MCPServer[Any]):
     def _typed(self, answer: Callable[..., Row], title: str) -> Tool:
         """Return the tool of a function: its arguments are those of the signature after `book`, and no others."""
 
+        pool = self.pools[answer is free_sql]
+
         @wraps(answer)
-        def call(**arguments: Any) -> CallToolResult:
-            # A long list is not repeated in the answer.
-            stated = {name: value for name, value in arguments.items() if not isinstance(value, list | None)}
-
+        async def call(**arguments: Any) -> CallToolResult:
             def of_file(path: Path) -> Row:
-                with opened(path, self._clock(), self.asker) as book:
-                    found = answer(book, **arguments)
-                    return {"file": book.described(), "asked": stated | found.pop("asked", {}), **found}
+                found: Row = pool.ask(
+                    f"{ANSWERS}:answer", seconds=arguments.get("seconds", MAX_SECONDS),
+                    path=path, now=self._clock(), tool=answer.__name__, arguments=arguments,
+                )  # fmt: skip
+                return found
 
-            # One at a time: two connections of a process to one path share what was opened first, an old file too.
-            with self._lock:
-                found = wire(of_one_file(self._published, of_file))
+            # Abandoned where the server is stopped: `close` ends the process that answers.
+            found = await anyio.to_thread.run_sync(
+                of_one_file, self._published, of_file, abandon_on_cancel=True, limiter=self._threads
+            )
             return _result(found, is_error=False)
 
         _, *parameters = inspect.signature(answer).parameters.values()
@@ -119,6 +141,8 @@ def _result(found: Mapping[str, Any], *, is_error: bool) -> CallToolResult:
 
 def serve(api: ReadApi, address: tuple[str, int] | None) -> None:
     """Answer on stdin and stdout until stdin ends, or at an address of this machine until it is stopped."""
+    for pool in api.pools.values():
+        pool.warm()
     try:
         if address is None:
             api.run("stdio")
@@ -126,4 +150,4 @@ def serve(api: ReadApi, address: tuple[str, int] | None) -> None:
             host, port = address
             api.run("streamable-http", host=host, port=port, json_response=True, stateless_http=True)
     finally:
-        api.asker.close()
+        api.close()

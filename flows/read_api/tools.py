@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from flows.decisions import audit as auditing
 from flows.decisions import cost
 from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
+from flows.read_api import free_sql
+from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.read_api.published_file import Book, Row, cut, did_you_mean, similar, wrong
-from flows.read_api.query_process import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.shared.query import columns
 from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
@@ -582,7 +583,7 @@ def sources(
     for row in scopes:
         age = None if row["last_good_at"] is None else round((book.now - row["last_good_at"]).total_seconds() / 3600, 2)
         max_age = max_ages.get(row["source"])
-        row["is_current"] = bool(row["is_current"] and max_age is not None and age is not None and age <= max_age)
+        row["is_current"] = bool(row["is_current"] and max_age is not None and age is not None and 0 <= age <= max_age)
         row["age_hours"] = age
         del row["age_days"]
     if source is None:
@@ -661,7 +662,7 @@ def query(
 
     Within limits of rows, bytes and time; an answer that was cut says so in `truncated`.
     """
-    found = book.asker.ask(book.path, sql, rows=rows, seconds=seconds)
+    found = free_sql.answer(book.con, sql, rows=rows, seconds=seconds)
     truncated = {
         None: None,
         "rows": f"the first {rows} rows are shown, and there are more: name fewer, or raise rows",

@@ -3,7 +3,6 @@
 They say what was handed over to somebody outside, so that nothing is handed over twice.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 
 
@@ -54,9 +54,7 @@ class Lines:
 def locked(file: Path, *, who: str) -> Iterator[None]:
     """Hold a lock. Raises WriterBusy where another process has it; `who` says what that one does."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WriterBusy(f"another process {who}", source=str(file), hint="Wait for it to end") from None
+    with disk.lock_file(file) as lock:
+        if not disk.try_lock(lock):
+            raise WriterBusy(f"another process {who}", source=str(file), hint="Wait for it to end")
         yield

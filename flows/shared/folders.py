@@ -1,7 +1,9 @@
-"""The data directory and its published file: names and places that need no settings model."""
+"""The data directory and its published file: names, places and rights that need no settings model."""
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -41,6 +43,32 @@ def published_in(data_dir: Path) -> Path:
         hint = "`chipledger run` makes one; `chipledger run --offline` works without a network"
         raise ChipledgerError("there is no published file yet", source=str(file), hint=hint)
     return file
+
+
+@cache
+def users_umask() -> int:
+    """Return the umask that this process was started with; the first call is before any change."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def restrict_new_files(*, to_group: bool = False) -> None:
+    """Let files and folders that this process makes be their owner's alone, 0600 and 0700; or his group's as well.
+
+    What the user's own umask forbids stays forbidden, and what exists keeps its mode.
+    """
+    os.umask(users_umask() | (0o007 if to_group else 0o077))
+
+
+@contextmanager
+def as_user() -> Iterator[None]:
+    """Make files inside with the user's umask: those whose place he names, such as an export's."""
+    mask = os.umask(users_umask())
+    try:
+        yield
+    finally:
+        os.umask(mask)
 
 
 @cache

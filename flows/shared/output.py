@@ -15,9 +15,17 @@ import simplejson
 from flows.shared import redact
 from warehouse.errors import ChipledgerError, SettingsError, visible
 
+LOG = logging.getLogger(__name__)
+
 USAGE = 2
 FAILED = 1
 PUBLISH_AGAIN = "`chipledger build` publishes the file again, by this version"
+DAMAGE = ("IOException", "SerializationException", "InternalException", "FatalException", "InvalidInputException")
+"""DuckDB's errors for a file that is none of its own, or a damaged one."""
+MEND = (
+    "`chipledger doctor` says which file is damaged; `chipledger build` makes prices.duckdb anew, "
+    "`chipledger data rebuild` build.duckdb"
+)
 
 BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may have as it is and a terminal obeys; JSON's own escape of it says the same."""
@@ -65,20 +73,43 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> None:
         echo(as_json(row))
 
 
+def log_to_stderr(level: int) -> None:
+    """Let the log be lines on stderr, from a level on."""
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(LineFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[lines])
+
+
 @contextmanager
 def errors(*, in_json: bool) -> Iterator[None]:
-    """Turn an error of ours into a line on stderr (an object with `in_json`) and an exit code."""
+    """Turn an error of ours, or of a file, into a line on stderr (an object with `in_json`) and an exit code."""
     try:
         yield
-    except ChipledgerError as error:
-        refuse(error, in_json=in_json)
     except Exception as error:
-        # DuckDB is not imported for this: a command that did not use it has no such error.
-        if type(error).__name__ not in ("CatalogException", "BinderException"):
+        known = as_refusal(error)
+        if known is None:
             raise
-        reason = str(error).splitlines()[0].rstrip(".")
+        if known is not error:
+            LOG.info("where it happened:", exc_info=error)
+        refuse(known, in_json=in_json)
+
+
+def as_refusal(error: Exception) -> ChipledgerError | None:
+    """Return an error as one of ours; None where only the program itself can be at fault."""
+    if isinstance(error, ChipledgerError):
+        return error
+    reason = str(error).partition("\n")[0].rstrip(".")
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        from warehouse import disk
+
+        return disk.refusal(error)
+    # DuckDB is not imported for this: a command that did not use it has no such error.
+    if type(error).__name__ in ("CatalogException", "BinderException"):
         message = f"the published file lacks a table or column of this version: {reason}"
-        refuse(ChipledgerError(message, hint=PUBLISH_AGAIN), in_json=in_json)
+        return ChipledgerError(message, hint=PUBLISH_AGAIN)
+    if type(error).__module__.lstrip("_") == "duckdb" and type(error).__name__ in DAMAGE:
+        return ChipledgerError(f"a file cannot be read: {reason}", hint=MEND)
+    return None
 
 
 def refuse(error: ChipledgerError, *, in_json: bool) -> NoReturn:

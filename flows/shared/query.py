@@ -9,8 +9,6 @@ import contextlib
 import io
 import json
 import logging
-import shutil
-import sys
 import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,13 +69,30 @@ EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'ref', 'focus', 'core'"
 """The question behind `query --list --all`."""
 
 
-def answer(file: Path, sql: str, *, form: str, timeout: float) -> str:
-    """Return the answer as text: a table, CSV, or in JSON an array of objects. Raises ChipledgerError.
+def ask(
+    file: Path, sql: str, tables: str | None, *, form: str, timeout: float, width: int | None, target: Path | None,
+    force: bool,
+) -> list[str]:  # fmt: skip
+    """Return the lines of the answer, or write it to `target`: what `chipledger query` has a process of its own do.
+
+    The question is `sql`, or which `tables` there are: TABLES, EVERY_TABLE or None. Raises ChipledgerError.
+    """
+    sql = {None: sql, "public": TABLES, "all": EVERY_TABLE}[tables]
+    if target is not None:
+        save(file, sql, target, form=form, timeout=timeout, force=force)
+        return []
+    if tables and form == "table":
+        return list(listed(file, sql, timeout=timeout))
+    return [answer(file, sql, form=form, timeout=timeout, width=width or EVERYTHING)]
+
+
+def answer(file: Path, sql: str, *, form: str, timeout: float, width: int = EVERYTHING) -> str:
+    """Return the answer as text: a table cut to a width, CSV, or in JSON an array of objects. Raises ChipledgerError.
 
     Where a private file lies next to the published one, its tables are there as `private.<table>`.
     """
     with _connected(file, sql, timeout) as con:
-        return _text(con, sql, form)
+        return _text(con, sql, form, width)
 
 
 def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
@@ -96,12 +111,17 @@ def listed(file: Path, sql: str, *, timeout: float) -> Iterator[str]:
 def save(file: Path, sql: str, target: Path, *, form: str, timeout: float, force: bool) -> None:
     """Write the answer to a file, whole or not at all. Raises ChipledgerError, as where the file is there already."""
     tabular.refuse_existing([target], force=force)
+    if not target.parent.is_dir():
+        hint = "Make the folder first, or name another"
+        raise ChipledgerError(
+            "there is no such folder", source=str(target.parent), field="--output", value=str(target), hint=hint
+        )
     with _connected(file, sql, timeout) as con:
 
         def write(part: Path) -> int:
             if form in ("parquet", "csv"):
                 return (tabular.save_parquet if form == "parquet" else tabular.save_csv)(con, sql, part)
-            return part.write_text(_text(con, sql, form) + "\n", encoding="utf-8")
+            return part.write_text(_text(con, sql, form, EVERYTHING) + "\n", encoding="utf-8")
 
         tabular.put(target, write, force=force)
 
@@ -186,13 +206,13 @@ def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     return None if found is not None and not json.loads(found[0])["error"] else "only SELECT is answered"
 
 
-def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str) -> str:
+def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> str:
     if form == "json":
         return as_json(rows(con, sql, most=EVERYTHING))
     if form == "csv":
         return tabular.csv_text(con, sql, most=EVERYTHING)
     relation = con.sql(sql)
-    return "" if relation is None else _box(relation)
+    return "" if relation is None else _box(relation, width)
 
 
 def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
@@ -205,21 +225,19 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             LOG.warning("the private file cannot be read: %s", str(error).splitlines()[0])
 
 
-def refused(file: Path, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of the published file, oldest first; decided ones only with `everything`."""
+def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
+    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`."""
     sql = (
         "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
         "from core.quarantine "
         "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
         "order by observed_at, source, scope, quarantine_id"
     )
-    with duckdb.connect(str(file), read_only=True) as con:
-        return [row for row in rows(con, sql) if everything or row["decision"] is None]
+    return [row for row in rows(con, sql) if everything or row["decision"] is None]
 
 
-def _box(relation: duckdb.DuckDBPyRelation) -> str:
-    """Return DuckDB's own rendering: cut to a terminal's width, and whole where something else reads it."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else EVERYTHING
+def _box(relation: duckdb.DuckDBPyRelation, width: int) -> str:
+    """Return DuckDB's own rendering, cut to a width."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         relation.show(max_width=width, max_rows=EVERYTHING, max_col_width=EVERYTHING)

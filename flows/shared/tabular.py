@@ -6,12 +6,14 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from flows.shared import folders
 from flows.shared.output import as_json, plain
 from warehouse.errors import ChipledgerError
 
@@ -154,19 +156,25 @@ def inside(folder: Path, *names: str) -> Path:
     return target
 
 
+def part_of(target: Path, process: int) -> Path:
+    """Return the file beside its place that a process fills."""
+    return target.with_name(f".{target.name}.{process}.part")
+
+
 def put(target: Path, write: Callable[[Path], int], *, force: bool, private: bool = False) -> int:
     """Let `write` fill a file beside its place, put it there whole, and return what `write` did.
 
     What stands in the place is replaced with `force` only, a link itself and not what it leads to.
     """
     refuse_existing([target], force=force)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = part_of(target, os.getpid())
     try:
-        target.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
-        # Made anew, so that a link of that name is not followed; what is private is so from its first byte.
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-        n_rows = write(part)
-        part.replace(target)
+        with nullcontext() if private else folders.as_user():
+            target.parent.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+            # Made anew, so that a link of that name is not followed; what is private is so from its first byte.
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
+            n_rows = write(part)
+            part.replace(target)
     except OSError as error:
         raise ChipledgerError(
             "it cannot be written", source="export", field="file", value=str(target), hint=error.strerror or ""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from reports.queries import frame as read_frame
 from reports.tables import change_tables, price_tables, source_tables, truth_tables
 from reports.tables.table import Table
 from reports.templating import macro
+from reports.weekly import news
 
 PARTS = (
     ("basis", "What it rests on"),
@@ -40,6 +41,10 @@ _part = partial(macro, "daily_parts.html.j2")
 MAX_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
 MAX_TROUBLES = 8
+WITHDRAWN_DAYS = 7
+"""A price that was withdrawn is named for so many days, and since the run before the last one."""
+MAX_WITHDRAWN = 10
+FOREVER = datetime.fromisoformat("9999-12-31")
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
@@ -76,6 +81,7 @@ class Facts:
     counts: Row
     confirmed: int
     changes: pl.DataFrame
+    withdrawn: pl.DataFrame
     aws_prices: pl.DataFrame
     provider_prices: pl.DataFrame
     old_prices: pl.DataFrame
@@ -134,6 +140,7 @@ def read(
         runs = read_frame(con, "run")
         last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
         previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
+        week_ago = built_at - timedelta(days=WITHDRAWN_DAYS)
         changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
         aws_prices = read_frame(standing or con, "aws_price")
         provider_prices = read_frame(standing or con, "provider_price")
@@ -160,6 +167,7 @@ def read(
             counts=ask(con, "count")[0],
             confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
             changes=changes,
+            withdrawn=read_frame(con, "withdrawn", since=min(filter(None, [week_ago, previous])), until=FOREVER),
             aws_prices=aws_prices,
             provider_prices=provider_prices,
             old_prices=old_prices,
@@ -354,7 +362,16 @@ def _changes(found: Facts) -> Markup:
         dated = "" if standing["n_current"] else f", the newest of {wording.day(standing['newest_at'])}"
         before = f"No {'other ' if since.height else ''}change{' known' if dated else ''}, {checked}{dated}."
     last = [] if since.height or recent.height else [("", _last_known(found))]
-    return _part("changes")([("Since the last run", now), ("In the last 30 days", before), *last])
+    withdrawn = [("Prices that we withdrew", _withdrawn(found))] if found.withdrawn.height else []
+    return _part("changes")([*withdrawn, ("Since the last run", now), ("In the last 30 days", before), *last])
+
+
+def _withdrawn(found: Facts) -> Markup:
+    """Return what was said of prices that were withdrawn, what they were, and why."""
+    lines = [news.withdrawn(row, found.built_at) for row in found.withdrawn.head(MAX_WITHDRAWN).rows(named=True)]
+    if left := sum(found.withdrawn["n_offers"].to_list()[MAX_WITHDRAWN:]):
+        lines.append(f"{wording.count(left, 'more price')}: select * from int.price_change where reason is not null")
+    return _part("withdrawn")(lines)
 
 
 def _table(found: Facts, changes: pl.DataFrame, id: str, when: str, subtitle: str) -> Table:

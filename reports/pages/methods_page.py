@@ -11,6 +11,7 @@ import duckdb
 from reports import wording
 from reports.pages.frame import frame
 from reports.queries import ask, build
+from reports.tables.table import outside
 
 PLACE = "methods.html"
 TABLES_PLACE = "tables.html"
@@ -29,6 +30,9 @@ def render(file: Path) -> str:
     with duckdb.connect(str(file), read_only=True) as con:
         _, version = build(con)
         macros = ask(con, "formula")
+        has_runs = "throughput" in {row["mart_name"] for row in ask(con, "mart_name")}
+        found = ask(con, "misdeclared") if has_runs else []
+    misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
         for row in macros
@@ -46,6 +50,7 @@ def render(file: Path) -> str:
         place=PLACE,
         build=(None, version),
         schemas=schemas,
+        misdeclared=misdeclared,
         macros=[row for row in macros if row["kind"] == "table_macro"],
     )
 

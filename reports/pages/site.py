@@ -90,6 +90,7 @@ def write(
     """
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True) as con:
+        queries.fit_threads(con)
         built_at, _ = queries.build(con)
         marts = {row["mart_name"] for row in queries.all_of(file, "mart_name")}
         if draw is None:

@@ -26,6 +26,7 @@ inner join core.source as s on c.source = s.source
 inner join core.source as b on c.source_before = b.source
 where
     c.change_kind in ('list_change', 'correction', 'suspected_error')
+    and c.reason is null
     and c.observed_at >= $since
     and p.is_current
     and s.kind = 'live'

@@ -15,6 +15,7 @@ select
 from int.price_change as c
 left join learnt as l on c.offer_id = l.offer_id
 cross join meta.build as b
+where c.reason is null
 order by
     array_position(
         [

@@ -14,6 +14,7 @@ with change as (
         bool_or(change_kind in ('correction', 'suspected_error')) as is_doubtful,
         any_value(change_ratio) filter (where change_kind = 'list_change') as list_ratio
     from int.price_change
+    where reason is null
     group by offer_id, observed_at
 ),
 

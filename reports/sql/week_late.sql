@@ -5,4 +5,4 @@ select
 from int.price_change as c
 inner join core.price_event as e
     on c.offer_id = e.offer_id and c.source = e.source and c.observed_at = e.valid_from
-where c.observed_at < $since and e.recorded_at >= $since and e.recorded_at < $until
+where c.observed_at < $since and e.retracts_recorded_at is null and e.recorded_at >= $since and e.recorded_at < $until

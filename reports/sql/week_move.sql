@@ -15,7 +15,7 @@ with move as (
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id
-    where c.change_kind in ('list_change', 'correction', 'suspected_error')
+    where c.change_kind in ('list_change', 'correction', 'suspected_error') and c.reason is null
 ),
 
 same_thing as (

@@ -12,7 +12,7 @@ with paired as (
         row_number() over w as n_correction
     from int.price_change as c
     inner join core.offer_unit as u on c.offer_id = u.offer_id
-    where c.change_kind = 'correction'
+    where c.change_kind = 'correction' and c.reason is null
     window w as (partition by c.offer_id order by c.observed_at)
 )
 

@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, select
+from reports.queries import SQL, fit_threads, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
@@ -34,6 +34,7 @@ LOG = {
     "quarantine": "observed_at",
     "availability": "observed_at",
     "fx_rate": "observed_at",
+    "withdrawal": "recorded_at",
 }
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit")
@@ -62,6 +63,7 @@ FRAMES = (
     "repriced",
     "cheapest",
     "taken_back",
+    "withdrawn",
     "offer",
     "drifting",
     "checked",
@@ -182,6 +184,7 @@ def read(
     """
     with duckdb.connect() as con:
         con.execute(f"attach {_quoted(str(file))} as published (read_only)")
+        fit_threads(con, "published")
         built_at, version, *days = con.execute(
             "select built_at, version, ranked_days, marketplace_days from published.meta.build"
         ).fetchall()[0]
@@ -321,8 +324,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "from published.meta.build",
         [as_of],
     )
-    # Nothing is taken over from a file before.
-    con.execute("create table meta.incremental_day as from published.meta.incremental_day limit 0")
+    con.execute("create table meta.chain_before as from published.meta.chain_before")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.
@@ -337,13 +339,18 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "where schema_name in ('core', 'ref') and database_name = 'published' "
         "and not starts_with(coalesce(comment, ''), 'Deprecated')"
     )
-    _take_macros(con, "core")
+    if known_then:
+        # What was withdrawn later counted.
+        con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
+        con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
+    _take_intervals(con)
     con.execute("create schema decision")
     for macro in ("commitment_class", "is_open_to_all"):
         _take_macros(con, "decision", macro)
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-    for (view,) in con.execute(f"select sql from duckdb_views() {ours} order by view_name").fetchall():
-        con.execute(view)
+    for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
+        if name not in (*LOG, *KEPT):
+            con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
         if name in ("price_move", "repricing", "price_change") and not known_then:
@@ -356,6 +363,14 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         _take_macros(con, "mart", "drift")
 
 
+def _take_intervals(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the macros that derive intervals in memory, where all events are in core.price_event, none in chains."""
+    con.execute("create schema if not exists log")
+    con.execute("create view log.other_event as from core.price_event")
+    _take_macros(con, "log")
+    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
+
+
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
     """Make the macros of a schema of the published file in memory, or one of them."""
     macros = con.execute(
@@ -363,7 +378,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None =
         "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
         [schema, only],
     ).fetchall()
-    for name, parameters, definition, is_table in sorted(macros, key=lambda macro: macro[0] != "price_point"):
+    for name, parameters, definition, is_table in sorted(macros, reverse=True):
         kind = "table " if is_table else ""
         con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
 

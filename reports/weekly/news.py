@@ -15,6 +15,7 @@ from reports.weekly.facts import WeekFacts
 
 MAX_SUBJECT = 78
 MAX_NAME = 80
+MAX_REASON = 200
 MIN_RATE = 0.005
 """Smaller moves of a rate of exchange are not shown."""
 MAX_OTHERS = 3
@@ -63,6 +64,26 @@ def amounts(row: Row) -> tuple[str, str]:
 def currency(row: Row) -> str:
     """Return the currency of a row's prices."""
     return brief(row["pricing_currency"] or "in an unknown currency", most=24)
+
+
+def withdrawn(row: Row, page: date) -> str:
+    """Return what was said of a price that was withdrawn, what it was, and why: of a row of the SELECT withdrawn.
+
+    Days are without the year where it is that of the page.
+    """
+    wrong, right = row["said_price"], row["price"]
+    places = wording.places_of_pairs([(wrong, right)])
+    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ") or row["offered"]
+    option = "" if row["purchase_option"] == "on_demand" else f", {wording.option(row['purchase_option'])}"
+    first, last, until = (wording.near(row[name], page) for name in ("said_from", "said_until", "withdrawn_at"))
+    days = first if first == last else f"{first} to {last}"
+    was = "what it was is not known" if right is None else f"it was {wording.amount(right, places)}"
+    of = f" ({wording.count(row['n_offers'], 'offer')})" if row["n_offers"] > 1 else ""
+    return (
+        f"{brief(chip)} at {brief(row['service_provider_name'])}{option}{of}: until {until} we published "
+        f"{wording.amount(wrong, places)} {currency(row)} of {days}; {was}, because: "
+        f"{brief(row['reason'], most=MAX_REASON).rstrip('.')}."
+    ).replace(wording.NBSP, " ")
 
 
 def on(moment: date | None, found: WeekFacts) -> str:

@@ -280,10 +280,13 @@ def _corrected(found: WeekFacts) -> Section:
     left = sum(row["n_offers"] for row in rows) - sum(row["n_offers"] for row in own[:MAX_CORRECTED])
     if left:
         shown.append(f"{wording.count(left, 'more price')} corrected within 7 days, which the page has.")
-    return Section(
-        sentences=tuple(shown),
-        note="A price that is back within 7 days is a correction, and in no other number." if shown else "",
-    )
+    note = "A price that is back within 7 days is a correction, and in no other number." if shown else ""
+    withdrawn = found["withdrawn"].to_dicts()
+    named = sorted(withdrawn, key=lambda row: row["accelerator_name"] not in found.chips)[:MAX_CORRECTED]
+    withdrawals = [news.withdrawn(row, found.last_day) for row in named]
+    if left := sum(row["n_offers"] for row in withdrawn) - sum(row["n_offers"] for row in named):
+        withdrawals.append(f"{wording.count(left, 'more price')} withdrawn, which int.price_change has.")
+    return Section(sentences=(*withdrawals, *shown), note=note)
 
 
 def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:

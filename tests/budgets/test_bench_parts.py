@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import duckdb
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -104,3 +105,69 @@ def test_a_rebuild_that_differs_misses_a_budget(bench: ModuleType) -> None:
     assert {each.met for each in told} == {None}
     assert (rebuilt.met, rebuilt.note) == (False, "core.offer")
     assert [each.measured for each in told if each.name.endswith("beside the first")] == [2.0]
+
+
+@pytest.fixture(scope="module")
+def growth(bench: ModuleType) -> ModuleType:
+    """Return the part that measures years of prices."""
+    return importlib.import_module("bench.growth")
+
+
+def test_the_market_has_what_the_questions_ask_for(growth: ModuleType) -> None:
+    """P5 and Trainium, and other providers' machines of the same chips, at the least size too."""
+    offers = growth.growth_log.market(2_000).offers
+
+    aws = offers.filter(offers["service_provider_name"] == "AWS")
+    assert {"p5.48xlarge", "trn1.32xlarge"} <= set(aws.filter(aws["region_id"] == "us-east-1")["instance_type"])
+    assert offers.filter(offers["accelerator_label"] == "H100 SXM")["service_provider_name"].n_unique() > 5
+
+
+def test_a_question_without_rows_ends_the_benchmark(
+    growth: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What finds nothing measures how fast nothing is found."""
+    file = tmp_path / "prices.duckdb"
+    duckdb.connect(str(file)).close()
+    monkeypatch.setattr(growth, "QUESTIONS", {"some": (1, "from range(3)"), "none": (1, "from range(0)")})
+
+    with pytest.raises(ValueError, match="none: the market has no row"):
+        growth.asked(file)
+
+
+def test_seconds_are_multiples_of_the_machines_own_loop(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine twice as slow keeps the same budget."""
+    result = importlib.import_module("bench.result")
+    met = {}
+    for loop in (0.2, 0.4):
+        monkeypatch.setattr(result.machine, "loop_seconds", lambda loop=loop: loop)
+        met[loop] = [result.in_loops("work", seconds, 5, peers={"other": 2.0}) for seconds in (1.0, 2.0)]
+
+    assert [(each.met, each.measured) for each in met[0.2]] == [(True, 5.0), (False, 10.0)]
+    assert [(each.met, each.measured) for each in met[0.4]] == [(True, 2.5), (True, 5.0)]
+    assert met[0.2][0].ratios() == met[0.4][0].ratios() == {"other": 2.0}
+
+
+def test_a_missed_budget_or_a_broken_part_is_the_exit_code(
+    bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So `make bench` fails; calibration loop, memory and processor's seconds are printed."""
+    kept, missed = (bench.Result(name, 2.0, "s", budget) for name, budget in (("kept", 3.0), ("missed", 1.0)))
+    used = "1 s of the clock, 1 s of the processor, peak memory 9 MB"
+    codes = {}
+    for name, found in {"kept": ([kept], ""), "missed": ([kept, missed], ""), "broken": ([kept], "it broke")}.items():
+        monkeypatch.setattr(bench, "measured_apart", lambda name, shared, found=found: (*found, used))
+        monkeypatch.setattr(sys, "argv", ["bench", "--only", "shell", "--json", str(tmp_path / "bench.json")])
+        codes[name] = bench.main()
+        printed = capsys.readouterr().out
+        assert "calibration loop: " in printed
+        assert f"used by shell: {used}" in printed
+
+    assert codes == {"kept": 0, "missed": 1, "broken": 1}
+
+
+def test_a_part_is_measured_with_what_it_used(bench: ModuleType, tmp_path: Path) -> None:
+    """One that breaks, too, with the last line of what it said."""
+    found, fault, used = bench.measured_apart("no such part", tmp_path)
+
+    assert (found, fault) == ([], "ModuleNotFoundError: No module named 'bench.no such part'")
+    assert "s of the processor, peak memory " in used

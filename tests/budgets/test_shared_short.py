@@ -139,14 +139,15 @@ def log(world: ModuleType) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as con:
         db.migrate(con)
         con.execute(
-            "insert into core.document (document_sha256, url) values ('d', 'load:load_0/scope-0/1'); "
-            "insert into core.offer (offer_id) values (1); "
-            "insert into core.price_event "
-            "(offer_id, source, scope, valid_from, unit_price, document_sha256, recorded_at) values "
-            "(1, 'load_0', 'scope-0', '2026-01-01', 2, 'd', '2026-01-01'); "
-            "insert into core.scope_run "
-            "(source, scope, observed_at, complete, status, n_rows, n_refused, document_sha256, recorded_at) values "
-            "('load_0', 'scope-0', '2026-01-01', true, 'ok', 1, 0, 'd', '2026-01-01')"
+            "insert into log.document (document_no, document_sha256, url, recorded_at) values "
+            "(1, 'd', 'load:load_0/scope-0/1', '2026-01-01'); "
+            "insert into core.offer (offer_no, offer_id) values (1, 1); "
+            "insert into log.price_open (offer_no, source, scope, fetch_no, valid_from, recorded_at, unit_price) "
+            "values "
+            "(1, 'load_0', 'scope-0', 1, '2026-01-01', '2026-01-01', 2); "
+            "insert into log.scope_fetch (fetch_no, source, scope, observed_at, complete, status, n_rows, n_refused, "
+            "document_no, recorded_at) values "
+            "(1, 'load_0', 'scope-0', '2026-01-01', true, 'ok', 1, 0, 1, '2026-01-01')"
         )
         yield con
 
@@ -155,20 +156,20 @@ def log(world: ModuleType) -> Iterator[duckdb.DuckDBPyConnection]:
     ("change", "words"),
     [
         (NOTHING, set()),
-        ("update core.document set url = 'load:load_0/scope-0/2'", {"a look is missing: load_0 scope-0 has 1 of 2"}),
-        ("delete from core.document",
+        ("update log.document set url = 'load:load_0/scope-0/2'", {"a look is missing: load_0 scope-0 has 1 of 2"}),
+        ("delete from log.document",
          {"an event has no document", "a look has no document: load_0 scope-0, status ok"}),
         ("delete from core.offer", {"an event has no offer"}),
-        ("insert into core.offer from core.offer", {"an offer stands twice"}),
-        ("insert into core.document from core.document", {"a document stands twice"}),
-        ("insert into core.scope_run from core.scope_run", {"a look stands twice"}),
-        ("update core.scope_run set n_rows = 0",
+        ("insert into core.offer select * replace (2 as offer_no) from core.offer", {"an offer stands twice"}),
+        ("insert into log.document select * replace (2 as document_no) from log.document", {"a document stands twice"}),
+        ("insert into log.scope_fetch select * replace (2 as fetch_no) from log.scope_fetch", {"a look stands twice"}),
+        ("update log.scope_fetch set n_rows = 0",
          {"a look is not whole: load_0 scope-0 1, ok, 0 rows of 1, 1 events of 1, 0 refused"}),
-        ("update core.scope_run set n_refused = 1",
+        ("update log.scope_fetch set n_refused = 1",
          {"a look is not whole: load_0 scope-0 1, ok, 1 rows of 1, 1 events of 1, 1 refused"}),
-        ("delete from core.price_event",
+        ("delete from log.price_open",
          {"a look is not whole: load_0 scope-0 1, ok, 1 rows of 1, 0 events of 1, 0 refused"}),
-        ("insert into core.price_event from core.price_event",
+        ("insert into log.price_open from log.price_open",
          {"an event stands twice", "a look is not whole: load_0 scope-0 1, ok, 1 rows of 1, 2 events of 1, 0 refused"}),
     ],
 )  # fmt: skip

@@ -109,7 +109,9 @@ def _log(file: Path, scratch: Path) -> tuple[dict[str, content.TableHash], list[
     with opened(file, scratch) as con:
         tables = {
             f"core.{name}"
-            for (name,) in con.execute("select table_name from duckdb_tables() where schema_name = 'core'").fetchall()
+            for (name,) in con.execute(
+                "select distinct table_name from duckdb_columns() where schema_name = 'core'"
+            ).fetchall()
         }
         if not tables:
             return {}, []  # killed before the first migration

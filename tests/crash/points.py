@@ -88,8 +88,8 @@ def replacing(end: str) -> Callable[[], None]:
 class Watched:
     """A connection of DuckDB's that dies before or after a statement that has certain words."""
 
-    def __init__(self, con: Any, words: str, *, when: str) -> None:
-        self._con, self._words, self._when = con, words, when
+    def __init__(self, con: Any, words: str, *, when: str, n_done: int = 0) -> None:
+        self._con, self._words, self._when, self._n_done = con, words, when, n_done
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._con, name)
@@ -107,7 +107,7 @@ class Watched:
             die()
         if hit and self._when == "within":
             # The first statements of several, and then no more.
-            self._con.execute(";".join(sql.split(";")[: max(1, sql.count(";") // 2)]))
+            self._con.execute(";".join(sql.split(";")[: self._n_done or max(1, sql.count(";") // 2)]))
             die()
         result = self._con.execute(sql, *given)
         if hit:
@@ -124,15 +124,20 @@ class Watched:
         return result
 
 
-def statement(words: str, when: str = "before", where: str = "warehouse.log.db:migrate") -> Callable[[], None]:
-    """Return what lets a function, whose first argument is a connection, die at a statement with these words."""
+def statement(
+    words: str, when: str = "before", where: str = "warehouse.log.db:migrate", *, n_done: int = 0
+) -> Callable[[], None]:
+    """Return what lets a function, whose first argument is a connection, die at a statement with these words.
+
+    `n_done` is how many of several statements are done when it dies within them; 0: half.
+    """
 
     def put() -> None:
         owner, name = _target(where)
         original = getattr(owner, name)
 
         def call(con: Any, *given: Any, **named: Any) -> Any:
-            return original(Watched(con, words, when=when), *given, **named)
+            return original(Watched(con, words, when=when, n_done=n_done), *given, **named)
 
         setattr(owner, name, call)
 
@@ -226,7 +231,7 @@ RUN = {
         "core.journal_position values", "after", "flows.collect.ingest:catch_up"
     ),
     "after a checkpoint, with a .wal": _in_checkpoint,
-    "in publishing, at the log's copy": statement("core.sighting", "before", "warehouse.publish.building:_copy_log"),
+    "in publishing, at the log's copy": statement("log.sighting", "before", "warehouse.publish.building:_copy_log"),
     "in publishing, at the tables of the package": after("warehouse.publish.building:_load_reference"),
     "in publishing, after the check": after("warehouse.publish.published_file:_verify"),
     "in publishing, at the flush": before("warehouse.publish.published_file:_flush"),
@@ -303,6 +308,10 @@ POINTS |= {name: Point(job="run", put=put) for name, put in RUN.items()}
 POINTS |= {name: Point(job=job, put=put) for job, puts in OTHERS.items() for name, put in puts.items()}
 
 
+INTERVALS = "0009_intervals.sql"
+"""The migration that makes every row of the log anew: it is killed after each of its statements."""
+
+
 def _migrations() -> None:
     from crash.shapes import migrations
 
@@ -310,6 +319,11 @@ def _migrations() -> None:
         text = (import_module("warehouse.log.db").MIGRATIONS / name).read_text()
         for when in ("before", "within", "after"):
             POINTS[f"{when} migration {name}"] = Point(job=f"migrate from {number}", put=statement(text, when))
+        if name == INTERVALS:
+            for n_done in range(1, text.count(";")):
+                POINTS[f"within migration {name}, after {n_done} statements"] = Point(
+                    job=f"migrate from {number}", put=statement(text, "within", n_done=n_done)
+                )
         # Its name is written in the same transaction: killed there, the file lacks both.
         POINTS[f"before the commit of migration {name}"] = Point(
             job=f"migrate from {number}", put=statement("commit", "before")

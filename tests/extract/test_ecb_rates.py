@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from few_marts import LEAST_MARTS, undescribed
+from log_rows import add_documents
 from looks import ParsedFetch, look, row
 from published import query
 
@@ -264,10 +265,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
     ]
     with undescribed(), db.writer(folder) as con:
         for each in (rate_look(body), *looks):
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
-                [each.document_sha256, each.source, each.scope],
-            )
+            add_documents(con, each)
             load(con, [each], recorded_at=each.observed_at)
         built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
         return published_file.publish(

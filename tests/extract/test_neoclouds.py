@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from neoclouds.case import Case, cases, rows
+from neoclouds.markets import MARKETS
+from neoclouds.mutation import Edit, tally
 
 from extract.neoclouds import SOURCES
 from warehouse.errors import LayoutChanged
@@ -136,13 +138,24 @@ def test_a_case_harms_what_it_reads(case: Case) -> None:
 
 @pytest.mark.parametrize(("case", "harmed", "is_whole"), harms())
 def test_a_harmed_answer_is_refused(case: Case, harmed: bytes, is_whole: bool) -> None:
-    """Empty, cut short, another page, a column renamed or inserted, sections exchanged: never a row."""
+    """Empty, cut short, another page, a column renamed or inserted, sections exchanged: never a row.
+
+    What harms one row of many refuses that row, and no other row is another one than it was.
+    """
     if is_whole:
         refuse_no_json(case, harmed)
-    with pytest.raises(LayoutChanged) as raised:
-        case.parse(harmed)
-    assert raised.value.source == case.source.name
-    assert raised.value.field
+    try:
+        parsed = case.parse(harmed)
+    except LayoutChanged as error:
+        assert error.source == case.source.name
+        assert error.field
+        return
+    assert is_whole
+    assert parsed.refused
+    assert all(one.reason and one.field and one.content for one in parsed.refused)
+    assert all(one in case.expected for one in rows(parsed) if one["statistic"] == "price")
+    quantiles = MARKETS.get(of(case))
+    assert not tally(case.parse, case.body, [Edit(kind="", body=harmed)], quantiles=quantiles)[0].examples
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=of)

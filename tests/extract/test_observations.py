@@ -10,6 +10,7 @@ import pytest
 from extract import observations
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.reference.accelerators import resolve
 
 HEADER = "observed_at_utc,provider,region,pricing,usd_per_hour,gpu,gpu_count,source,tier_raw,gpu_raw,flags"
 DOUBTFUL = (
@@ -37,88 +38,291 @@ def flags(text: str) -> str:
 def test_a_flagged_row_is_no_price_and_is_kept_with_its_flag(flag: str, text: str) -> None:
     """Also beside other flags; the rest of the file is read."""
     seen = document(flags(text.format(flag)), flags(""))
-    assert {origin: len(rows) for origin, rows in observations.parse(seen).items()} == {"me/prices": 1}
-    [(origin, rows)] = observations.flagged(seen).items()
-    assert (origin, rows["flag"].to_list(), rows["unit_price"].to_list()) == ("me/prices", [flag], ["31.92"])
+    observed = observations.parse(seen)
+    assert {origin: len(rows) for origin, rows in observed.prices.items()} == {"me/prices": 1}
+    [(origin, rows)] = observed.set_aside.items()
+    assert (origin, rows["value"].to_list(), rows["unit_price"].to_list()) == ("me/prices", [flag], ["31.92"])
+    assert rows.select("field", "is_withdrawn").row(0) == ("flags", True)
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "api_price", "no_capacity", "unit_fixed_instance_to_gpu", "label_fixed_was_H200", "form_factors_merged",
-     "git_commit_date", "aggregator_getdeploying", "not_suspect_at_all"],
+     "git_commit_date", "aggregator_getdeploying", "via_prime_intellect", "page_price", "sold_out", "API_price"],
 )  # fmt: skip
-def test_other_flags_take_nothing_back(text: str) -> None:
+def test_harmless_flags_take_nothing_back(text: str) -> None:
     """What was repaired, or says where a price comes from, stays: also a price at which nothing was free."""
-    seen = document(flags(text))
-    assert observations.flagged(seen) == {}
-    assert observations.parse(seen)["me/prices"]["statistic"].to_list() == ["price"]
+    observed = observations.parse(document(flags(text)))
+    assert observed.set_aside == {}
+    assert observed.prices["me/prices"]["statistic"].to_list() == ["price"]
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [("eur_to_usd", "eur_to_usd"), ("api_price;currency_converted", "currency_converted"), ("s", "s"), ("??", "??"),
+     ("aggregator_estimated", "aggregator_estimated"), ("via_fx_feed", "via_fx_feed"), ("via_x;suspect", "suspect"),
+     ("min_over_", "min_over_"), ("unmedian_of_offers", "unmedian_of_offers"), ("not_doubtful", "not_doubtful")],
+)  # fmt: skip
+def test_any_other_flag_holds_its_row(text: str, flag: str) -> None:
+    """Whoever writes it, and in whatever words: also one that was cut short with its file. A person decides."""
+    observed = observations.parse(document(flags(text)))
+    assert observed.prices == {}
+    (kept,) = observed.set_aside.values()
+    assert kept.select("field", "value", "is_withdrawn", "unit_price").rows() == [("flags", flag, False, "31.92")]
 
 
 def test_an_origin_of_flagged_rows_alone_has_no_prices() -> None:
     """Nothing of it is loaded as a price."""
     seen = document(flags("unit_unknown"), flags("unit_unknown"), flags("fx_converted_eur"))
-    assert observations.parse(seen) == {}
-    assert len(observations.flagged(seen)["me/prices"]) == 3
+    observed = observations.parse(seen)
+    assert observed.prices == {}
+    assert len(observed.set_aside["me/prices"]) == 3
 
 
 @pytest.mark.parametrize(
     ("text", "statistic"),
     [("median_of_offers", "median"), ("median_from_report", "median"), ("aggregator;median_of_offers", "median"),
-     ("cheapest_listed", "floor"), ("cheapest_live_offer", "floor"), ("cheapest_listed;api_price", "floor"),
-     ("unmedian_of_offers", "price")],
+     ("cheapest_listed", "floor"), ("cheapest_live_offer", "floor"), ("cheapest_listed;api_price", "floor")],
 )  # fmt: skip
 def test_the_middle_and_the_least_are_no_prices(text: str, statistic: str) -> None:
     """Each is a statistic of its own, so that it is never compared with a price."""
-    assert observations.parse(document(flags(text)))["me/prices"]["statistic"].to_list() == [statistic]
+    assert observations.parse(document(flags(text))).prices["me/prices"]["statistic"].to_list() == [statistic]
 
 
 def test_the_label_is_the_collectors_own_words() -> None:
     """The raw name identifies the chip, and a cautious reading stands in where there is none; the tier is kept."""
     rows = observations.parse(
         document("3,H100-SXM,1,me@abc,secure,NVIDIA H100 80GB HBM3,", "3,H100-SXM,1,me@def,Secure Cloud,,")
-    )["me"]
+    ).prices["me"]
     assert rows.select("accelerator_label", "accelerator_count", "tier").rows() == [
         ("NVIDIA H100 80GB HBM3", "1", "secure"),
         ("H100-SXM", "1", "Secure Cloud"),
     ]
 
 
-def test_flagged_rows_have_the_columns_of_prices() -> None:
-    """And the flag, so that they can be loaded beside them."""
-    seen = document(flags("unit_unknown"), flags(""))
-    prices, doubtful = observations.parse(seen)["me/prices"], observations.flagged(seen)["me/prices"]
-    assert doubtful.drop("flag").schema == prices.schema
-    assert doubtful.drop("flag").equals(prices)
-    assert doubtful.schema["flag"] == pl.String
+def test_rows_set_aside_have_the_columns_of_prices() -> None:
+    """And why, so that they can be kept beside them."""
+    observed = observations.parse(document(flags("unit_unknown"), flags("")))
+    prices, aside = observed.prices["me/prices"], observed.set_aside["me/prices"]
+    why = ("reason", "field", "value", "is_withdrawn")
+    assert aside.drop(why).schema == prices.schema
+    assert aside.drop(why).equals(prices)
+    assert aside.select(why).schema == dict(zip(why, (pl.String, pl.String, pl.String, pl.Boolean), strict=True))
 
 
 def test_flags_may_be_missing() -> None:
     """A file without the column has no doubtful rows; one without prices is no such file."""
     plain = document("3,H100,1", header="observed_at_utc,provider,region,pricing,usd_per_hour,gpu,gpu_count")
-    assert observations.flagged(plain) == {}
-    assert [len(rows) for rows in observations.parse(plain).values()] == [1]
+    observed = observations.parse(plain)
+    assert observed.set_aside == {}
+    assert [len(rows) for rows in observed.prices.values()] == [1]
     with pytest.raises(LayoutChanged, match="usd_per_hour"):
-        observations.flagged(document("H100,1", header="observed_at_utc,provider,region,pricing,gpu,gpu_count"))
+        observations.parse(document("H100,1", header="observed_at_utc,provider,region,pricing,gpu,gpu_count"))
 
 
-def test_every_doubtful_flag_is_documented() -> None:
-    """docs/importing.md names the beginning of each, and no other in that table."""
+def documented(head: str) -> list[str]:
+    """Return the flags of a table of docs/importing.md, found by its first line."""
     text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
-    table = text.split("| why the row is no price |")[1].split("Other flags")[0]
-    named = [word for line in table.splitlines()[2:] if line for word in re.findall(r"`(\w+)`", line.split("|")[1])]
-    assert named == list(observations.DOUBTFUL)
+    table = text.split(head)[1].split("\n\n")[0]
+    return [word for line in table.splitlines()[2:] for word in re.findall(r"`([\w…]+)`", line.split("|")[1])]
 
 
-@pytest.mark.parametrize("cut", ["min_over_", "via_x;suspect", "s"])
-def test_a_doubt_that_was_cut_short_with_its_file_is_one(cut: str) -> None:
-    assert observations.parse(document(flags(cut))) == {}
-    (kept,) = observations.flagged(document(flags(cut))).values()
-    assert kept["unit_price"].to_list() == ["31.92"]
+def test_the_flags_are_documented() -> None:
+    """docs/importing.md names the beginning of each flag that withdraws a row, and flags of every harmless kind."""
+    assert documented("| flag | why the row is no price |") == list(observations.WITHDRAWN)
+    harmless = documented("| flag | meaning |")
+    assert len(harmless) > 20
+    for flag in harmless:
+        assert not observations.parse(
+            document(flags(flag.replace("NAME", "somebody").replace("…", "was_H200")))
+        ).set_aside
 
 
 @pytest.mark.parametrize("nothing", ["nan", "NULL", "None", "n/a", "<NA>"])
 def test_what_programs_write_for_nothing_is_no_machine(nothing: str) -> None:
     """Taken for an instance type it would put the chip's own label aside."""
     told = f"1.5,H100,8,me,,{nothing},,{nothing}"
-    (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).values()
+    (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).prices.values()
     assert rows.select("instance_type", "accelerator_label", "accelerator_count").row(0) == (None, "H100", "8")
+
+
+NAMES = "observed_at_utc,provider,region,pricing,usd_per_hour"
+"""The columns of the files below, before those that each test is about."""
+
+
+def seen(columns: str, *rows: str, header: str = NAMES) -> observations.Observed:
+    """Return what a CSV says that has these columns behind `header`, and rows of a day."""
+    body = "\n".join([f"{header},{columns}", *(f"2026-05-01,{row}" for row in rows)]).encode()
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    return observations.parse(Document(source="import", scope="me.csv", url="me.csv", body=body, fetched_at=now))
+
+
+def prices(observed: observations.Observed, *columns: str) -> list[tuple[object, ...]]:
+    """Return columns of the one origin's prices."""
+    return observed.prices["me"].select(columns).rows() if observed.prices else []
+
+
+def aside(observed: observations.Observed) -> list[tuple[object, ...]]:
+    """Return field, value and reason of what is set aside and waits for a person."""
+    rows = observed.set_aside["me"]
+    assert not rows["is_withdrawn"].any()
+    return rows.select("field", "value", "reason").rows()
+
+
+def test_the_chip_speaks_where_its_raw_name_cannot_be_read() -> None:
+    """The raw words stay in the label, so that two machines of one chip stay two offers; both have a price per chip."""
+    whole_row = "NVIDIA H100 SXM 80 GB 208 1800 GiB 22 TiB SSD"
+    observed = seen(
+        "gpu,gpu_count,gpu_raw",
+        f"crusoe,us-1,on_demand,31.20,H100-SXM,8,{whole_row}",
+        "crusoe,us-1,on_demand,31.20,H100-SXM,8,NVIDIA H100 SXM5 80GB",
+        "crusoe,us-1,on_demand,31.20,warp core,8,flux capacitor",
+    )
+    labels = [label for (label,) in prices(observed, "accelerator_label")]
+    assert labels == [f"H100-SXM [{whole_row}]", "NVIDIA H100 SXM5 80GB", "flux capacitor"]
+    chips = [resolve(str(label), "crusoe") for label in labels]
+    assert [chip and (chip.accelerator_name, chip.form_factor) for chip in chips] == [("H100", "SXM")] * 2 + [None]
+    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: flux capacitor 1",)
+
+
+def test_the_chip_speaks_beside_a_machine_that_is_not_aws() -> None:
+    """Azure's machine keeps its name, and has the chip and count of its row; where that has none, it is told."""
+    observed = seen(
+        "instance_type,gpu,gpu_count",
+        "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,H100,8",
+        "azure,eastus,on_demand,3.06,Standard_NC6s_v3,,",
+    )
+    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
+        ("Standard_ND96isr_H100_v5", "H100", "8"),
+        ("Standard_NC6s_v3", None, None),
+    ]
+    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: Standard_NC6s_v3 1",)
+
+
+def test_the_table_speaks_for_a_machine_of_aws() -> None:
+    """The row's own chip and count are not read beside it."""
+    observed = seen("instance_type,gpu,gpu_count", "aws,us-east-1,on_demand,55.04,p5.48xlarge,A100,4")
+    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [("p5.48xlarge", None, None)]
+    assert observed.notes == ()
+
+
+@pytest.mark.parametrize("name", ["p9.48xlarge", "trn9.48xlarge", "ml.p9.48xlarge", "p5.49", "H100", "p5,48xlarge"])
+def test_an_instance_type_that_aws_does_not_have_waits(name: str) -> None:
+    """One of an accelerator family is never taken for a machine without accelerators, nor a misspelt one for any."""
+    observed = seen("instance_type", f'aws,us-east-1,on_demand,99,"{name}"')
+    assert observed.prices == {}
+    assert aside(observed) == [("instance_type", name, "not an instance type of AWS that is known")]
+
+
+def test_machines_without_accelerators_are_left_out_and_counted() -> None:
+    """A whole list of AWS has hundreds of them; other providers' are those whose count of chips is 0."""
+    observed = seen(
+        "instance_type,gpu,gpu_count",
+        "aws,us-east-1,on_demand,0.096,m5.large,,",
+        "aws,us-east-2,on_demand,0.096,m5.large,,",
+        "aws,us-east-1,on_demand,5.4,u-6tb1.56xlarge,,",
+        "azure,eastus,on_demand,0.1,Standard_D2s_v5,,0",
+        "aws,us-east-1,on_demand,55.04,p5.48xlarge,,",
+    )
+    assert prices(observed, "instance_type") == [("p5.48xlarge",)]
+    assert observed.set_aside == {}
+    counted = "m5.large 2, Standard_D2s_v5 1, u-6tb1.56xlarge 1"
+    assert observed.notes == (f"me.csv: 4 rows left out, of machines without accelerators: {counted}",)
+
+
+@pytest.mark.parametrize(
+    "region", ["mars-west-9", "us-east-9", "us-east-1a", "US East (N. Virginia)", "aws", "us-east-1-"]
+)
+def test_a_region_that_aws_does_not_have_waits(region: str) -> None:
+    """Another provider's regions are its own."""
+    observed = seen("instance_type", f"aws,{region},on_demand,55.04,p5.48xlarge")
+    assert observed.prices == {}
+    assert aside(observed) == [("region", region, "not a region of AWS that is known")]
+    assert len(seen("gpu,gpu_count", f"nebius,{region},on_demand,3,H100,1").prices["me"]) == 1
+
+
+def test_every_region_of_the_shared_histories_is_one(shared: Path) -> None:
+    """Local and Wavelength Zones, GovCloud and the regions of 13 years among them."""
+    names = {"aws_multi_region_2025_2026.csv", "aws_accelerator_offerings_by_az.csv", "aws_on_demand_history.csv",
+             "aws_reserved_and_on_demand_2013_2017.csv"}  # fmt: skip
+    found = {region for name in names for region in pl.read_csv(shared / "data" / name, infer_schema=False)["region"]}
+    assert len(found) == 94
+    rows = [f"aws,{region},on_demand,55.04,p5.48xlarge" for region in sorted({*found, "eusc-de-east-1"})]
+    assert len(prices(seen("instance_type", *rows), "region_id")) == len(rows)
+
+
+def test_a_price_has_its_own_currency() -> None:
+    """Yuan, euros and dollars stand in `price_per_hour` as they are asked; without a currency there is no price."""
+    header = "observed_at_utc,provider,region,pricing,price_per_hour"
+    observed = seen(
+        "currency,instance_type",
+        "aws,cn-north-1,on_demand,165.5,CNY,p3.16xlarge",
+        "aws,eu-west-1,on_demand,50,eur,p5.48xlarge",
+        "aws,eu-west-1,on_demand,50,,p5.48xlarge",
+        header=header,
+    )
+    assert prices(observed, "pricing_currency", "unit_price") == [("CNY", "165.5"), ("EUR", "50"), (None, "50")]
+    with pytest.raises(LayoutChanged, match="the header lacks currency with price_per_hour"):
+        seen("instance_type", header=header)
+
+
+def test_a_price_of_china_states_its_currency() -> None:
+    """AWS asks CNY there: dollars that nobody stated are none."""
+    rows = ("aws,cn-north-1,on_demand,165.5,p3.16xlarge,", "aws,cn-north-1,on_demand,23.1,p3.16xlarge,USD")
+    observed = seen("instance_type,currency", *rows)
+    assert prices(observed, "unit_price", "pricing_currency") == [("23.1", "USD")]
+    assert aside(observed) == [("currency", "cn-north-1", "in China, and the row states no currency")]
+    assert observed.set_aside["me"]["pricing_currency"].to_list() == [None]  # so that it cannot be accepted either
+
+
+def test_a_row_has_one_price() -> None:
+    """Two amounts in two columns contradict each other, or one is converted: which of them was asked is not said."""
+    observed = seen("price_per_hour,currency,instance_type", "aws,us-east-1,on_demand,55.04,50,EUR,p5.48xlarge")
+    assert observed.prices == {}
+    assert aside(observed) == [("price_per_hour", "50", "usd_per_hour and price_per_hour are both filled in")]
+
+
+def test_reserved_terms_keep_class_and_fee_apart() -> None:
+    """Standard and convertible are two offers, the fee stands beside the hour's price, in its currency."""
+    observed = seen(
+        "instance_type,term,payment,offering_class,upfront_usd,currency",
+        "aws,us-east-1,reserved,7.4,p5.48xlarge,1yr,Partial Upfront,Standard,65000,",
+        "aws,us-east-1,reserved,8.4,p5.48xlarge,1yr,Partial Upfront,convertible,73000,USD",
+    )
+    assert prices(observed, "offering_class", "unit_price", "upfront_price") == [
+        ("standard", "7.4", "65000"), ("convertible", "8.4", "73000")
+    ]  # fmt: skip
+    other = seen(
+        "currency,instance_type,term,payment,upfront_usd",
+        "aws,us-east-1,reserved,7.4,EUR,p5.48xlarge,1yr,Partial Upfront,65000",
+        header="observed_at_utc,provider,region,pricing,price_per_hour",
+    )
+    assert aside(other) == [("upfront_usd", "65000", "an upfront fee in dollars with a price in another currency")]
+
+
+def test_spot_has_its_zone() -> None:
+    """Two zones of a region are two offers."""
+    observed = seen(
+        "instance_type,availability_zone_id",
+        "aws,us-east-1,spot,14.8,p5en.48xlarge,use1-atl2-az1",
+        "aws,us-east-1,spot,23.8,p5en.48xlarge,use1-az2",
+    )
+    assert prices(observed, "availability_zone_id", "unit_price") == [("use1-atl2-az1", "14.8"), ("use1-az2", "23.8")]
+
+
+def test_columns_that_are_not_read_are_named() -> None:
+    """Those first that look like money or terms: they may change what the price means."""
+    observed = seen("gpu,gpu_count,note,usd_per_gpu_hour,lease_months", "nebius,eu,on_demand,24,H100,8,x,3,1")
+    assert observed.notes == (
+        "me.csv: columns not read that may be money or terms: usd_per_gpu_hour, lease_months",
+        "me.csv: other columns not read: note",
+    )
+
+
+def test_a_part_of_a_chip_is_stated_once() -> None:
+    """In the name, beside a count of such parts; stated in both, nobody knows which of them was meant."""
+    observed = seen("gpu,gpu_count", "vultr,ewr,on_demand,0.8,1/2 L40S,1", "vultr,ewr,on_demand,0.8,1/2 L40S,0.5")
+    assert prices(observed, "accelerator_label", "accelerator_count") == [("1/2 L40S", "1")]
+    assert aside(observed) == [
+        ("instance_type", "1/2 L40S", "the name and the count both state a part of a chip"),
+    ]

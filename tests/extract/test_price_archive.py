@@ -320,6 +320,7 @@ def test_capacity_blocks_are_those_of_the_collector(shared: Path) -> None:
         ("lambda_2026-08", "lambda", "captures/neoclouds/lambda/pricing_2026-08_markup.html"),
         ("massedcompute_2026-08", "massedcompute", "neocloud_samples/massedcompute/pricing_rsc_2026-08.html"),
         ("nebius_2026-08", "nebius", "neocloud_samples/nebius/prices_layout2_2026-08.escaped_json.txt"),
+        ("nebius_2026-10", "nebius", "captures/neoclouds/nebius/prices_layout3_2026-10.html"),
         ("scaleway_2026-08", "scaleway", "captures/neoclouds/scaleway/products_servers_fr-par-2_2026-08_page1.json"),
         ("together_2026-08", "together", "neocloud_samples/together/pricing_2026-08.html"),
         ("verda_2026-08", "verda", "neocloud_samples/verda/pricing_jsonld_2026-08.html"),
@@ -376,7 +377,7 @@ def test_histories_are_those_of_the_table(shared: Path, origin: str, collector: 
     """Each row stands there; between two of them that agree, no other price does."""
     table: dict[tuple[str, ...], dict[str, Decimal]] = {}
     for row in read_csv(shared / "data/neocloud_history_open.csv"):
-        if row["source"] == collector and not any(flag in row["flags"] for flag in observations.DOUBTFUL):
+        if row["source"] == collector and not any(flag in row["flags"] for flag in observations.WITHDRAWN):
             key = (row["gpu_raw"], row["gpu_count"], row["pricing"], row["tier_raw"])
             table.setdefault((_plain(row["provider"]), *key), {})[row["observed_at_utc"]] = Decimal(row["usd_per_hour"])
     told: dict[tuple[str, ...], dict[str, Decimal]] = {}

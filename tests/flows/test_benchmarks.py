@@ -354,3 +354,22 @@ def test_captured_results_pass_from_file_to_published_row(shared: Path, folder: 
         ("vllm", "llama-3.2-3b", "L40S", 2249), ("genai_perf", "llama-2-70b", "B200", 12278),
         ("mlperf_inference", "llama-2-70b", "B200", 101527),
     } == set(runs(folder, "benchmark_family, model_name, accelerator_name, round(output_rate)::INTEGER"))  # fmt: skip
+
+
+def test_a_run_that_no_price_fits_says_why(folder: Path, tmp_path: Path) -> None:
+    """A H200 of unknown form is added, and priced by nothing: two forms have figures. An official run has its form."""
+    row = {
+        "hw": "h200", "conc": 4, "model": "openai/gpt-oss-120b", "framework": "vllm", "precision": "fp4",
+        "spec_decoding": "none", "disagg": False, "tp": 8, "ep": 1, "isl": 1024, "osl": 1024, "tput_per_gpu": 69.11,
+        "output_tput_per_gpu": 34.387, "median_tpot": 0.013815,
+    }  # fmt: skip
+    file = tmp_path / "agg_run.json"
+    file.write_text(json.dumps(row))
+    done = call("benchmark", "add", file, "--json", data_dir=folder)
+    assert json.loads(done.stdout)["added"][0]["runs"][0]["unpriced"] == "form unknown: h200; NVL and SXM are known"
+    told = call("benchmark", "add", file, data_dir=folder).stdout
+    assert "Priced by nothing, because form unknown: h200; NVL and SXM are known." in told
+    official = "source_url=https://github.com/SemiAnalysisAI/InferenceX/actions/runs/19019407598"
+    done = call("benchmark", "add", file, "--set", official, data_dir=folder)
+    assert "on 8 x H200 SXM gave" in done.stdout
+    assert "Priced by nothing" not in done.stdout

@@ -47,7 +47,10 @@ def later(file):
 
     def call(hours, tool, **given):
         api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + timedelta(hours=hours))
-        return anyio.run(api.call_tool, tool, given).structured_content
+        try:
+            return anyio.run(api.call_tool, tool, given).structured_content
+        finally:
+            api.close()
 
     return call
 

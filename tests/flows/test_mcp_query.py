@@ -1,10 +1,13 @@
 """Free SQL for programs: what is answered, what is refused, and what is cut."""
 
+from datetime import UTC, datetime
+
 import duckdb
 import pytest
 
-from flows.read_api import query_process
-from flows.read_api.query_process import Asker, wire
+from flows.read_api.free_sql import wire
+from flows.read_api.server import ADDRESS_SPACE_BYTES, ANSWERS
+from flows.shared.child import Child
 from warehouse.errors import ChipledgerError
 
 
@@ -14,6 +17,8 @@ def file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("query")
     with duckdb.connect(str(folder / "prices.duckdb")) as con:
         con.execute(
+            "create schema meta; create schema mart; create table meta.build as select now()::TIMESTAMP as built_at, "
+            "'test' as version; create table mart.data_dictionary (column_name VARCHAR, unit VARCHAR); "
             "create table numbers as select i::BIGINT as i, (i / 7)::DECIMAL(18,10) as amount from range(1000) t(i)"
         )
     (folder / "secret.csv").write_text("secret\n42\n")
@@ -25,25 +30,27 @@ def file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def asker():
     """Give one process for all questions."""
-    one = Asker()
+    one = Child(ADDRESS_SPACE_BYTES, ANSWERS)
     yield one
     one.close()
 
 
 def asked(asker, file, sql, *, rows=200, seconds=5.0):
-    return asker.ask(file, sql, rows=rows, seconds=seconds)
+    """Return what the tool `query` answers, as the server has it."""
+    return asker.ask(
+        f"{ANSWERS}:answer", seconds=seconds, path=file, now=datetime.now(UTC), tool="query",
+        arguments={"sql": sql, "rows": rows, "seconds": seconds},
+    )  # fmt: skip
 
 
 def test_an_answer_has_columns_types_and_rows(asker, file):
     """Amounts are text with all their digits; two columns of one name are two columns."""
     found = asked(asker, file, "select i, i, amount from numbers where i = 1;")
 
-    assert found == {
-        "columns": [{"name": "i", "type": "BIGINT"}, {"name": "i", "type": "BIGINT"},
-                    {"name": "amount", "type": "DECIMAL(18,10)"}],
-        "rows": [[1, 1, "0.1428571429"]],
-        "cut": None,
-    }  # fmt: skip
+    assert found["columns"] == [
+        {"name": "i", "type": "BIGINT"}, {"name": "i", "type": "BIGINT"}, {"name": "amount", "type": "DECIMAL(18,10)"},
+    ]  # fmt: skip
+    assert (found["rows"], found["truncated"]) == ([[1, 1, "0.1428571429"]], None)
 
 
 @pytest.mark.parametrize("sql", ["with a as (select 1 as x) from a", "values (1)", "describe numbers", "from numbers"])
@@ -54,11 +61,13 @@ def test_every_way_to_read_is_answered(asker, file, sql):
 
 def test_rows_and_bytes_are_limited_and_the_cut_is_told(asker, file):
     """Exactly as many rows as asked for are no cut; a row too great for an answer is left out, whole."""
-    assert asked(asker, file, "from numbers limit 10", rows=10)["cut"] is None
-    assert asked(asker, file, "from numbers", rows=10)["cut"] == "rows"
-    assert len(asked(asker, file, "from numbers", rows=10)["rows"]) == 10
+    assert asked(asker, file, "from numbers limit 10", rows=10)["truncated"] is None
+    cut = asked(asker, file, "from numbers", rows=10)
+    assert cut["truncated"] == "the first 10 rows are shown, and there are more: name fewer, or raise rows"
+    assert len(cut["rows"]) == 10
     great = asked(asker, file, "select repeat('x', 60000) from range(100)")
-    assert (len(great["rows"]), great["cut"]) == (3, "bytes")
+    assert len(great["rows"]) == 3
+    assert great["truncated"] == "the first 3 rows are shown: more than 200000 bytes; name fewer columns"
     assert asked(asker, file, "select repeat('x', 300000)")["rows"] == []
     assert asked(asker, file, "select * from range(1000000000000)", rows=3)["rows"] == [[0], [1], [2]]
 
@@ -153,8 +162,10 @@ def test_logging_writes_no_file(asker, file):
     """A function that could is kept from it: by DuckDB's own lock, and by the limit of the process."""
     before = sorted(file.parent.rglob("*"))
 
-    asked(asker, file, f"from enable_logging(storage = 'file', storage_path = '{file.parent / 'log'}')")
+    with pytest.raises(ChipledgerError, match="ended without an answer"):
+        asked(asker, file, f"from enable_logging(storage = 'file', storage_path = '{file.parent / 'log'}')")
 
+    assert asked(asker, file, "select 1")["rows"] == [[1]]
     assert sorted(file.parent.rglob("*")) == before
 
 
@@ -171,18 +182,16 @@ def test_an_endless_question_is_stopped(asker, file, sql):
         asked(asker, file, sql, seconds=0.2)
 
 
-def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(file, monkeypatch):
+def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(asker, file):
     """The distance of two long texts is one step to DuckDB; the next question has a new process."""
-    monkeypatch.setattr(query_process, "GRACE_S", 0.3)
-    asker = Asker()
-    asked(asker, file, "select 1")
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000))"
+    before = asker.number
 
-    with pytest.raises(ChipledgerError, match=r"more than 0\.1 s or more memory"):
+    with pytest.raises(ChipledgerError, match=r"stopped after 0\.1 s"):
         asked(asker, file, endless, seconds=0.1)
 
     assert asked(asker, file, "select 1")["rows"] == [[1]]
-    asker.close()
+    assert asker.number != before
 
 
 @pytest.mark.parametrize(

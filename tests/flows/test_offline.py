@@ -12,15 +12,16 @@ import pytest
 from click.testing import CliRunner, Result
 from looks import frame, row
 
-from extract import SOURCES, price_archive
+from extract import SOURCES, price_archive, source_named
 from extract.base import Context, Parsed, Source
+from extract.offline_archive import ArchiveWeb
 from flows.cli.main import main
 from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import folders
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SourceError
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 LIVE = "live"
@@ -284,3 +285,16 @@ def test_a_mixed_directory_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert found == [(False, False, False, True), (True, True, True, True)]
     assert asked(tmp_path, "select max(max_age_hours) from core.source where kind = 'archive'") == [(None,)]
+
+
+@pytest.mark.parametrize("name", offline.ARCHIVES)
+def test_sources_in_the_package_reach_no_network(name: str, tmp_path: Path) -> None:
+    """What they are given is the archive; nothing that could send a request is loaded."""
+    settings = Settings(data_dir=tmp_path)
+    one = collector.Collector(settings, settings.landing(), collector.LogState(), lambda: NOW, print)
+
+    web = one.context(source_named(name)).web
+
+    assert isinstance(web, ArchiveWeb)
+    with pytest.raises(SourceError, match="answers no questions"):
+        web.post("https://api.example.com/prices", json={})

@@ -10,14 +10,13 @@ from flows.collect import steps
 from flows.config import settings
 from flows.config.settings import Settings
 from warehouse.errors import SettingsError
-from warehouse.publish import incremental_days
 
 RANKED = "select count(*) from int.accelerator_hour_price where is_ranked and service_provider_name = 'AWS'"
 
 
 @pytest.mark.usefixtures("least_marts")
 def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) -> None:
-    """A longer limit ranks older prices; the file before, made with another, is not taken over."""
+    """A longer limit ranks older prices; the file before, made with another, is not amended."""
     folder = tmp_path / "data"
     shutil.copytree(offline_run, folder)
     file = folder / "prices.duckdb"
@@ -31,22 +30,6 @@ def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) ->
     assert query(file, "select ranked_days, marketplace_days from meta.build") == [(20000, 7)]
     ((many,),) = query(file, RANKED)
     assert many > few > 0
-
-
-def test_a_file_of_other_limits_is_not_alike() -> None:
-    """What is taken over from the file before was ranked by its limits."""
-    import duckdb
-
-    with duckdb.connect() as con:
-        con.execute("attach ':memory:' as before; create schema meta; create schema before.meta")
-        for place in ("", "before."):
-            con.execute(
-                f"create table {place}meta.build as select '1' as version, 'x' as sql_sha256, 90 as ranked_days, "
-                "30 as marketplace_days"
-            )
-        assert incremental_days.is_alike(con)
-        con.execute("update meta.build set marketplace_days = 31")
-        assert not incremental_days.is_alike(con)
 
 
 def test_a_wrong_limit_is_named(tmp_path: Path) -> None:

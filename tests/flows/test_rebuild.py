@@ -64,6 +64,8 @@ def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         con.execute("create schema alone.core")
         for table in ("offer", "price_event"):
             con.execute(f"create table alone.core.{table} as from core.{table}")
+        con.execute("create schema alone.meta")
+        con.execute("create table alone.meta.build as select history_id from meta.history")
         con.execute("detach alone")
         return file
 
@@ -80,7 +82,7 @@ def n_events(log: Path) -> int:
 def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> None:
     """A log with an event too few stays in use until a person accepts; then it lies aside, whole."""
     with duckdb.connect(str(settings.data_dir / "build.duckdb")) as con:
-        con.execute("delete from core.price_event where unit_price = 11")
+        con.execute("delete from log.price_open where unit_price = 11")
     refused = replicas.rebuild(settings, clock=kept.clock)
 
     assert not refused.is_in_use

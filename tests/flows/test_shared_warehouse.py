@@ -13,6 +13,7 @@ import landing_places
 import pytest
 from click.testing import CliRunner
 from log_place import unsigned_extensions
+from published import query
 from toy_source import Toy
 
 from flows.backup import replicas
@@ -23,6 +24,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
+from warehouse.publish import amending
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -164,7 +166,7 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
         copy(source, target, **named)
-        target.execute("delete from core.price_event where unit_price = 3")
+        target.execute("delete from log.price_open where unit_price = 3")
 
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
         patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
@@ -238,10 +240,28 @@ def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, com
 
 
 def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
-    """`--as-of` says what answers instead; `maintain` says that there is nothing to do."""
-    for command, field in (
-        (["query", "select 1", "--as-of", "2026-01-01"], "--as-of"),
-        (["data", "maintain"], "warehouse.url"),
-    ):
-        done = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *command, "--json"])
-        assert (done.exit_code, json.loads(done.output)["field"]) == (1, field)
+    """`--as-of` says what answers instead."""
+    command = ["--data-dir", str(tmp_path), "query", "select 1", "--as-of", "2026-01-01", "--json"]
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, json.loads(done.output)["field"]) == (1, "--as-of")
+
+
+def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""
+    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
+    file = run(toy, toy.settings(), 0, here={"g6.xlarge": "1"})
+    command = ["--data-dir", str(toy.data_dir), "data", "maintain", "--json"]
+
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, "is equal to the one before" in done.output) == (0, True), done.output
+
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute("update core.document set size_bytes = 77")
+    done = CliRunner().invoke(main, command)
+    assert (done.exit_code, json.loads(done.output)["value"]) == (1, "core.document")
+    assert query(file, "select count(*) from core.document where size_bytes = 77") == [(0,)]
+    assert CliRunner().invoke(main, command).exit_code == 0
+
+    file.unlink()
+    assert "nothing is published yet" in CliRunner().invoke(main, command).output

@@ -1,12 +1,13 @@
 """The hash of a large file that an excerpt was cut from: its algorithm is stored with it, for the next run."""
 
 import json
-import shutil
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
+from crash.shapes import migrations
 from landing_places import document
 from looks import day
 
@@ -30,10 +31,15 @@ def landed(folder: Landing, key: str, whole: Whole) -> Document:
 
 def found_again(data_dir: Path, made: Document) -> Document | None:
     """Return what a fetch finds of a version that was landed before."""
+    settings, folder = Settings(data_dir=data_dir), Landing(data_dir / "landing")
     with db.open_build(data_dir / "build.duckdb") as con:
         state = LogState.read(con)
-    collector = Collector(Settings(data_dir=data_dir), Landing(data_dir / "landing"), state, lambda: day(1), print)
-    return collector._landed_document(made.source, made.version_key)
+        here = Collector(settings, folder, state, lambda: day(1), print)
+        copied = pickle.loads(pickle.dumps(state.of(made.source, made.scope)))  # noqa: S301 - our own
+        elsewhere = Collector(settings, folder, copied, day, print)
+        found = [each._landed_document(made.source, made.version_key) for each in (here, elsewhere)]
+    assert found[0] == found[1]
+    return found[0]
 
 
 def test_the_algorithm_goes_with_the_hash(tmp_path: Path) -> None:
@@ -63,22 +69,21 @@ def test_a_journal_of_the_version_before_says_sha_256(tmp_path: Path) -> None:
     assert folder.document(entry.content, 0).whole == OLD
 
 
-def test_a_log_of_the_version_before_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.of_file("the shape of the writer's file as an earlier version made it")
+def test_a_log_of_the_version_before_goes_on(tmp_path: Path) -> None:
     """Its versions are found, and not fetched again; what comes is appended after them."""
     folder = Landing(tmp_path / "landing")
     made = landed(folder, "old", OLD)
-    before = tmp_path / "migrations"
-    shutil.copytree(str(db.MIGRATIONS), before, ignore=shutil.ignore_patterns("*whole_blake3*"))
-    with monkeypatch.context() as patch:
-        patch.setattr(db, "MIGRATIONS", before)
-        with db.open_build(tmp_path / "build.duckdb") as con, pytest.raises(duckdb.BinderException):
-            con.execute("select whole_blake3 from core.document")
-        with db.open_build(tmp_path / "build.duckdb") as con:
-            con.execute(
-                "insert into core.document by name select ? as document_sha256, ? as source, ? as scope, ? as url, "
-                "? as version_key, ? as fetched_at, 300 as whole_size_bytes, ? as whole_sha256",
-                [made.sha256, made.source, made.scope, made.url, "old", day(0).replace(tzinfo=None), OLD.digest],
-            )
+    with duckdb.connect(str(tmp_path / "build.duckdb")) as con:
+        con.execute("create schema meta; create table meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+        for name in (name for name in migrations() if name < "0008_whole_blake3.sql"):
+            con.execute((db.MIGRATIONS / name).read_text())
+            con.execute("insert into meta.migration values (?, timestamp '2026-01-01')", [name])
+        con.execute(
+            "insert into core.document by name select $1 as document_sha256, $2 as source, $3 as scope, $4 as url, "
+            "$5 as version_key, $6 as fetched_at, $6 as recorded_at, 300 as whole_size_bytes, $7 as whole_sha256",
+            [made.sha256, made.source, made.scope, made.url, "old", day(0).replace(tzinfo=None), OLD.digest],
+        )
 
     again = found_again(tmp_path, made)
 

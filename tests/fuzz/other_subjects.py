@@ -135,8 +135,7 @@ def _markets(name: str) -> Any:
 
 def _imported(body: bytes) -> Collection[Row]:
     document = Document(source="import", scope="seen.csv", url="seen.csv", body=body, fetched_at=NOW)
-    observations.flagged(document)
-    return of_frames(observations.parse(document))
+    return of_frames(observations.parse(document).prices)
 
 
 def _benchmarks(shared: Path) -> Iterator[Subject]:

@@ -56,7 +56,7 @@ TYPES_XML = xml("DescribeInstanceTypes", {"InstanceTypes": machines()})
 def imported(body: bytes) -> Collection[object]:
     at = datetime(2026, 11, 21, tzinfo=UTC)
     return of_frames(
-        observations.parse(Document(source="import", scope="seen.csv", url="seen.csv", body=body, fetched_at=at))
+        observations.parse(Document(source="import", scope="seen.csv", url="seen.csv", body=body, fetched_at=at)).prices
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from extract.base import Parsed, Source
 from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
 
 HERE = Path(__file__).parent
 MOMENT = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
@@ -84,6 +85,16 @@ def document(source: Source, body: bytes, scope: str | None = None) -> Document:
 def rows(parsed: Parsed) -> list[dict[str, Any]]:
     """Return the rows of a parsed document without their NULLs, in order."""
     return [{k: v for k, v in row.items() if v is not None} for row in parsed.rows.iter_rows(named=True)]
+
+
+def refused(read: Callable[[], Parsed]) -> str:
+    """Return why a document is refused, whole or a row of it; fail where nothing of it is."""
+    try:
+        found = read()
+    except LayoutChanged as error:
+        return f"{error.message} {error.field}"
+    assert found.refused, "nothing is refused"
+    return " ".join(f"{one.reason} {one.field}" for one in found.refused)
 
 
 def cases() -> list[Case]:

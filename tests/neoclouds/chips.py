@@ -10,7 +10,10 @@ from neoclouds.mutation import Row
 PLACEHOLDER = "Zzz"
 NEW_CHIP = "Z900"
 CHIP = re.compile(r"[A-Za-z]{1,4}\d{1,4}[A-Z]{0,2}")
-NO_PRICE = ("Contact sales", "-", "N/A", "")
+NO_PRICE = (
+    *("Contact sales", "-", "N/A", "", "Waitlist", "Request pricing", "Not available", "Coming Q1 2027"),
+    *("$2.10 (promo)", "unlimited"),
+)
 IDENTIFIER = re.compile(r"(^|_)id$|Id$|^uuid$|slug|[cC]ode$")
 
 

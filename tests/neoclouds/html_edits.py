@@ -55,10 +55,13 @@ class HtmlEdits:
             "drop end tag": self._drop_end_tag, "cut page": self._cut, "cut and closed": self._cut_and_closed,
             "words for a shown price": self._words, "second price": self._second_price, "other text": self._other_text,
             "section of another kind": self._other_section, "drop section": self._drop_section,
-            "script at the end": self._script,
+            "script at the end": self._script, "behind the end": self._behind,
         }  # fmt: skip
         if not self._elements:  # a page whose scripts have it all
-            changes = {name: changes[name] for name in ("comments", "cut page", "cut and closed", "script at the end")}
+            changes = {
+                name: changes[name]
+                for name in ("comments", "cut page", "cut and closed", "script at the end", "behind the end")
+            }
         return {name: _made(name, change) for name, change in changes.items()}
 
     def _edit(
@@ -368,6 +371,14 @@ class HtmlEdits:
         place = self.text.lower().rfind("</body>")
         noise = '<script>window.x = {"price": "$1.11", "name": "NVIDIA H100"};</script>'
         return self._edit((place, place, noise), judged=HARMLESS) if place >= 0 else None
+
+    def _behind(self, rng: random.Random) -> Edit | None:
+        """Put behind the end of the page what sites and those between put there."""
+        noise = [
+            "<!-- served in 12 ms -->", "\n<script>window.x = '$1.11';</script>\n<!-- $1.11 -->\n",
+            "<noscript><img src=x></noscript>", "<!-- cut sho", "<script async src='https://t.example/t.js'></scr",
+        ]  # fmt: skip
+        return self._whole(self.text.rstrip() + rng.choice(noise), HARMLESS) if "</html>" in self.text else None
 
 
 def _runs(root: Element) -> list[list[Element]]:

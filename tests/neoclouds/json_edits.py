@@ -54,7 +54,9 @@ class JsonEdits:
             "words for a price": _one(self._numbers(), _words), "other word": self._other_word,
             "drop item": self._drop_item, "drop row": self._drop_row, "row twice": self._row_twice,
             "shuffle rows": self._shuffle_rows, "shuffle fields": self._shuffle_fields,
-            "extra field": self._extra_field, "extra money field": self._extra_money, "list of another kind":
+            "extra field": self._extra_field, "extra money field": self._extra_money,
+            "extra money field without an amount": self._extra_no_money,
+            "list of another kind":
             self._other_list,
             "new chip": self._new_chip, "key twice": self._key_twice, "indent": self._indent, "cut": self._cut,
             "scale": self._scale, "exchange values": self._exchange_values, "exchange names": self._exchange_names,
@@ -146,6 +148,15 @@ class JsonEdits:
         for path in _alike(rng.choice(self._objects()), self._objects(), rng):
             at(doc, path).setdefault(name, value)
         return _edit()
+
+    def _extra_no_money(self, doc: Any, rng: random.Random) -> Edit | None:
+        name, value = rng.choice([
+            ("discount", None), ("original_price", None), ("price_updated_at", "2026-11-01T06:00:00Z"),
+            ("price_changed_at", 1_790_000_000), ("costCenter", "eu"), ("has_discount", False), ("fees", []),
+        ])  # fmt: skip
+        for path in _alike(rng.choice(self._objects()), self._objects(), rng):
+            at(doc, path).setdefault(name, value)
+        return _edit(judged=HARMLESS)
 
     def _other_list(self, doc: Any, rng: random.Random) -> Edit | None:
         """Put a copy of a list, with other prices, under a name of its own beside it."""

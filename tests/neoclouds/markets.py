@@ -8,21 +8,25 @@ import json
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+Quantiles = Callable[..., set[tuple[str, ...]]]
 Ask = tuple[str, str, str, str, Decimal]
 """Label, option, tier, region and the price of one chip of a machine."""
 
 
-def quantiles(asks: Callable[[Any], Iterator[Ask]]) -> Callable[[bytes], set[tuple[str, ...]]]:
-    """Return the function of a document that gives its quantiles, from one that yields its asks."""
+def quantiles(asks: Callable[[Any], Iterator[Ask]]) -> Quantiles:
+    """Return the function of a document that gives its quantiles, from one that yields its asks.
 
-    def found(body: bytes) -> set[tuple[str, ...]]:
+    Rows that were refused, by the place of a field in them such as answer.nodes[3].tier, belong to no market.
+    """
+
+    def found(body: bytes, refused: Iterable[str] = ()) -> set[tuple[str, ...]]:
         markets: dict[tuple[str, ...], list[Decimal]] = defaultdict(list)
         try:
-            for *market, price in asks(json.loads(body, parse_float=Decimal)):
+            for *market, price in asks(_without(json.loads(body, parse_float=Decimal), refused)):
                 markets[tuple(market)].append(price)
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError):
             return set()
@@ -33,6 +37,22 @@ def quantiles(asks: Callable[[Any], Iterator[Ask]]) -> Callable[[bytes], set[tup
         }
 
     return found
+
+
+def _without(answer: Any, refused: Iterable[str]) -> Any:
+    pages = answer.get("chipledger_pages", [answer])
+    for place in sorted({one[: one.rfind("]") + 1] for one in refused}, key=_numbers, reverse=True):
+        first, *steps = re.findall(r"[^.\[\]]+", place)
+        row = pages[int(first[5:]) - 1] if first.startswith("page ") else answer
+        for step in steps[:-1]:
+            row = row[int(step) if step.isdecimal() else step]
+        if steps:
+            del row[int(steps[-1])]
+    return answer
+
+
+def _numbers(place: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", place)]
 
 
 def _p25_and_median(prices: list[Decimal]) -> tuple[Decimal, Decimal]:

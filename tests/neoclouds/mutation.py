@@ -20,7 +20,7 @@ HARM, HARMLESS, BLIND = "harm", "harmless", "blind"
 
 Row = tuple[object, ...]
 Parse = Callable[[bytes], Parsed]
-Quantiles = Callable[[bytes], set[tuple[str, ...]]]
+Quantiles = Callable[..., set[tuple[str, ...]]]
 """What the quantiles of a document should be, as in neoclouds.markets."""
 
 
@@ -44,11 +44,13 @@ class Edit:
 class Tally:
     """What became of the edits of a document, by kind: how often each was tried, refused, read right, read wrong.
 
-    `examples` are edits that were read wrong, `pities` harmless ones that were not read right, each with what came.
+    `by_row` counts those of which the row concerned was refused and the others were read right. `examples` are edits
+    that were read wrong, `pities` harmless ones that were not read right, each with what came.
     """
 
     tried: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    by_row: Counter[str] = field(default_factory=Counter)
     right: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
     untold: Counter[str] = field(default_factory=Counter)
@@ -58,7 +60,7 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Add what became of the edits of another document."""
-        for name in ("tried", "refused", "right", "wrong", "untold"):
+        for name in ("tried", "refused", "by_row", "right", "wrong", "untold"):
             getattr(self, name).update(getattr(other, name))
         self.examples += other.examples
         self.pities += other.pities
@@ -103,7 +105,7 @@ def tally(
             result.refused[edit.kind] += 1
             continue
         invented = [row for row in after - before if not _is_allowed(row, before, edit)]
-        invented, uncompared = _without_quantiles(invented, edit.body, quantiles)
+        invented, uncompared = _without_quantiles(invented, edit.body, quantiles, [one.field for one in parsed.refused])
         result.uncompared += uncompared
         if invented and (invented := _past_the_gate(parsed, invented)):
             if edit.judged == BLIND:
@@ -111,6 +113,9 @@ def tally(
             else:
                 result.wrong[edit.kind] += 1
                 result.examples.append((edit, str([dict(named(row)) for row in invented[:2]])))
+        elif parsed.refused:
+            result.by_row[edit.kind] += 1
+            result.pities += [(edit, parsed.refused[0].reason)] if edit.judged == HARMLESS else []
         elif before <= after and (not edit.added or after > before):
             result.right[edit.kind] += 1
         elif edit.judged == HARMLESS:
@@ -150,7 +155,9 @@ def _tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def _without_quantiles(rows: list[Row], body: bytes, quantiles: Quantiles | None) -> tuple[list[Row], int]:
+def _without_quantiles(
+    rows: list[Row], body: bytes, quantiles: Quantiles | None, refused: list[str]
+) -> tuple[list[Row], int]:
     """Return the rows that are made up, and how many quantiles could not be recomputed.
 
     To take a machine away changes a quantile as it should. Which it is then, is computed from the edited document.
@@ -161,7 +168,7 @@ def _without_quantiles(rows: list[Row], body: bytes, quantiles: Quantiles | None
     if not of_markets or quantiles is None:
         return others, len(of_markets)
     columns = [KEY.index(name) for name in ("accelerator_label", "purchase_option", "tier", "region_id", "statistic")]
-    expected = quantiles(body)
+    expected = quantiles(body, refused)
     return others + [
         row for row in of_markets if (*(str(row[column]) for column in columns), str(row[price])) not in expected
     ], 0
@@ -179,20 +186,22 @@ def table(tallies: Mapping[str, Tally], harmless: Iterable[str]) -> str:
     names = sorted(harmless)
     every = Tally()
     lines = [
-        f"{'source':<16}{'edits':>7}{'wrong':>7}{'refused':>9}{'untold':>8}{'not compared':>14}{'harmless right':>16}"
+        f"{'source':<16}{'edits':>7}{'wrong':>7}{'refused':>9}{'by row':>8}{'untold':>8}{'not compared':>14}"
+        f"{'harmless right':>16}"
     ]
     for one in tallies.values():
         every.add(one)
     for name, one in [*tallies.items(), ("all", every)]:
         share = one.share(names)
         lines.append(
-            f"{name:<16}{one.tried.total():>7}{one.wrong.total():>7}{one.refused.total():>9}{one.untold.total():>8}"
+            f"{name:<16}{one.tried.total():>7}{one.wrong.total():>7}{one.refused.total():>9}{one.by_row.total():>8}"
+            f"{one.untold.total():>8}"
             f"{one.uncompared:>14}{'-' if share is None else f'{share:.3f}':>16}"
         )
-    lines += ["", f"{'kind':<34}{'edits':>7}{'wrong':>7}{'refused':>9}{'untold':>8}{'right':>8}"]
+    lines += ["", f"{'kind':<34}{'edits':>7}{'wrong':>7}{'refused':>9}{'by row':>8}{'untold':>8}{'right':>8}"]
     lines += [
         f"{kind + (' (harmless)' if kind in names else ''):<34}{every.tried[kind]:>7}{every.wrong[kind]:>7}"
-        f"{every.refused[kind]:>9}{every.untold[kind]:>8}{every.right[kind]:>8}"
+        f"{every.refused[kind]:>9}{every.by_row[kind]:>8}{every.untold[kind]:>8}{every.right[kind]:>8}"
         for kind in sorted(every.tried)
     ]
     return "\n".join(lines)

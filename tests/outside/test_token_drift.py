@@ -38,7 +38,7 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
     sql = next(mart.sql for mart in MARTS if mart.name == "token_drift")
     counted: dict[str, int] = defaultdict(int)
     with duckdb.connect(str(file)) as con:
-        held = rows(con, "from int.token_cost_history where evidence_grade = 'A' order by valid_from")
+        held = rows(con, "from int.token_cost_history where coalesce(evidence_grade, 'A') = 'A' order by valid_from")
         new, last = set(), {}
         for offer, since, seen in con.execute(
             "select offer_id, valid_from::date, last_observed_at::date from int.price_history order by valid_from"

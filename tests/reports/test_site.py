@@ -14,7 +14,7 @@ from flows.collect import publisher
 from flows.config.settings import Settings
 from reports import wording
 from reports.pages import archive, cost_page, methods_page, site, sources_page
-from reports.queries import all_of
+from reports.queries import ROWS_OF_A_THREAD, all_of, fit_threads
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000
@@ -50,6 +50,19 @@ def ask(file: Path, sql: str) -> list[tuple]:
 def text(page: Path) -> str:
     bare = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page.read_text(encoding="utf-8"))
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", bare)).split())
+
+
+@pytest.mark.parametrize(("n_rows", "threads"), [(ROWS_OF_A_THREAD - 1, 1), (ROWS_OF_A_THREAD + 1, 2)])
+def test_a_second_thread_waits_for_a_second_row_group(n_rows: int, threads: int) -> None:
+    """And no more threads are used than the machine has."""
+    with duckdb.connect(config={"threads": 3}) as con:
+        con.execute(f"create table large as from range({n_rows})")
+        con.execute("create table small as from range(5)")
+        most = con.execute("reset threads; select current_setting('threads')").fetchall()[0][0]
+
+        fit_threads(con)
+
+        assert con.execute("select current_setting('threads')").fetchall() == [(min(most, threads),)]
 
 
 def test_every_link_leads_somewhere(hostile_reports: Path) -> None:
@@ -184,7 +197,7 @@ def test_a_chip_without_a_cost_says_why(hostile_reports: Path) -> None:
     table = page[page.index('id="beside"') : page.index("</table>", page.index('id="beside"'))]
     cells = {
         html.unescape(name): re.findall(r"<small>([^<]*)</small></td>", line)
-        for name, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
+        for name, line in re.findall(r'<th scope="row" class="stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
     }
     assert set(cells["L4"]) == {"no run"}
     assert {"SXM"} <= set(cells["H100"])

@@ -1,14 +1,16 @@
 """Questions that want more than an answer: each is refused in words, by `query` and by the tool `query` alike."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from flows.read_api.query_process import Asker
+from flows.read_api.server import ADDRESS_SPACE_BYTES, ANSWERS
 from flows.shared import query
+from flows.shared.child import Child
 from warehouse.errors import ChipledgerError
 
 FUNCTIONS = (
@@ -184,13 +186,16 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with duckdb.connect(str(folder / f"{name}.duckdb")) as con:
             word = SECRET if name == "secret" else ""
             con.execute("create table numbers as select i, ? as w from range(1000) as r(i)", [word])
+            con.execute("create schema meta; create schema mart")
+            con.execute("create table meta.build as select now()::TIMESTAMP as built_at, 'test' as version")
+            con.execute("create table mart.data_dictionary (column_name VARCHAR, unit VARCHAR)")
     (folder / "secret.csv").write_text(f"{SECRET}\n")
     return folder / "prices.duckdb"
 
 
 @pytest.fixture(scope="module")
-def asker() -> Iterator[Asker]:
-    made = Asker()
+def asker() -> Iterator[Child]:
+    made = Child(ADDRESS_SPACE_BYTES, ANSWERS)
     yield made
     made.close()
 
@@ -205,7 +210,7 @@ def test_there_are_hundreds() -> None:
 
 @pytest.mark.prove
 @pytest.mark.parametrize("door", ["query", "mcp"])
-def test_each_is_refused_at_each_door(file: Path, asker: Asker, door: str) -> None:
+def test_each_is_refused_at_each_door(file: Path, asker: Child, door: str) -> None:
     assert refused_all(file, asker, door, HOSTILE) == []
 
 
@@ -213,13 +218,13 @@ def test_each_is_refused_at_each_door(file: Path, asker: Asker, door: str) -> No
     ("door", "asked"), [("query", (*STATEMENTS[::3], *GENERATED[::40])), ("mcp", (*STATEMENTS[::12], *GENERATED[::60]))]
 )
 def test_each_is_refused_in_words_and_leaves_nothing(
-    file: Path, asker: Asker, door: str, asked: tuple[str, ...]
+    file: Path, asker: Child, door: str, asked: tuple[str, ...]
 ) -> None:
     """Some of all, as each costs the opening of a file; the long proof asks all of them at both doors."""
     assert refused_all(file, asker, door, asked) == []
 
 
-def refused_all(file: Path, asker: Asker, door: str, asked: tuple[str, ...]) -> list[tuple[str, str]]:
+def refused_all(file: Path, asker: Child, door: str, asked: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return what was not refused in words, or told of another file; no file may appear or change meanwhile."""
     before, wrong = state(file.parent), []
     for sql in (each.replace("{folder}", str(file.parent)) for each in asked):
@@ -227,7 +232,9 @@ def refused_all(file: Path, asker: Asker, door: str, asked: tuple[str, ...]) -> 
             if door == "query":
                 said = query.answer(file, sql, form="json", timeout=5)
             else:
-                said = str(asker.ask(file, sql, rows=10, seconds=5))
+                arguments = {"sql": sql, "rows": 10, "seconds": 5}
+                said = str(asker.ask(f"{ANSWERS}:answer", seconds=5, path=file, now=datetime.now(UTC),
+                                     tool="query", arguments=arguments))  # fmt: skip
             wrong.append((sql[:80], said[:80]))
         except ChipledgerError as error:
             if SECRET in str(error) or not error.message or not error.hint:

@@ -14,7 +14,10 @@ from physics_file import physics_file
 
 from transform.formula import SQL, Domain, Formula, Parameter, formulas, read
 
+OF_ROWS = {"chip", "model"}
+"""Parameters that are a row of ref.accelerator or ref.model."""
 FORMULAS = tuple(formula for formula in formulas() if formula.schema == "physics")
+OF_NUMBERS = tuple(f for f in FORMULAS if OF_ROWS.isdisjoint(parameter.name for parameter in f.parameters))
 CON = physics_file()
 """A DuckDB with ref.accelerator, ref.model and the macros; nothing writes to it."""
 
@@ -70,6 +73,9 @@ def call(formula: Formula, **given: str) -> str:
         # Weights of 141.1 GB at 8 x 3.35 TB/s, one sequence: 189.9 steps a second; each makes 3 tokens where 3 pass.
         (189.936, "decode_bandwidth_bound(8, 3.35, 141.1e9, 1, 0)"),
         (569.81, "decode_bandwidth_bound(8, 3.35, 141.1e9, 1, 0, 3)"),
+        # 141 GB hold 137.95 GB of weights and 31 sequences of 98.3 MB; 130 GB do not hold the weights.
+        (31, "largest_batch(1, 141, 137.95e9, 98.3e6)"),
+        (0, "largest_batch(1, 130, 137.95e9, 98.3e6)"),
         # 16 sequences of 10 GB each are read beside the weights.
         (1424.09, "decode_bandwidth_bound(8, 3.35, 141.1e9, 16, 10e9)"),
         # Llama-2-70B: 327,680 bytes a token.
@@ -150,7 +156,7 @@ def test_queries_of_the_page_run(con: duckdb.DuckDBPyConnection) -> None:
     assert [query for query in queries if not con.execute(query).fetchall()] == []
 
 
-PARAMETERS = [(formula, parameter) for formula in FORMULAS for parameter in formula.parameters]
+PARAMETERS = [(formula, parameter) for formula in OF_NUMBERS for parameter in formula.parameters]
 IDS = [f"{formula.name}-{parameter.name}" for formula, parameter in PARAMETERS]
 
 
@@ -374,3 +380,58 @@ def test_a_file_declares_its_formula() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             read("physics", "odd", wrong)
+
+
+# Bounds of a row of ref.accelerator and one of ref.model
+
+
+def bounds(chip: str, model: str, rest: str) -> dict[str, float | None]:
+    """Return physics.rate_bounds of a chip and a model by name; `rest` are the other arguments."""
+    name, _, form = chip.partition(" ")
+    row = CON.execute(
+        f"select physics.rate_bounds(c, m, {rest}) from ref.accelerator as c cross join ref.model as m "
+        "where c.accelerator_name = ? and coalesce(c.form_factor, '') = ? and m.model_name = ?",
+        [name, form, model],
+    ).fetchone()
+    assert row is not None
+    return dict(row[0])
+
+
+def test_one_h200_in_fp16_gives_a_thousand_tokens_at_most() -> None:
+    """Llama-2-70B, replies of 294 tokens, no batch told: 31 sequences fit, and 4.8 TB/s read them 34 times a second."""
+    found = bounds("H200 SXM", "llama-2-70b", "'serving', false, 1, 'fp16', null, null, 294.45, null, 1")
+    weights, cache = 68_976_648_192 * 2, 294.45 * 327_680
+    batch = (141e9 - weights) // cache
+    assert batch == 31
+    read = (68_976_648_192 - 32_000 * 8_192) * 2  # of the input embedding a step reads a row a sequence
+    assert found["fitting"] == pytest.approx(batch * 4.8e12 / (read + batch * cache))
+    assert found["fitting"] == pytest.approx(1_060, abs=1)
+    assert found["bandwidth"] is None
+    assert found["compute"] == pytest.approx(1979e12 / (2 * 68_976_648_192))
+
+
+def test_a_smaller_batch_in_flight_binds_and_a_larger_one_does_not() -> None:
+    """Of 8 requests in flight 8 are read; of 10,000 only those whose cache fits."""
+    rest = "'serving', false, 1, 'fp16', {}, 100, 389, null, 1"
+    few, many, untold = (
+        bounds("H200 SXM", "llama-2-70b", rest.format(n))["fitting"] for n in (8, 10_000, "null::INTEGER")
+    )
+    assert few < many == untold
+
+
+def test_weights_that_do_not_fit_bound_at_nothing() -> None:
+    """Llama-3.1-405B in BF16 takes 812 GB: eight A100 of 80 GB cannot have run it."""
+    rest = "'serving', false, 8, '{}', 1, 100, 100, null, null"
+    assert bounds("A100-80GB SXM", "llama-3.1-405b", rest.format("bf16"))["fitting"] == 0
+    assert bounds("A100-80GB SXM", "llama-3.1-405b", rest.format("int8"))["fitting"] is None  # speculation not told
+
+
+def test_training_has_the_compute_bound_alone() -> None:
+    """Six operations a parameter and token, four where the base is frozen."""
+    full, lora = (
+        bounds("H100 SXM", "llama-2-70b", f"'training', {is_lora}, 8, 'bf16', null, 8192, null, null, null")
+        for is_lora in ("false", "true")
+    )
+    assert full["compute"] == pytest.approx(8 * 1979e12 / (6 * 68_976_648_192))
+    assert lora["compute"] == pytest.approx(1.5 * full["compute"])
+    assert full["bandwidth"] is full["fitting"] is None

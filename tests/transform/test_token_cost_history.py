@@ -95,7 +95,8 @@ def runs(file: Path, point: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         row for row in lines(
             file,
-            "select * from int.throughput where is_ranked and evidence_grade = 'A' and "
+            "select * from int.throughput where is_ranked and evidence_grade in ('A', 'B') and "
+            "(benchmark_family = 'inferencex' or evidence_grade = 'A') and measured_on is not null and "
             "has_chip_facts and task = 'serving' and benchmark_family in "
             f"('inferencex', 'mlperf_inference') and model_name = '{model}' and scenario = '{scenario}' and "
             f"precision = '{precision}' and decoding = '{decoding}' and output_rate_per_accelerator is not null",
@@ -187,7 +188,7 @@ def series(file: Path, point: Sequence[Any], option: str) -> dict[str, list[dict
         file,
         f"select * from int.token_cost_history where model_name = '{model}' and scenario = '{scenario}' and "
         f"precision = '{precision}' and decoding = '{decoding}' and interactivity = {speed} and "
-        f"evidence_grade = 'A' and purchase_option = '{option}' order by valid_from",
+        f"coalesce(evidence_grade, 'A') = 'A' and purchase_option = '{option}' order by valid_from",
     ):
         found.setdefault(row["accelerator_name"], []).append(row)
     return found
@@ -276,19 +277,23 @@ def test_parts_add_up_to_the_step_and_steps_to_the_whole(file: Path) -> None:
 
 
 def test_the_last_cost_is_the_one_of_now(file: Path) -> None:
-    """Where a price in US dollars is ranked now, the history ends at the cheapest of int.token_option."""
+    """Where a price in US dollars is ranked now and its runs are dated, the history ends there, or below."""
     wrong = values(
         file,
-        "with now as (select model_name, scenario, precision, decoding, interactivity, interactivity_statistic, "
+        "with undated as (select distinct model_name, scenario, accelerator_name from int.throughput "
+        "where is_ranked and measured_on is null), "
+        "now as (select model_name, scenario, precision, decoding, interactivity, interactivity_statistic, "
         "accelerator_name, evidence_grade, purchase_option, commitment_class, "
         "min(usd_per_million_output_tokens) as usd from int.token_option where is_cost_ranked "
         "and benchmark_family in ('inferencex', 'mlperf_inference') and "
         "task = 'serving' and purchase_option = 'on_demand' group by all) "
-        "select n.*, h.usd_per_million_output_tokens from now as n left join int.token_cost_history as h "
+        "select n.*, h.usd_per_million_output_tokens from now as n anti join undated as u using "
+        "(model_name, scenario, accelerator_name) left join int.token_cost_history as h "
         "on n.model_name = h.model_name and n.scenario = h.scenario and n.precision = h.precision and "
         "n.decoding is not distinct from h.decoding and n.interactivity = h.interactivity and "
         "n.interactivity_statistic = h.interactivity_statistic and n.accelerator_name = h.accelerator_name and "
-        "n.evidence_grade = h.evidence_grade and n.purchase_option = h.purchase_option and h.valid_to is null "
+        "(n.evidence_grade = h.evidence_grade or h.evidence_grade is null) and n.purchase_option = h.purchase_option "
+        "and h.valid_to is null "
         "where h.usd_per_million_output_tokens is null or h.usd_per_million_output_tokens > n.usd * (1 + 1e-9)",
     )
     assert wrong == []

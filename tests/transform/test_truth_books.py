@@ -24,10 +24,12 @@ def test_both_doors_of_aws_say_the_same(tmp_path: Path) -> None:
 
 
 SPOILT = {
-    "refused_rows_add_up": "update core.scope_run set n_refused = n_refused + 1",
-    "accepted_rows_add_up": "update core.scope_run set n_rows = n_rows + 1",
-    "events_are_changes": "insert into core.price_event by name select * replace (valid_from + interval 1 hour as "
-    "valid_from, recorded_at + interval 1 hour as recorded_at) from core.price_event",
+    "refused_rows_add_up": "update log.scope_fetch set n_refused = n_refused + 1",
+    "accepted_rows_add_up": "update log.scope_fetch set n_rows = n_rows + 1",
+    "events_are_changes": "insert into log.scope_fetch by name select 1000 + fetch_no as fetch_no, source, scope, "
+    "observed_at + interval 1 hour as observed_at, document_no, recorded_at + interval 1 hour as recorded_at "
+    "from log.scope_fetch; insert into log.price_other by name select offer_no, 1000 + fetch_no as fetch_no, "
+    "unit_price, upfront_price from log.price_open",
 }
 
 

@@ -38,6 +38,8 @@ CHIPS = [
     ("gpu-h100x8-640gb", "H100", None, "80", "1"),  # of all eight together
     ("gpu-mi300x8-1536gb", "MI300X", None, "192", "1"),
     ("GH200", "GH200", None, None, "1"),
+    ("NVIDIA GH200 480GB", "GH200", None, None, "1"),  # the driver's name: the memory is the CPU's
+    ("GH200 480GB", "GH200", None, None, "1"),
     ("NVIDIA GH200 Grace Hopper Superchip 144GB", "GH200", None, "144", "1"),
     ("h200 143GB", "H200", None, "143", "1"),
     ("H200 140GB", "H200", None, "140", "1"),  # 143771 MiB of the driver, in GiB
@@ -57,6 +59,9 @@ CHIPS = [
     ("Tesla T4 15GB", "T4", None, "15", "1"),
     ("NVIDIA L40S with Intel CPU", "L40S", None, None, "1"),
     ("L40", "L40", None, None, "1"),
+    ("H800", "H800", None, None, "1"),
+    ("A800 SXM4 80GB", "A800", "SXM", "80", "1"),
+    ("Tesla P40", "P40", None, None, "1"),
     ("L4-1-24G", "L4", None, "24", "1"),
     ("A100", "A100", None, None, "1"),
     ("A100 40", "A100-40GB", None, "40", "1"),
@@ -112,6 +117,16 @@ CHIPS = [
     ("L40S 24GB", "L40S", None, "24", None),
 ]
 
+SIGNS = [
+    # signs between words that say something: a part of a chip, and what an import read in other words
+    ("1/2 L40S", "L40S", None, None, "0.5"),
+    ("\u00bd L40S", "L40S", None, None, "0.5"),
+    ("A100 80GB 1/8", "A100-80GB", None, "80", "0.125"),
+    ("2/3 L40S", "L40S", None, None, None),  # four decimals do not hold it
+    ("4/2 L40S", "L40S", None, None, None),
+    ("H100-SXM [NVIDIA H100 SXM 80 GB 208 1800 GiB 22 TiB SSD]", "H100", "SXM", None, "1"),  # what an import writes
+]
+
 NO_CHIPS = [
     *("", " ", "unknown", "CPU NODE", "AMD EPYC Genoa", "cpu_4x_general", "CPU.120V.480G", "Basic"),
     *("NVIDIA", "GeForce RTX", "RTX 9999", "A1000", "RTX A1000", "R100", "Trainium", "Gaudi", "MI300"),
@@ -121,7 +136,7 @@ NO_CHIPS = [
     *("H100 Lite", "H100 (refurbished)", "RTX 3080 Laptop", "RTX 2080 with Max-Q Design", "H100\u00e9", "H100\u0301"),
     *("AMD H100", "Intel H100", "NVIDIA MI300X", "H100 Blackwell", "RTX 6000 Blackwell"),
     *("L4 SXM", "A100 NVL", "H100 NVL72", "H100 SXM PCIe", "HGX GB200", "B200 PCIe", "H100 Server Edition"),
-    *("RTX 6000 48GB", "RTX 4000 20GB", "A10 80GB", "H100 96GB", "GH200 480GB", "A100 40GB 80GB", "A100 79"),
+    *("RTX 6000 48GB", "RTX 4000 20GB", "A10 80GB", "H100 96GB", "GH200 500GB", "A100 40GB 80GB", "A100 79"),
     *("4x A100 320GB", "PRO 6000 MIG 128GB", "H100 MIG 1g.10gb 2g.20gb", "H100 80GB RAM", "H100 79.6"),
     *("1x-Tesla_V100-32-65536", "H100_668d6762247d03149a4c946f_newyork-usa-1", "gpu-h200-sxm|1gpu-16vcpu-200gb"),
 ]
@@ -180,6 +195,17 @@ def told(chip: Chip | None) -> tuple[str | None, ...]:
 @pytest.mark.parametrize(("text", "name", "form", "memory", "share"), CHIPS, ids=[row[0] for row in CHIPS])
 def test_a_text_names_its_chip(text: str, name: str, form: str | None, memory: str | None, share: str | None) -> None:
     assert told(resolve(text)) == (name, form, memory, share)
+
+
+@pytest.mark.parametrize(("text", "name", "form_factor", "memory", "share"), SIGNS)
+def test_a_fraction_and_a_bracket_are_no_separators(
+    text: str, name: str, form_factor: str | None, memory: str | None, share: str | None
+) -> None:
+    """1/2 L40S is half a chip, and 1-2-L40S is not; a fraction that is none, or is not exact, has no size."""
+    chip = resolve(text)
+    assert chip is not None
+    found = (chip.accelerator_name, chip.form_factor, chip.accelerator_memory_gib, chip.accelerator_share)
+    assert found == (name, form_factor, memory and Decimal(memory), share and Decimal(share))
 
 
 @pytest.mark.parametrize("text", NO_CHIPS)

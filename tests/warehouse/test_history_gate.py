@@ -42,30 +42,49 @@ def test_a_jump_waits(price: str, waits: bool) -> None:
             assert ("p3.2xlarge", 0, None, 1, "3.06") in history(con)
 
 
-def test_another_document_confirms_a_jump() -> None:
-    """The second document that shows the price lets it in, from its first sighting on."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), shown(1.1, "30"))
+@pytest.mark.parametrize("document", ["", "v2"])
+def test_a_second_fetch_confirms_a_jump_after_twenty_hours(document: str) -> None:
+    """What a fetch shows still, 20 hours later, is let in from its first sighting; 19 hours count as one more wait.
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.1, "30.0")]
+    So it is whatever the bytes: an answer with a stock count in it is another document within minutes.
+    """
+    with memory() as con:
+        told(con, shown(0, "10"), shown(1, "30", document=document), shown(1.01, "30", document=document))
+        told(con, shown(43 / 24, "30", document=document))
+
+        assert p5(con) == [(0, None, 0, "10.0")]
+        assert len(refused(con)) == 3
+
+        told(con, shown(44 / 24, "30", document=document))
+
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 44 / 24, "30.0")]
         assert refused(con) == []
         assert {("accept", "confirmed by a later observation")} == {
             (each.decision, each.decided_by) for each in listed(con, everything=True)
         }
 
 
-def test_the_same_document_confirms_a_jump_after_twenty_hours() -> None:
-    """A version that is still current 20 hours later stands; 19 hours are too short, and count as one more wait."""
+def test_a_move_beyond_three_waits_for_a_person() -> None:
+    """It is a mistake of unit or count as often as a price, and a mistake repeats itself."""
     with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(43 / 24, "30", document="v2"))
+        told(con, shown(0, "10"), *(shown(number, "30.01") for number in range(1, 30)))
 
         assert p5(con) == [(0, None, 0, "10.0")]
-        assert len(refused(con)) == 2
+        assert {each[2] for each in refused(con)} == {"3 times the last price, 10; waits for a person"}
 
-        told(con, shown(44 / 24, "30", document="v2"))
+        decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(30))
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 44 / 24, "30.0")]
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 29, "30.01")]
         assert refused(con) == []
+
+
+def test_another_source_confirms_a_jump() -> None:
+    """Where a second source has the price already, it need not wait."""
+    with memory() as con:
+        told(con, shown(0, "10"), look(0.9, row(P5, "30"), source="another"), shown(1, "30"))
+
+        assert refused(con) == []
+        assert p5(con) == [(0, 1, 0, "10.0"), (0.9, None, 0.9, "30.0"), (1, None, 1, "30.0")]
 
 
 def test_a_jump_that_is_not_repeated_is_refused() -> None:
@@ -82,9 +101,9 @@ def test_a_jump_that_is_not_repeated_is_refused() -> None:
 def test_a_second_jump_waits_anew() -> None:
     """Another price than the one that waits settles the first and waits itself."""
     with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), shown(2, "40"), shown(3, "40"))
+        told(con, shown(0, "10"), shown(1, "30"), shown(2, "25"), shown(3, "25"))
 
-        assert p5(con) == [(0, 2, 0, "10.0"), (2, None, 3, "40.0")]
+        assert p5(con) == [(0, 2, 0, "10.0"), (2, None, 3, "25.0")]
         assert refused(con) == []
 
 
@@ -97,17 +116,31 @@ def test_an_offer_that_goes_while_its_price_waits_is_gone() -> None:
         assert len(refused(con)) == 1
 
 
-PASSING: list[dict[str, object]] = [{"archived": True}, {"trusted": True}]
-
-
-@pytest.mark.parametrize("passing", PASSING)
-def test_past_and_trusted_prices_pass(passing: dict[str, bool]) -> None:
-    """Archives and imports tell of long ago, and a person vouches for a trusted look: nothing waits."""
+def test_trusted_prices_pass() -> None:
+    """A person vouches for a trusted fetch: nothing waits."""
     with memory() as con:
-        told(con, shown(0, "10"), look(1, row(P5, "30"), *OTHERS, complete=False, **passing))
+        told(con, shown(0, "10"), look(1, row(P5, "300"), *OTHERS, complete=False, trusted=True))
 
         assert refused(con) == []
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "30.0")]
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "300.0")]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_past_prices_wait_as_live_ones(at_once: bool) -> None:
+    """A price of an archive is compared with the one before it at that time, and confirmed by what follows it there."""
+    past = [
+        look(at, row(P5, price), source="past", complete=False, archived=True)
+        for at, price in [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "100")]
+    ]
+    with memory() as con:
+        told(con, shown(0, "7"), shown(40, "7"))
+        if at_once:
+            load(con, past, recorded_at=day(41))
+        else:
+            told(con, *past)
+
+        assert p5(con) == [(0, None, 40, "7.0"), (10, 11, 10, "10.0"), (11, 14, 12, "30.0"), (14, None, 14, "29.0")]
+        assert [reason for _, _, reason in refused(con)] == ["3.45 times the last price, 29; waits for a person"]
 
 
 def test_spot_prices_pass() -> None:

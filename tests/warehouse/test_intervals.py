@@ -62,6 +62,19 @@ def intervals(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> set
     )
 
 
+def known_at(con: duckdb.DuckDBPyConnection, moment: datetime, macro: str = "core.price_known_at") -> list[object]:
+    """Return every column of every interval as known at a moment, in order."""
+    columns = "offer_id, source, scope, valid_from, valid_to, last_observed_at, unit_price, upfront_price"
+    query = f"select {columns}, document_sha256, recorded_at from {macro}(?::timestamp) order by all"
+    return con.execute(query, [naive(moment)]).fetchall()
+
+
+def by_events(con: duckdb.DuckDBPyConnection, moment: datetime) -> list[object]:
+    """Return the same, derived from all events, as of offers whose events are no chain."""
+    con.execute(f"create or replace macro core.by_events(moment) as table {db.sql('log/other_known_at.sql')}")
+    return known_at(con, moment, "core.by_events")
+
+
 def expected(looks: list[ParsedFetch]) -> set[tuple[object, ...]]:
     """Work the intervals out the plain way: every observation of every offer, sorted, walked through once."""
     sources = {one.source for one in looks}
@@ -159,6 +172,7 @@ def check_order_and_split(looks: list[ParsedFetch], data: st.DataObject) -> None
         for moment in {start for start in (0, *cuts) if start < len(looks)}:
             known = shuffled[: min(cut for cut in [*cuts, len(looks)] if cut > moment)]
             assert expected(known) == intervals(con, str(naive(day(100 + moment)))), "as known then"
+            assert known_at(con, day(100 + moment)) == by_events(con, day(100 + moment)), "as the events tell it"
 
 
 @settings(PLAIN, max_examples=12)

@@ -195,7 +195,7 @@ def test_a_lost_session_is_told(lake_place: Place) -> None:
         assert shared is not None
         ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chipledger locks'"
         with pytest.raises(ChipledgerError, match=r"session|catalogue"), shared.shared_rows() as apart:
-            apart.execute("insert into core.document by name select 'x' as document_sha256")
+            apart.execute("insert into log.document by name select 1 as document_no, now()::timestamp as recorded_at")
             with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
                 other.execute(ended)
         assert con.execute("select count(*) from core.document").fetchall() == [(0,)]

@@ -1,5 +1,6 @@
 """The journal's parts: one for each writing process, in a folder or a bucket, none of them in another's way."""
 
+import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -66,6 +67,25 @@ def test_many_processes_land_the_same_bodies_in_their_own_parts(place: Place) ->
     bodies = [BODY * (number + 1) for number in range(5)]
     assert [landing.body(document(body).sha256) for body in bodies] == bodies
     assert sorted(name for name in place.names() if "journal" not in name) == sorted(map(name_of, bodies))
+
+
+def test_the_id_of_a_history_never_changes(place: Place) -> None:
+    """It is the hash of the first line of the first part: what others land, or the first lands later, changes nothing.
+
+    A landing that nobody but a second writer has written to has none yet; an empty one has none.
+    """
+    landing = place.landing()
+    assert landing.history() is None
+    record(place.landing("w2"), 0)
+    assert landing.history() is None
+    record(place.landing("w1"), 1)
+    ((first, _),) = landing.journal_parts.lines("w1", 0)
+    found = landing.history()
+    assert found == (hashlib.sha256(first.rstrip(b"\n")).hexdigest(), day(1))
+
+    for part in ("w1", "w2", ""):  # the last as in a file made of a lake
+        record(place.landing(part), 2)
+    assert place.landing("w3").history() == found
 
 
 def test_a_part_is_taken_that_nobody_holds_and_that_is_loaded(place: Place) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from few_marts import LEAST_MARTS, undescribed
+from log_rows import add_documents
 from looks import ParsedFetch, Row, day, look, row
 from published import query
 
@@ -33,7 +34,7 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
 
     def loaded(*looks: ParsedFetch, at: float = 10) -> Path:
         for each in looks:
-            con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+            add_documents(con, each)
             load(con, [each], recorded_at=each.observed_at)
         return published_file.publish(
             con, tmp_path, marts=LEAST_MARTS, sources=SOURCES, built_at=day(at), version="test"

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from few_marts import LEAST_MARTS, formulas_of
+from log_rows import add_documents
 from looks import ParsedFetch, day, look, row
 from published import content, query
 
@@ -39,10 +40,7 @@ for line in sys.stdin:
 def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
     """Load looks, with the documents that they name."""
     for each in looks:
-        con.execute(
-            "insert into core.document by name select ? as document_sha256, ? as source, ? as scope",
-            [each.document_sha256, each.source, each.scope],
-        )
+        add_documents(con, each)
         load(con, [each], recorded_at=each.observed_at)
 
 
@@ -125,7 +123,7 @@ SPOILT = {
     "where valid_to is not null",
     "a spliced price was last confirmed outside itself": "update int.price_history set last_observed_at = valid_from "
     "- interval 1 hour",
-    "a price event has no document": "delete from core.document",
+    "a price event has no document": "delete from log.document",
     "a price event has no offer": "delete from core.offer where instance_type = 'p5.48xlarge'",
     "a price per chip-hour is not positive": "update int.accelerator_hour_price set price_per_accelerator_hour = 0",
     "FOCUS SkuPrice: a record is not unique": "insert into int.price_history from int.price_history",

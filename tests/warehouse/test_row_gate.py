@@ -1,6 +1,7 @@
 """The row gate: what one observation must be, and what becomes of it where it is not."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -12,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from looks import PARTIAL, Row, day, frame, history, look, memory, refused, row
 
+from warehouse.documents import RefusedRow
+from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
 from warehouse.log.gates import RULES, row_gate
-from warehouse.log.load import load
+from warehouse.log.load import decide, load
 from warehouse.log.quarantine import listed
 
 CHIP = {"accelerator_label": "H100", "accelerator_count": "8"}
@@ -223,6 +226,27 @@ def test_a_row_of_no_known_offer_makes_the_look_incomplete(spoilt: Row) -> None:
         }
         assert con.execute("select complete from core.scope_run order by observed_at").fetchall() == [(True,), (False,)]
         assert len(refused(con)) == 1
+
+
+def test_a_row_that_its_source_could_not_read_waits_in_quarantine() -> None:
+    """With its reason; the others are read, and none is called gone, as it may be this one. Nobody can accept it."""
+    with memory() as con:
+        others = [row("p4d.24xlarge", "21.96"), row("p5.48xlarge", "55.04")]
+        load(con, [look(0, row("p2.xlarge", "0.9"), row("p3.2xlarge", "3.06"), *others)], recorded_at=day(0))
+        unread = RefusedRow(reason="no price", field="price", value="Waitlist", content="P3 | Waitlist")
+        later = replace(look(1, row("p2.xlarge", "1.2"), *others), unread=(unread,))
+        (result,) = load(con, [later], recorded_at=day(1))
+
+        assert (result.status, result.n_rows, result.n_refused) == ("ok", 3, 1)
+        in_force = {name: price for name, _, end, _, price in history(con) if end is None}
+        assert (in_force["p2.xlarge"], in_force["p3.2xlarge"]) == ("1.2", "3.06")
+        (waiting,) = listed(con)
+        assert (waiting.gate, waiting.reason, waiting.field, waiting.value) == ("row", "no price", "price", "Waitlist")
+        assert json.loads(waiting.row_json) == {"row": "P3 | Waitlist"}
+        with pytest.raises(ChipledgerError, match="cannot be accepted"):
+            decide(con, waiting.quarantine_id, "accept", decided_by="a person", recorded_at=day(2))
+        decide(con, waiting.quarantine_id, "refuse", decided_by="a person", recorded_at=day(2))
+        assert listed(con) == []
 
 
 def test_the_file_keeps_the_bytes_of_refused_documents(tmp_path: Path) -> None:

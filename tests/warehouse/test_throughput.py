@@ -76,6 +76,18 @@ def test_a_good_row_is_read(table: Table) -> None:
     )  # fmt: skip
 
 
+def test_a_ditto_repeats_the_cell_above(table: Table) -> None:
+    """A cell = is that of the row above, however many there are; an empty one stays unknown."""
+    ditto = {name: "=" for name in GOOD if name not in ("output_rate", "precision")}
+    first, second, third = throughput.read_table(
+        table({}, ditto | {"output_rate": "1"}, ditto | {"output_rate": "2", "precision": "fp8"})
+    )
+    assert second == first | {"output_rate": Decimal(1)}
+    assert third == first | {"output_rate": Decimal(2)}
+    ((only, *_),) = [throughput.read_table(table({}, ditto | {"output_rate": "1", "measured_on": ""}))[1:]]
+    assert only["measured_on"] is None
+
+
 @pytest.mark.parametrize(
     ("change", "field", "reason"),
     [

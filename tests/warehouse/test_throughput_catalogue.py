@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from warehouse.reference import models, throughput
+from warehouse.reference.table import DATA
 
 Rows = list[dict[str, str]]
 Run = Mapping[str, Any]
@@ -20,10 +21,7 @@ ACCOUNTED = {
         "chip without a published peak": 32, "mixed chips": 12, "v6.1, partial": 6,
     },
     "neuron": {"shipped": 307},
-    "inferencex": {
-        "shipped": 1017, "beaten on the day of the run": 639,
-        "a post's table, total per GPU alone": 144, "copied by a third party": 8, "its own numbers contradict": 1,
-    },
+    "inferencex": {"official runs": 3036},
 }  # fmt: skip
 """What became of the rows of each file."""
 MISCOUNTED = {("64", "8", "8"): 264, ("16", "4", "4"): 99}
@@ -85,10 +83,11 @@ def test_mlperf_rates_are_those_of_the_reference(shared, shipped):
     found = {
         re.sub(r"^https://github\.com/(.+)/tree/[0-9a-f]+/", r"\1/", run["source_url"]): run
         for run in of(shipped, "mlperf_inference", "mlperf_training")
+        if run["benchmark"] != "MLPerf Inference v6.1"
     }
     assert ACCOUNTED["mlperf"] == fates
     assert wanted.keys() == found.keys()
-    assert len(wanted) == len(of(shipped, "mlperf_inference", "mlperf_training"))
+    assert len(wanted) == len(found)
     for place, row in wanted.items():
         run = found[place]
         rate = run["total_rate"] if row["task"] == "training" else run["output_rate"]
@@ -112,7 +111,8 @@ def test_mlperf_tells_no_input_and_its_limits_are_limits(shared, shipped):
         rules = {models.find(row["model"]).model_name: row for row in csv.DictReader(file)}
     for run in of(shipped, "mlperf_inference"):
         rule = rules[run["model_name"]]
-        limit = {"Server": "server", "Interactive": "interactive"}.get(run["scenario"])
+        scenario = run["scenario"].removesuffix(", open division")
+        limit = {"Server": "server", "Interactive": "interactive"}.get(scenario)
         tpot = Decimal(rule[f"{limit}_tpot_ms"]) if limit else None
         assert (run["input_rate"], run["total_rate"]) == (None, None)
         assert ("serving" if limit else "offline") == run["task"]
@@ -120,7 +120,7 @@ def test_mlperf_tells_no_input_and_its_limits_are_limits(shared, shipped):
         if tpot:
             assert near(run["interactivity"], 1000 / tpot, "0.001")
             assert Decimal(rule[f"{limit}_ttft_ms"]) == run["ttft_ms"]
-        speculative = run["scenario"] == "Interactive" and "Interactive" in rule["speculative_decoding"]
+        speculative = scenario == "Interactive" and "Interactive" in rule["speculative_decoding"]
         assert (None if speculative else 1) == run["acceptance_length"]
 
 
@@ -204,23 +204,6 @@ def gpus(row: Mapping[str, str]) -> Decimal | None:
     return fits[0] if len(fits) == 1 else None
 
 
-FRONT = ("accelerator", "precision", "isl", "osl", "spec_decoding", "disaggregated")
-
-
-def speed_and_rate(row: Mapping[str, str]) -> tuple[Decimal, Decimal]:
-    return Decimal(row["interactivity_median_tok_s_user"]), Decimal(row["tokens_per_second_per_accelerator"])
-
-
-def beaten(row: Mapping[str, str], rows: Rows) -> bool:
-    """Return whether a run of that day or before is as good in speed for the user and rate, and better in one."""
-    return any(
-        other["date"] <= row["date"]
-        and speed_and_rate(other) != speed_and_rate(row)
-        and all(theirs >= own for theirs, own in zip(speed_and_rate(other), speed_and_rate(row), strict=True))
-        for other in rows
-    )
-
-
 def test_counts_of_one_node_are_corrected_where_latency_excludes_them(shared):
     """All 363 miscounted rows fit tp GPUs and none fits tp x ep; of the others one contradicts itself."""
     official = [row for row in read(shared, "inferencemax") if row["run_url"]]
@@ -233,56 +216,122 @@ def test_counts_of_one_node_are_corrected_where_latency_excludes_them(shared):
     assert sum(gpus(row) is None for row in official) == 1
 
 
-def test_inferencex_rates_are_those_of_the_reference(shared, shipped):
-    """Shipped is what was on its frontier on the day of the run, with the source's rates per GPU."""
-    source = read(shared, "inferencemax")
-    official = [row for row in source if row["run_url"]]
-    sound = [row for row in official if gpus(row)]
-    by_front = defaultdict(list)
-    for row in sound:
-        by_front[tuple(row[name] for name in FRONT)].append(row)
-    front = [row for rows in by_front.values() for row in rows if not beaten(row, rows)]
-    fates = {
-        "shipped": len(front), "beaten on the day of the run": len(sound) - len(front),
-        "its own numbers contradict": len(official) - len(sound),
-        "a post's table, total per GPU alone": sum("blog" in row["submitter"] for row in source),
-        "copied by a third party": sum("third party" in row["submitter"] for row in source),
+def speed(row: Mapping[str, str]) -> Decimal:
+    return Decimal(row.get("interactivity_median_tok_s_user") or row["interactivity_tok_s_user"])
+
+
+def test_every_official_run_of_inferencex_is_shipped(shared, shipped):
+    """Each run of three files that does not contradict itself stands once, with the source's rates per GPU."""
+    first = [row for row in read(shared, "inferencemax") if row["run_url"] and gpus(row)]
+    second = [row for row in second_file(shared, "inferencex_capture_2026-05_not_in_first_file") if row["grade"] != "X"]
+    kept = second_file(shared, "inferencemax_runs_2025-12_2026-01")
+    by_key: dict[tuple[Any, ...], list[Run]] = defaultdict(list)
+    for run in of(shipped, "inferencex"):
+        if number := re.match(r"run (\d+)", run["note"]):
+            by_key[number[1], run["concurrency"], run["input_length"], run["output_length"]].append(run)
+    used: set[int] = set()
+    for row in (*first, *second, *kept):
+        number = re.search(r"runs/(\d+)", row["run_url"])[1]
+        found = [
+            run for run in by_key[number, Decimal(row["concurrency"]), Decimal(row["isl"]), Decimal(row["osl"])]
+            if near(run["interactivity"], speed(row), "0.001")
+            and near(run["output_rate"] / run["accelerator_count"], Decimal(row["tokens_per_second_per_accelerator"]),
+                     "0.001")
+        ]  # fmt: skip
+        assert found, row
+        (run,) = found[:1]
+        used |= {id(run) for run in found}
+        prefill, count = Decimal(row["num_prefill_gpu"] or 0), run["accelerator_count"]
+        split = row["disaggregated"] == "True"
+        assert near(run["total_rate"] / count, Decimal(row["total_tokens_per_second_per_accelerator"]), "0.001")
+        readers = prefill if split else count
+        assert near(run["input_rate"] / readers, Decimal(row["published_input_tput_per_gpu"]), "0.001")
+        assert (row["precision"], split) == (run["precision"], run["is_disaggregated"])
+        assert (None if row["spec_decoding"] == "mtp" else 1) == run["acceptance_length"]
+        if row["date"]:
+            assert row["date"] == run["measured_on"].isoformat()
+    assert used == {id(run) for runs in by_key.values() for run in runs}
+    assert (len(first), len(second), len(kept)) == (1656, 180, 1342)
+    assert len(used) == ACCOUNTED["inferencex"]["official runs"]
+
+
+# The other tables of the second collection
+
+
+def second_file(shared: Path, name: str) -> Rows:
+    with (shared / "data" / "throughput2" / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table_fate(row: Mapping[str, str]) -> str:
+    if row["grade"] == "X":
+        return "grade X"
+    if row["metric_unit"] in ("Queries/s", "Samples/s"):
+        return "no tokens"
+    if row["inferred"] == "1":
+        return "inferred from the stricter target"
+    if row["accelerator"].startswith("none (CPU") or row["accelerator_count"] == "0":
+        return "CPU"
+    if row["accelerator_count"] == "" or row["scenario"] == "agentic trace":
+        return "no number of chips, or no output"
+    if re.search("Ascend|Arc|MI350P", row["accelerator"]):
+        return "chip that is not known"
+    users = [row[name] for name in ("concurrency", "interactivity_tok_s_user", "tokens_per_second")]
+    if all(users) and row["metric_unit"].startswith("output") and row["tpot_median_s"]:
+        concurrency, interactivity, rate = map(Decimal, users)
+        at_once = re.search("saturated|all at once|prompts at once", row["notes"])
+        if "gpustack" not in row["round"] and not at_once and rate > concurrency * interactivity * Decimal("1.05"):
+            return "contradicts its own latency"
+    return "shipped"
+
+
+TABLES = {
+    "mlperf_inference_v6_1": {"shipped": 180, "no tokens": 33, "inferred from the stricter target": 24, "CPU": 12,
+                              "chip that is not known": 13, "grade X": 5},
+    "vendor_tables": {"shipped": 151, "no number of chips, or no output": 1},
+    "third_party_tables": {"shipped": 590, "grade X": 40, "chip that is not known": 28,
+                           "contradicts its own latency": 4},
+    "inferencex_tpu_gaudi_trn_previews": {"shipped": 15, "no number of chips, or no output": 16, "grade X": 1},
+    "inferencex_dump_slice_2026-07": {"shipped": 21, "no number of chips, or no output": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_row_of_a_table_is_accounted_for(shared, shipped, name):
+    """Each row is shipped once, with its rate, chips and address; or it is counted by the reason."""
+    rows = second_file(shared, name)
+    assert Counter(map(table_fate, rows)) == TABLES[name]
+    found = defaultdict(list)
+    for run in shipped:
+        found[run["output_rate"], run["accelerator_count"]].append(run)
+        if run["output_rate"] is None:
+            found[run["total_rate"], run["accelerator_count"]].append(run)
+    for row in rows:
+        rate = row["tokens_per_second"] or row["metric_value"]
+        same = [
+            run for run in found[Decimal(rate), Decimal(row["accelerator_count"] or 0)]
+            if row["source_path"].partition(":")[0] in run["source_url"]
+        ]  # fmt: skip
+        fate = table_fate(row)
+        assert bool(same) == (fate == "shipped") or fate == "inferred from the stricter target", row
+        if same:
+            assert any(run["evidence_grade"] in (row["grade"], "D") for run in same)
+
+
+def test_no_grade_x_row_is_priced(shared, shipped):
+    """Of 54 rows of grade X (impossible, copied, mixed) none has its rate and chip in the catalogue."""
+    bad = [
+        row for name in (*TABLES, "inferencex_capture_2026-05_not_in_first_file")
+        for row in second_file(shared, name) if row["grade"] == "X"
+    ]  # fmt: skip
+    rates = {
+        (run["source_url"].split("/")[4], round(rate, 3))
+        for run in shipped if (rate := run["output_rate"] or run["total_rate"])
     }  # fmt: skip
-    assert ACCOUNTED["inferencex"] == fates
-    assert len(source) == sum(fates.values())
-    runs = {run_key(run): run for run in of(shipped, "inferencex")}
-    assert len(front) == len(runs) == len(of(shipped, "inferencex"))
-    for row in front:
-        number = re.search(r"runs/(\d+)/attempts/(\d+)", row["run_url"]).groups()
-        run = runs[(*number, Decimal(row["concurrency"]), Decimal(row["interactivity_median_tok_s_user"]))]
-        count = gpus(row)
-        assert count == run["accelerator_count"]
-        assert near(run["output_rate"] / count, Decimal(row["tokens_per_second_per_accelerator"]))
-        assert near(run["total_rate"] / count, Decimal(row["total_tokens_per_second_per_accelerator"]))
-        readers = Decimal(row["num_prefill_gpu"] or count)
-        assert near(run["input_rate"] / readers, Decimal(row["published_input_tput_per_gpu"]))
-        assert (row["date"], row["precision"]) == (run["measured_on"].isoformat(), run["precision"])
-        assert run["is_disaggregated"] is (row["disaggregated"] == "True")
-        assert (None if row["spec_decoding"] == "mtp" else 1) == run["acceptance_length"]
-        assert ("which its latency excludes" in run["note"]) is (count != Decimal(row["accelerator_count"]))
-
-
-def test_every_point_of_the_frontier_of_one_decoding_is_shipped(shared, shipped):
-    """The 224 points that a frontier over both ways of decoding had cut off are shipped, each with its own rate."""
-    with (shared / "data" / "throughput2" / "inferencex_frontier_restored.csv").open(newline="") as file:
-        restored = list(csv.DictReader(file))
-    runs = {run_key(run): run for run in of(shipped, "inferencex")}
-    assert len(restored) == 224
-    for row in restored:
-        number = re.search(r"runs/(\d+)/attempts/(\d+)", row["run_url"]).groups()
-        run = runs[(*number, Decimal(row["concurrency"]), Decimal(row["interactivity_tok_s_user"]))]
-        assert near(run["output_rate"] / run["accelerator_count"], Decimal(row["tokens_per_second_per_accelerator"]))
-        assert (None if row["spec_decoding"] == "mtp" else 1) == run["acceptance_length"]
-
-
-def run_key(run: Run) -> tuple[Any, ...]:
-    number = re.match(r"run (\d+) attempt (\d+)", run["note"]).groups()
-    return (*number, run["concurrency"], run["interactivity"])
+    assert len(bad) == 54
+    for row in bad:
+        repository = row["source_path"].partition(":")[0].partition("/")[2]
+        assert (repository, round(Decimal(row["tokens_per_second"] or row["metric_value"]), 3)) not in rates
 
 
 # The whole
@@ -309,8 +358,14 @@ def test_the_reference_points_are_in_it(shipped):
     } <= per_chip
 
 
-def test_the_file_is_sorted(shipped):
-    """Rows stand by benchmark, model, chip and scenario, so that a change of one shows as one line."""
+def test_the_file_is_sorted_and_in_its_compact_form(shipped):
+    """Rows stand by benchmark, model, chip and scenario, and a cell that repeats the one above is written as =."""
     names = ("benchmark_family", "benchmark", "model_name", "accelerator_name", "form_factor", "scenario", "precision")
     keys = [tuple(run[name] or "" for name in names) for run in shipped]
     assert sorted(keys) == keys
+    with (DATA / throughput.MODEL.file).open(newline="") as file:
+        _, *cells = csv.reader(file)
+    above = [""] * len(cells[0])
+    for row in cells:
+        assert not any(cell and cell == over for cell, over in zip(row, above, strict=True))
+        above = [over if cell == throughput.MODEL.ditto else cell for cell, over in zip(row, above, strict=True)]

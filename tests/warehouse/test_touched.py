@@ -10,19 +10,18 @@ import pytest
 from few_marts import undescribed
 from log_days import told
 from looks import Row, look, row
-from two_files import chip, dated, differences, n_incremental_builds, put
+from two_files import chip, dated, differences, n_amended, put
 
 from warehouse.log import db
 from warehouse.log.parsed import ParsedFetch
-from warehouse.publish import incremental_offers
+from warehouse.publish import amending
 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take over from files of any size, however many offers were touched, and leave out comments."""
-    monkeypatch.setattr(incremental_offers, "MIN_EVENTS", 0)
-    monkeypatch.setattr(incremental_offers, "MIN_EVENTS_PER_OFFER", 0)
-    monkeypatch.setattr(incremental_offers, "MAX_TOUCHED_SHARE", 1)
+    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
+    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
     with undescribed():
         yield
 
@@ -129,7 +128,7 @@ AN_EARLIER_FIRST_LOOK = Case(
 
 def regions(at: float, scope: str, prices: list[float]) -> ParsedFetch:
     rows = [chip(H100, f"{price:.4f}", region_id=f"{scope}{number}") for number, price in enumerate(prices)]
-    return pages(at, *rows, scope=scope)
+    return pages(at, *rows, scope=scope, trusted=True)
 
 
 MOVED = (1.01, 1.012, 1.014, 1.016, 1.018, 1.4)
@@ -185,11 +184,11 @@ def test_what_may_differ_is_made_anew(tmp_path: Path, name: str) -> None:
             told(con, each, learnt=case.second - 0.1)
         file = put(con, tmp_path / "daily", case.second)
         found.append(ask(file, case.asked))
-        assert (n_incremental_builds(file), tuple(found)) == (1, case.found)
+        assert (n_amended(file), tuple(found)) == (1, case.found)
         assert differences(file, put(con, tmp_path / "once", case.second)) == {}
 
 
-@pytest.mark.parametrize("table", ["sighting", "quarantine"])
+@pytest.mark.parametrize("table", ["log.sighting", "core.quarantine"])
 def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) -> None:
     """The log was made again and lacks what the file before rests on."""
     looks = (
@@ -202,9 +201,9 @@ def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path, table: str) ->
         for each in looks:
             told(con, each, learnt=3.4)
         put(con, tmp_path / "daily", 3.5)
-        con.execute(f"delete from core.{table}")
+        con.execute(f"delete from {table}")
         file = put(con, tmp_path / "daily", 4.5)
-        assert n_incremental_builds(file) == 1
+        assert n_amended(file) == 0
         assert differences(file, put(con, tmp_path / "once", 4.5)) == {}
 
 

@@ -5,6 +5,7 @@
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
 -- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days).
+-- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
 with marketplace as (
     select distinct service_provider_name
     from core.offer
@@ -89,7 +90,7 @@ select
     d.last_changed_at,
     k.last_observed_at,
     epoch(b.built_at - k.last_observed_at) / 86400 as age_days,
-    coalesce(epoch(b.built_at - k.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
+    coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     coalesce(
         k.unit_price_type = 'List'
         and k.restriction is null
@@ -97,7 +98,7 @@ select
         and k.usd_per_currency_unit is not null
         and k.effective_hourly_price / k.chips::DOUBLE > 0
         and epoch(b.built_at - k.last_observed_at) / 86400
-        <= case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
+        between 0 and case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
         false
     ) as is_ranked,
     e.evidence_kind,

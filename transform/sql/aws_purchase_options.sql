@@ -76,7 +76,7 @@ spot_mean as (
         s.pricing_currency,
         min(s.lowest_mean_price_30d) as hourly,
         max(s.last_observed_at) as last_observed_at,
-        bool_and(s.last_observed_at >= b.built_at - to_days(b.ranked_days)) as is_ranked
+        bool_and(s.last_observed_at between b.built_at - to_days(b.ranked_days) and b.built_at) as is_ranked
     from int.spot_region_price as s
     cross join meta.build as b
     where s.service_provider_name = 'AWS'

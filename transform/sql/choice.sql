@@ -64,7 +64,7 @@ served as (
             1 - coalesce(spot_loss_asked, 0),
             load_asked
         )
-    where task_asked <> 'training'
+    where task_asked <> 'training' and precision is not null
 ),
 
 every as (

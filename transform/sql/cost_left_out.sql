@@ -51,12 +51,9 @@ left_out as (
             when t.task <> 'training' and t.output_rate_per_accelerator is null then 'no rate of output'
             when h.throughput_id is null then 'nobody is known to sell the chip in that form'
             when not h.is_big_enough then 'it ran on more chips than are known to be sold together'
-            when
-                t.is_ranked
-                and t.task <> 'training'
-                and t.interactivity_statistic <> 'p99 limit'
-                and r.throughput_id is null
-                then 'another run beats it in both speed for the user and rate of the chip'
+            when t.is_superseded then 'its submitter ran the same on that chip in a later round'
+            when t.task <> 'training' and t.benchmark_family <> 'mlperf_inference' and r.throughput_id is null
+                then 'another run beats it in both speed for the user and rate of the chip, or stands for its repeats'
         end as reason
     from int.throughput as t
     left join hosted as h on t.throughput_id = h.throughput_id

@@ -32,10 +32,8 @@ asked as (
 fastest as (
     select
         *,
-        physics.best_dense_tflops(
-            dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
-        ) as best_tflops
-    from ref.accelerator
+        physics.fastest_tflops(c) as best_tflops
+    from ref.accelerator as c -- noqa: AL05
 ),
 
 speed as (
@@ -74,14 +72,8 @@ size as (
         s.attention_size,
         s.kv_values_per_layer,
         s.parameters_total * physics.bytes_per_value(p.weight_precision) as weight_bytes,
-        physics.moe_weight_bytes_read(
-            s.shared_parameters, coalesce(s.expert_parameters * s.moe_layers, 0), coalesce(s.experts, 1),
-            coalesce(s.experts_per_token, 1), p.in_flight, physics.bytes_per_value(p.weight_precision)
-        ) as weight_bytes_read,
-        physics.kv_cache_bytes(
-            s.kv_values_per_layer, s.layers, p.tokens, physics.bytes_per_value('bf16'), s.windowed_layers,
-            coalesce(s.window_tokens, 0)
-        ) as kv_bytes
+        physics.weight_bytes_read(s, p.in_flight, p.weight_precision) as weight_bytes_read, -- noqa: RF02
+        physics.cache_bytes(s, p.tokens, 'bf16') as kv_bytes -- noqa: RF02
     from speed as p
     left join shape as s on p.model_name = s.model_name
 ),

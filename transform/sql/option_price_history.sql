@@ -45,6 +45,7 @@ held as (
     cross join meta.build as b
     where
         starts_on < ends_on
+        and h.valid_from <= b.built_at
         and h.effective_hourly_price > 0
         and o.pricing_currency = 'USD'
         and o.unit_price_type = 'List'

@@ -230,8 +230,7 @@ path as (
         series_id,
         index_date,
         drift_log,
-        coalesce(sum(drift_log) over w, 0) as path_log,
-        count(*) filter (where drift_log is null) over w as chain_number,
+        count(*) filter (where drift_log is null) over w as n_breaks,
         case
             when n_usd = n_items and lag(n_usd) over w = lag(n_items) over w
                 then sum_log::DOUBLE / n_items - lag(sum_log::DOUBLE / n_items) over w - drift_log - currency_log
@@ -246,12 +245,28 @@ path as (
         month as (partition by rung, series_id order by index_date rows between 29 preceding and current row)
 ),
 
+-- A chain goes on from where it stood before the first day that is made here: in a whole file nowhere.
 chained as (
     select
         *,
-        path_log - last_value(case when drift_log is null then path_log end ignore nulls) over w as index_log
+        coalesce(sum(drift_log::DECIMAL(18, 15)) over w, 0) as index_log
     from path
-    window w as (partition by rung, series_id order by index_date)
+    window w as (partition by rung, series_id, n_breaks order by index_date)
+),
+
+begun as (
+    select
+        n.rung,
+        n.series_id,
+        b.chain_number,
+        b.index_log
+    from meta.chain_before as b
+    inner join name as n
+        on
+            b.index_level = n.index_level
+            and (b.service_provider_name is not distinct from n.service_provider_name)
+            and (b.accelerator_name is not distinct from n.accelerator_name)
+            and b.purchase_option = n.purchase_option
 )
 
 select
@@ -260,8 +275,8 @@ select
     n.accelerator_name,
     n.purchase_option,
     c.index_date,
-    p.chain_number,
-    100 * exp(p.index_log) as price_index,
+    coalesce(b.chain_number, 0) + p.n_breaks as chain_number,
+    100 * exp((case when p.n_breaks = 0 then b.index_log else 0 end + p.index_log)::DOUBLE) as price_index,
     c.drift_log,
     c.n_series,
     c.n_items::BIGINT as n_items,
@@ -283,8 +298,9 @@ select
     p.volatility_30d,
     c.is_administered,
     c.n_items < 3 as is_thin,
-    c.index_date + interval 1 day > b.built_at - interval 24 hours as is_provisional
+    c.index_date + interval 1 day > m.built_at - interval 24 hours as is_provisional
 from series as c
 inner join chained as p on c.rung = p.rung and c.series_id = p.series_id and c.index_date = p.index_date
 inner join name as n on c.rung = n.rung and c.series_id = n.series_id
-cross join meta.build as b
+left join begun as b on c.rung = b.rung and c.series_id = b.series_id
+cross join meta.build as m

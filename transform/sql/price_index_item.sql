@@ -50,6 +50,7 @@ change as (
             0
         )::DOUBLE as doubtful_log
     from int.price_change
+    where reason is null
     group by offer_id, observed_at::DATE
 ),
 

@@ -1,23 +1,11 @@
 -- What was there on each day, and what it cost: the offers of one provider, chip and purchase option, and the middle of
 -- all providers' where several had the chip on that day (service_provider_name NULL: nothing else of it is needed).
 -- Each row follows from what int.price_index_item holds of that day and from the reference rates up to it, and from
--- nothing else: so days of which neither has changed since the file before are copied from there
--- (meta.incremental_day has the last of them, while the file is built). Prices are logarithms of US dollars per
--- chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are of decimals, so that the order of rows
--- does not matter.
-with unsettled as (
-    select coalesce(max(first_day), DATE '0001-01-01') as first_day
-    from meta.incremental_day
-    where name = 'price_level'
-),
-
-item as (
-    select
-        i.*,
-        greatest(i.index_date, u.first_day) as first_date
-    from int.price_index_item as i
-    cross join unsettled as u
-    where i.held_to_date >= u.first_day
+-- nothing else: so a published file is amended by the days of a chip and option from the first one that may differ.
+-- Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are
+-- of decimals, so that the order of rows does not matter.
+with item as (
+    select * from int.price_index_item
 ),
 
 cell as (
@@ -45,7 +33,7 @@ rate as (
             pricing_currency,
             unnest(
                 range(
-                    min(first_date)::TIMESTAMP - interval 1 day, max(held_to_date) + interval 1 day, interval 1 day
+                    min(index_date)::TIMESTAMP - interval 1 day, max(held_to_date) + interval 1 day, interval 1 day
                 )
             )::DATE as index_date
         from item
@@ -62,7 +50,7 @@ placed as (
         c.cell_id,
         i.pricing_currency,
         ln(i.price_per_accelerator_hour) as price_log,
-        i.first_date,
+        i.index_date as first_date,
         i.held_to_date,
         i.carried_from_date,
         case when i.is_link_start then i.index_date end as begins_on

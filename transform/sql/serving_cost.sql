@@ -45,7 +45,7 @@ paced as (
 
 asked as (
     select
-        o.*,
+        o.* exclude (o.rates),
         q.used_share,
         q.daily_load as tokens_per_day,
         case
@@ -54,41 +54,32 @@ asked as (
             else q.committed_share
         end::DOUBLE as running_share,
         cost.rates_at_speed(
-            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.high_output_rate,
-            o.median_output_rate, o.low_output_rate, o.high_input_rate, o.median_input_rate, o.low_input_rate
+            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.rates_from, o.rates
         ) as rates
     from paced as o
     cross join question as q
     where o.interactivity_from is not null or q.least_speed is null or o.interactivity >= q.least_speed
 ),
 
-rated as (
-    select
-        * exclude (
-            interactivity_limit, interactivity_from, interactivity_to, is_clamped, high_output_rate,
-            median_output_rate, low_output_rate, high_input_rate, median_input_rate, low_input_rate, chip_form_factor,
-            network, rates
-        ),
-        unnest(rates) as rates
-    from asked
-),
-
 counted as (
     select
-        * exclude (measured_weight),
+        * exclude (
+            interactivity_limit, interactivity_from, interactivity_to, is_clamped, rates_from, chip_form_factor,
+            network, measured_weight
+        ),
         cost.serving_costs(
-            low_price_usd, median_price_usd, high_price_usd, high_output_rate, median_output_rate, low_output_rate,
-            high_input_rate, median_input_rate, low_input_rate, measured_weight, output_length, unit_accelerators,
+            low_price_usd, median_price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
             used_share, running_share
         ) as amounts,
-        cost.accelerators_for_load(tokens_per_day, unit_accelerators, median_output_rate, used_share)
+        cost.accelerators_for_load(tokens_per_day, unit_accelerators, rates['median_output_rate'], used_share)
             as paid_accelerators
-    from rated
+    from asked
 ),
 
 costed as (
     select
-        * exclude (amounts),
+        * exclude (rates, amounts),
+        unnest(rates) as rates,
         unnest(amounts) as amounts
     from counted
 ),

@@ -1,5 +1,5 @@
 -- Each scope of each source: the last look, the last good one, what it gave, and where the source disagrees with
--- others.
+-- others. Fetches later than the file's own date, by a clock that was ahead, are left out.
 with run as (
     select
         r.source,
@@ -12,6 +12,7 @@ with run as (
         sum(r.n_refused) filter (where r.observed_at >= b.built_at - interval 30 days or r.archived) as n_refused
     from core.scope_run as r
     cross join meta.build as b
+    where r.observed_at <= b.built_at
     group by r.source, r.scope
 ),
 
@@ -63,7 +64,7 @@ select
     r.last_tried_at,
     r.last_good_at,
     epoch(b.built_at - r.last_good_at) / 86400 as age_days,
-    coalesce(epoch(b.built_at - r.last_good_at) / 3600 <= s.max_age_hours, false) as is_current,
+    coalesce(epoch(b.built_at - r.last_good_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     r.n_rows,
     coalesce(r.n_refused, 0)::INTEGER as n_refused,
     coalesce(d.n_disagreements, 0) as n_disagreements,

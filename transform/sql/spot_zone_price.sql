@@ -218,7 +218,7 @@ select
     l.last_observed_at,
     epoch(b.built_at - l.last_observed_at) / 86400 as age_days,
     coalesce(a.is_ranked, false) as is_ranked,
-    coalesce(epoch(b.built_at - l.last_observed_at) / 3600 <= s.max_age_hours, false) as is_current,
+    coalesce(epoch(b.built_at - l.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     o.offer_id
 from latest as l
 inner join core.offer as o on l.offer_id = o.offer_id

@@ -1,99 +1,73 @@
 -- What was measured on which chip, per chip, and what physics allows the whole system.
 -- One row per run of core.throughput. Figures of the chip are those of ref.accelerator of the same name, and the same
 -- form or one for all forms; a chip that is sold in several forms has no bound where its form is not stated.
--- Both bounds are taken as loosely as can be, so that what is above them is impossible (grade X):
---   compute    the fastest dense peak of any precision / 2 x active parameters (training 6 x, LoRA 4 x), attention left
---              out; input counts only where the share of it that was cached is stated. Sparse peaks do not count.
---   bandwidth  of serving, where requests in flight, accepted tokens and precision are stated: weights are read once a
---              step for all of them, the cache of the input alone at 4 bits.
--- is_ranked: grades A to C that count tokens. D has no configuration, X cannot be.
+-- Bounds are those of physics.rate_bounds, taken as loosely as can be:
+--   compute, bandwidth  what is above one of them is impossible (grade X)
+--   fitting             what is above it cannot have run in the precision that it declares: `precision` is NULL and
+--                       declared_precision keeps the word; in MLPerf, where it may be that of the starting weights,
+--                       for all runs of that round, software and word. Such a run is never ranked, as costs compare at
+--                       equal precision.
+-- is_ranked: grades A to C that count tokens, in a known precision. D has no configuration, X cannot be. A round of
+-- MLPerf that its submitter repeated later on that chip is superseded: it counts for the past alone.
+-- topology is what a frontier belongs to: one node (of at most 8 chips, or of an NVL72), several nodes, disaggregated.
 -- input_weight is what an input token costs in output tokens, measured where prefill and decode had chips of their own.
-with chip as (
-    select
-        *,
-        physics.best_dense_tflops(
-            dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
-        )::DOUBLE as best_dense_tflops
-    from ref.accelerator
-),
-
-run as (
+with bounded as (
     select
         t.*,
         c.accelerator_name is not null as has_chip_facts,
         c.form_factor as chip_form_factor,
-        c.best_dense_tflops,
-        c.memory_bandwidth_tb_s,
-        m.parameters_active,
-        m.layers,
-        m.attention_size,
+        physics.fastest_tflops(c) as best_dense_tflops, -- noqa: RF02
         case
             when t.unit_of_work <> 'token' then null
             when t.task = 'training' then t.total_rate
             else t.output_rate
         end as bounded_rate,
-        physics.moe_weight_bytes_read(
-            m.shared_parameters, coalesce(m.expert_parameters * m.moe_layers, 0), coalesce(m.experts, 1),
-            coalesce(m.experts_per_token, 1), coalesce(t.concurrency, t.batch_size),
-            physics.bytes_per_value(t.precision)
-        ) as weight_bytes_read,
-        physics.kv_cache_bytes(
-            m.kv_values_per_layer, m.layers, coalesce(t.input_length, 0), physics.bytes_per_value('fp4'),
-            m.windowed_layers, coalesce(m.window_tokens, 0)
-        ) as kv_bytes,
+        case
+            when bounded_rate is not null
+                then
+                    physics.rate_bounds(
+                        c, m, t.task, -- noqa: RF02
+                        coalesce(t.scenario ilike '%lora%', false), t.accelerator_count, t.precision,
+                        coalesce(t.concurrency, t.batch_size), t.input_length, t.output_length,
+                        t.prefix_cache_hit_share, t.acceptance_length
+                    )
+        end as bounds,
         try_cast(regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
         try_cast(regexp_extract(t.parallelism, 'decode (\d+) GPU', 1) as INTEGER) as decode_accelerators
     from core.throughput as t
-    left join chip as c
+    left join ref.accelerator as c
         on t.accelerator_name = c.accelerator_name and (t.form_factor = c.form_factor or c.form_factor is null)
     left join ref.model as m on t.model_name = m.model_name
 ),
 
-limited as (
+held as (
     select
         *,
-        case
-            when bounded_rate is null then null
-            when task = 'training'
-                then
-                    physics.forward_compute_bound(
-                        accelerator_count,
-                        best_dense_tflops,
-                        physics.training_flop_per_token(
-                            parameters_active, layers, attention_size, 0, false,
-                            coalesce(scenario ilike '%lora%', false)
-                        )
-                    )
-            else coalesce(
-                physics.serving_output_bound(
-                    accelerator_count, best_dense_tflops,
-                    physics.forward_flop_per_token(parameters_active, layers, attention_size, 0), input_length,
-                    output_length, prefix_cache_hit_share
-                ),
-                physics.forward_compute_bound(
-                    accelerator_count, best_dense_tflops,
-                    physics.forward_flop_per_token(parameters_active, layers, attention_size, 0)
-                )
-            )
-        end as compute_bound,
-        case
-            when bounded_rate is null or task = 'training' then null
-            -- Without it stated, a step may yield any number of tokens.
-            when acceptance_length is null then null
-            else physics.decode_bandwidth_bound(
-                accelerator_count, memory_bandwidth_tb_s, weight_bytes_read, coalesce(concurrency, batch_size),
-                kv_bytes, acceptance_length
-            )
-        end as bandwidth_bound
-    from run
+        least(bounds['compute'], bounds['bandwidth']) as hard_bound,
+        coalesce(bounded_rate > hard_bound, false) as is_impossible,
+        coalesce(bounded_rate > bounds['fitting'], false) and not is_impossible as is_too_fast
+    from bounded
+),
+
+judged as (
+    select
+        *,
+        is_too_fast
+        or (benchmark_family = 'mlperf_inference' and bool_or(is_too_fast) over same_stack) as is_misdeclared,
+        benchmark_family = 'mlperf_inference' and benchmark < max(benchmark) over same_submitter as is_superseded
+    from held
+    window
+        same_stack as (partition by benchmark, software, precision),
+        same_submitter as (
+            partition by benchmark_family, measured_by, model_name, scenario, accelerator_name, form_factor
+        )
 ),
 
 graded as (
     select
         *,
-        least(compute_bound, bandwidth_bound) as rate_bound,
-        bounded_rate / least(compute_bound, bandwidth_bound) as share_of_bound
-    from limited
+        least(hard_bound, case when not is_misdeclared and not is_impossible then bounds['fitting'] end) as rate_bound
+    from judged
 )
 
 select
@@ -108,7 +82,8 @@ select
     chip_form_factor,
     has_chip_facts,
     accelerator_count,
-    precision,
+    case when not is_misdeclared then precision end as precision, -- noqa: RF04
+    precision as declared_precision,
     unit_of_work,
     input_length,
     output_length,
@@ -126,6 +101,11 @@ select
     prefix_cache_hit_share,
     error_share,
     is_disaggregated,
+    case
+        when is_disaggregated then 'disaggregated'
+        when accelerator_count > case when form_factor = 'NVL72' then 72 else 8 end then 'several nodes'
+        else 'one node'
+    end as topology,
     parallelism,
     software,
     output_rate / accelerator_count::DOUBLE as output_rate_per_accelerator,
@@ -136,17 +116,22 @@ select
             then cost.measured_input_weight(prefill_accelerators, input_rate, decode_accelerators, output_rate)
     end as input_weight,
     best_dense_tflops,
-    compute_bound,
-    bandwidth_bound,
+    bounds['compute'] as compute_bound,
+    bounds['bandwidth'] as bandwidth_bound,
+    bounds['fitting'] as fitting_bound,
     rate_bound,
     case
         when rate_bound is null then null
-        when bandwidth_bound = rate_bound then 'bandwidth'
-        else 'compute'
+        when bounds['compute'] = rate_bound then 'compute'
+        else 'bandwidth'
     end as binding_bound,
-    share_of_bound,
-    case when share_of_bound > 1 then 'X' else evidence_grade end as evidence_grade,
-    coalesce(share_of_bound <= 1, true) and evidence_grade in ('A', 'B', 'C') and unit_of_work = 'token' as is_ranked,
+    bounded_rate / nullif(rate_bound, 0) as share_of_bound,
+    case when is_impossible then 'X' else evidence_grade end as evidence_grade,
+    not is_impossible
+    and evidence_grade in ('A', 'B', 'C')
+    and unit_of_work = 'token'
+    and (task = 'training' or (precision is not null and not is_misdeclared)) as is_ranked,
+    is_superseded,
     measured_by,
     measured_on,
     source_url,

@@ -21,43 +21,34 @@ with paced as (
 
 asked as (
     select
-        o.*,
+        o.* exclude (o.rates),
         u.utilisation,
         1e0 as running_share,
         cost.rates_at_speed(
-            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.high_output_rate,
-            o.median_output_rate, o.low_output_rate, o.high_input_rate, o.median_input_rate, o.low_input_rate
+            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.rates_from, o.rates
         ) as rates
     from paced as o
     cross join (values (0.3e0), (0.5e0), (0.7e0), (1e0)) as u (utilisation)
 ),
 
-rated as (
-    select
-        * exclude (
-            interactivity_limit, interactivity_from, interactivity_to, is_clamped, high_output_rate,
-            median_output_rate, low_output_rate, high_input_rate, median_input_rate, low_input_rate, chip_form_factor,
-            network, rates
-        ),
-        unnest(rates) as rates
-    from asked
-),
-
 -- A struct that is a column already is computed once; unnested where it is made, once for each of its fields.
 counted as (
     select
-        * exclude (measured_weight),
+        * exclude (
+            interactivity_limit, interactivity_from, interactivity_to, is_clamped, rates_from, chip_form_factor,
+            network, measured_weight
+        ),
         cost.serving_costs(
-            low_price_usd, median_price_usd, high_price_usd, high_output_rate, median_output_rate, low_output_rate,
-            high_input_rate, median_input_rate, low_input_rate, measured_weight, output_length, unit_accelerators,
+            low_price_usd, median_price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
             utilisation, running_share
         ) as amounts
-    from rated
+    from asked
 ),
 
 costed as (
     select
-        * exclude (amounts),
+        * exclude (rates, amounts),
+        unnest(rates) as rates,
         unnest(amounts) as amounts
     from counted
 )

@@ -16,7 +16,7 @@ with history as (
             'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
         } as op
     from int.token_cost_history
-    where evidence_grade = 'A'
+    where coalesce(evidence_grade, 'A') = 'A'
 ),
 
 headline as (

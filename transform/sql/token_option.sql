@@ -6,27 +6,16 @@
 --   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
 with costed as (
     select
-        r.* exclude (r.accelerator_name, r.chip_form_factor, r.unit_accelerators, r.network, r.is_ranked),
-        o.accelerator_name,
-        o.form_factor,
-        o.service_provider_name,
-        o.region_id,
-        o.instance_type,
-        o.unit_accelerators,
+        r.* exclude (r.chip_form_factor, r.network, r.is_ranked),
         o.* exclude (
-            o.accelerator_name, o.form_factor, o.chip_form_factor, o.service_provider_name, o.region_id,
-            o.instance_type, o.unit_accelerators, o.network, o.on_demand_price_usd, o.evidence_kind
+            o.accelerator_name, o.chip_form_factor, o.unit_accelerators, o.network, o.on_demand_price_usd,
+            o.evidence_kind
         ),
         cost.usd_per_million_tokens(o.price_usd, 1, r.output_rate_per_paid_accelerator, 1)
             as usd_per_million_output_tokens,
         cost.usd_per_million_tokens(o.on_demand_price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd_to_beat,
-        coalesce(
-            r.is_ranked
-            and o.is_price_ranked
-            and o.price_usd is not null
-            and r.reach in ('measured', 'between two runs'),
-            false
-        ) as is_cost_ranked
+        r.is_ranked and o.is_price_ranked and o.price_usd is not null and r.reach in ('measured', 'between two runs')
+            as is_cost_ranked
     from int.token_rate as r
     inner join int.cost_option as o
         on

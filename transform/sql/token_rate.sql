@@ -13,35 +13,20 @@ with paced as (
 
 asked as (
     select
-        r.*,
+        r.* exclude (r.rates),
         cost.rates_at_speed(
-            r.interactivity, r.interactivity_from, r.interactivity_to, r.is_clamped, r.high_output_rate,
-            r.median_output_rate, r.low_output_rate, r.high_input_rate, r.median_input_rate, r.low_input_rate
+            r.interactivity, r.interactivity_from, r.interactivity_to, r.is_clamped, r.rates_from, r.rates
         ) as rates
     from paced as r
 )
 
 select
-    a.model_name,
-    a.task,
-    a.scenario,
-    a.benchmark_family,
-    a.benchmark,
-    a.precision,
-    a.input_length,
-    a.output_length,
-    a.decoding,
-    a.interactivity,
-    a.interactivity_statistic,
-    a.accelerator_name,
-    a.chip_form_factor,
-    a.unit_accelerators,
-    a.network,
+    a.* exclude ( -- noqa: AM04
+        a.interactivity_limit, a.interactivity_from, a.interactivity_to, a.is_clamped, a.rates_from, a.rates,
+        a.measured_weight, a.n_runs, a.fewest_accelerators, a.most_accelerators, a.share_of_bound, a.measured_by,
+        a.measured_from, a.ttft_ms, a.ttft_statistic, a.rate_bound_per_accelerator, a.binding_bound, a.software,
+        a.slower_throughput_id, a.slower_source_url
+    ),
     a.rates.median_output_rate as output_rate_per_paid_accelerator,
-    a.rates.reach,
-    a.evidence_grade,
-    a.is_ranked,
-    a.measured_on,
-    a.throughput_id,
-    a.source_url
+    a.rates.reach
 from asked as a

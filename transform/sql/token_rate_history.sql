@@ -1,6 +1,8 @@
 -- How many output tokens per second a paid chip gives at one operating point by the runs known on a day: one row per
 -- point, chip and unit for each day from which that rate holds. Of InferenceX and MLPerf serving, ranked runs alone,
--- frontiers at the usual speeds, each grade of evidence apart; a rate below the slowest run, which is a limit, is none.
+-- frontiers at the usual speeds over all topologies; a rate below the slowest run, a limit, is none. Of MLPerf
+-- each grade of evidence is apart, so that previews and results never mix; of a frontier it is NULL: the runs are
+-- official, A or B.
 -- A run is known from the day on which it was measured (MLPerf: its round published). Rounds of MLPerf are one point:
 -- of the rounds known the one with the best median over submitters. A frontier is read as in int.serving_rate: on the
 -- straight line between the fastest run in tokens per second at this speed or above, and the nearest slower run that
@@ -25,7 +27,8 @@ run as (
         {
             'model_name': t.model_name, 'scenario': t.scenario, 'benchmark_family': t.benchmark_family,
             'precision': t.precision, 'input_length': t.input_length, 'output_length': t.output_length,
-            'decoding': t.decoding, 'evidence_grade': t.evidence_grade
+            'decoding': t.decoding,
+            'evidence_grade': case when t.benchmark_family = 'mlperf_inference' then t.evidence_grade end
         } as op
     from int.throughput as t
     inner join host as h
@@ -36,6 +39,7 @@ run as (
         t.benchmark_family in ('inferencex', 'mlperf_inference')
         and t.task = 'serving'
         and t.is_ranked
+        and t.evidence_grade in ('A', 'B')
         and t.has_chip_facts
         and t.output_rate_per_accelerator is not null
         and t.measured_on is not null

@@ -42,10 +42,8 @@ peak as (
             when 'fp4' then dense_fp4_tflops
             else error('training_run_cost: precision_name must be bf16, fp16, fp8 or fp4')::DECIMAL(12, 6)
         end::DOUBLE as peak_tflops,
-        physics.best_dense_tflops(
-            dense_bf16_tflops, dense_fp16_tflops, dense_fp8_tflops, dense_fp4_tflops, dense_int8_tops
-        )::DOUBLE as best_dense_tflops
-    from ref.accelerator
+        physics.fastest_tflops(c) as best_dense_tflops
+    from ref.accelerator as c -- noqa: AL05
 ),
 
 sized as (

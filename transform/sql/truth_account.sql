@@ -18,6 +18,18 @@ with look as materialized (
     where s.kind = 'live' and not r.archived and r.observed_at >= b.built_at - interval 30 days
 ),
 
+-- A fetch that was refused and then accepted was loaded twice, and refuses the same rows each time.
+counted as (
+    select
+        run_id,
+        source,
+        scope,
+        observed_at,
+        max(n_refused) as n_refused
+    from look
+    group by run_id, source, scope, observed_at
+),
+
 -- A row that waits is written again when it is seen again: it counts for the look that saw it.
 refused as (
     select
@@ -81,7 +93,7 @@ select
             )
     end as example,
     max(l.observed_at) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as newest_differing_at
-from look as l
+from counted as l
 left join refused as q
     on l.run_id = q.run_id and l.source = q.source and l.scope = q.scope and l.observed_at = q.observed_at
 group by l.source

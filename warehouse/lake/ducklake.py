@@ -10,7 +10,6 @@ file, they are locks of files next to it, and reach one machine. A thread that h
 threads of its process wait like anybody.
 """
 
-import fcntl
 import hashlib
 import importlib
 import logging
@@ -27,6 +26,7 @@ from weakref import WeakKeyDictionary
 
 import duckdb
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError, CredentialsMissing, WriterBusy
 from warehouse.lake.place import Place
 
@@ -37,6 +37,8 @@ NAME = "build"
 WRITE = "write"
 """The lock of whoever writes to a catalogue in SQLite, where one transaction breaks every other."""
 SHARED_ROWS = "shared rows"
+RESERVED_NUMBERS = 1000
+"""Numbers of fetches that a writer reserves at once; what it does not use is nobody's."""
 TRIES = 5
 """Of one transaction as a whole; DuckLake itself tries each commit again, where others came before it."""
 RETRIES = {"ducklake_max_retry_count": 30, "ducklake_retry_wait_ms": 20, "ducklake_retry_backoff": 1.2}
@@ -182,17 +184,16 @@ class FileLocks(Locks):
     def __init__(self, place: Place) -> None:
         super().__init__(where=place.catalogue)
         self._folder = Path(f"{place.catalogue}.locks")
-        self._files: dict[str, Any] = {}
+        self._files: dict[str, ExitStack] = {}
 
     def _seize(self, name: str) -> bool:
         self._folder.mkdir(parents=True, exist_ok=True)
-        file = (self._folder / hashlib.sha256(name.encode()).hexdigest()[:32]).open("a")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
+        opened = ExitStack()
+        file = opened.enter_context(disk.lock_file(self._folder / hashlib.sha256(name.encode()).hexdigest()[:32]))
+        if not disk.try_lock(file):
+            opened.close()
             return False
-        self._files[name] = file
+        self._files[name] = opened
         return True
 
     def _release(self, name: str) -> None:
@@ -217,6 +218,8 @@ class Lake:
         self.lock, self.try_lock = self.locks.lock, self.locks.try_lock
         self._credentials: tuple[str, str, str | None] | None = None
         self._session: Any = None
+        self._next_no = self._end_no = 0
+        """The numbers of fetches that were reserved: the next, and the one after the last."""
 
     @contextmanager
     def scopes(self, scopes: Iterable[tuple[str, str]]) -> Iterator[None]:
@@ -243,6 +246,21 @@ class Lake:
             with transaction(other):
                 yield other
                 self.locks.check()
+
+    def reserve(self, n_numbers: int) -> int:
+        """Return the first of so many numbers of fetches that no other writer gives; they are reserved in blocks."""
+        if self._next_no + n_numbers > self._end_no:
+            n_reserved = max(n_numbers, RESERVED_NUMBERS)
+            with self.shared_rows() as other:
+                (last,) = other.execute(
+                    "select greatest((select coalesce(max(last_fetch_no), 0) from meta.reserved), "
+                    "(select coalesce(max(fetch_no), 0) from log.scope_fetch))"
+                ).fetchone() or (0,)
+                other.execute("insert into meta.reserved values (?)", [last + n_reserved])
+            self._next_no, self._end_no = last + 1, last + 1 + n_reserved
+        first = self._next_no
+        self._next_no += n_numbers
+        return first
 
     def renew(self) -> None:
         """Give DuckDB the credentials of the bucket that boto3 finds now: those of a role last for an hour."""

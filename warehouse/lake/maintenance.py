@@ -9,6 +9,11 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, publication
 
+ENDED = (
+    "delete from log.price_open as p using log.price_open as l "
+    "where p.offer_no = l.offer_no and p.source = l.source and p.valid_from < l.valid_from"
+)
+"""Removes the open prices in whose place others stand."""
 GRACE = timedelta(days=1)
 """Files that nothing names any more stay for so long: a question that began before may still read them."""
 
@@ -49,6 +54,7 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Mai
     with shared.lock("publish"):
         shared.renew()
         before = _n_files(con)
+        ducklake.transacted(con, lambda: con.execute(ENDED))
         flushed = con.execute(f"call ducklake_flush_inlined_data('{ducklake.NAME}')").fetchall()
         con.execute(f"call ducklake_merge_adjacent_files('{ducklake.NAME}')").fetchall()
         kept = publication.listed(con)

@@ -16,8 +16,10 @@ from warehouse.log import content
 from warehouse.log.content import TableHash
 from warehouse.log.db import insert_rows
 
-MADE = {"core.instance_type", "meta.migration", "meta.made", "meta.publication"}
+MADE = {"core.instance_type", "meta.migration", "meta.made", "meta.publication", "meta.reserved"}
 """Tables that each warehouse makes for itself."""
+READ_AS = {"log.price_open": "log.open_link"}
+"""Tables of which a lake holds rows that no longer count, and the views that leave them out."""
 POSITION = "core.journal_position"
 LINES = 1000
 """Lines of the journal that are written at once."""
@@ -42,7 +44,7 @@ def tables(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the names of the tables that a move copies, in order."""
     rows = con.execute(
         "select schema_name || '.' || table_name from duckdb_tables() "
-        "where database_name = current_database() and schema_name in ('core', 'meta') order by all"
+        "where database_name = current_database() and schema_name in ('core', 'log', 'meta') order by all"
     ).fetchall()
     return [name for (name,) in rows if name not in MADE]
 
@@ -91,7 +93,7 @@ def copy_tables(
                 at = source.execute(f"select max(recorded_at) from {POSITION}").fetchone()
                 insert_rows(target, POSITION, [(end, at[0] if at else None, part) for part, end in ends.items()])
                 continue
-            target.register("moved", source.execute(f"from {name}").to_arrow_reader(1 << 16))
+            target.register("moved", source.execute(f"from {READ_AS.get(name, name)}").to_arrow_reader(1 << 16))
             try:
                 target.execute(f"insert into {name} by name select * from moved")
             finally:
@@ -102,8 +104,8 @@ def copy_tables(
 
 def hashes(con: duckdb.DuckDBPyConnection, *, without: tuple[str, ...] = ()) -> dict[str, TableHash]:
     """Return the hash of each table that a move copies."""
-    found = content.tables(con, ("core", "meta"))
-    return {name: found[name] for name in tables(con) if name not in without}
+    found = content.tables(con, ("core", "log", "meta"))
+    return {name: found[READ_AS.get(name, name)] for name in tables(con) if name not in without}
 
 
 def copy_landing(source: Landing, target: Landing) -> Landed:

@@ -14,7 +14,8 @@ import heapq
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any
 
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError
-from warehouse.landing.journal import Files, Objects, checked
+from warehouse.landing.journal import FIRST_PART, Files, Objects, checked
 from warehouse.landing.storage import Bucket, Folder, is_bucket
 
 MAX_BODY_BYTES = 1 << 30
@@ -36,13 +37,14 @@ NEEDED = {
     "look": {"run_id", "source", "scope", "observed_at", "documents"},
     "failure": {"run_id", "source", "scope", "observed_at", "error"},
     "decision": {"quarantine_id", "decision", "decided_by"},
+    "withdrawal": {"fetches", "reason", "withdrawn_by"},
 }
 """The kinds of lines in the journal, and what each must say; another line is none of ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line of the journal: its kind (look, failure or decision), content, part, and the position after it.
+    """One line of the journal: its kind (look, failure, decision or withdrawal), content, part, and the position after.
 
     A position is a count of bytes in a folder, and the number of an object in a bucket (warehouse/landing/journal.py).
     """
@@ -127,9 +129,10 @@ class Landing:
             )
         return body
 
-    def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime) -> None:
-        """Store the documents of a fetch and write it to the journal."""
-        self._append("look", recorded_at, run_id=run_id, **self._content(fetch))
+    def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
+        """Store the documents of a fetch and write it to the journal, with the reason where it is refused whole."""
+        reason = {"refused": refused} if refused else {}
+        self._append("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
 
     def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
         """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
@@ -176,9 +179,34 @@ class Landing:
         """Write a decision on a quarantined row to the journal."""
         self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
 
+    def record_withdrawal(
+        self, fetches: Sequence[Mapping[str, Any]], *, reason: str, withdrawn_by: str, recorded_at: datetime
+    ) -> None:
+        """Write to the journal that fetches are taken back, each with its source, scope, time and document."""
+        self._append(
+            "withdrawal", recorded_at, fetches=[dict(one) for one in fetches], reason=reason, withdrawn_by=withdrawn_by
+        )
+
     def parts(self) -> list[str]:
         """Return the names of the journal's parts, in order; '' is the one without a name."""
         return self.journal_parts.parts()
+
+    def history(self) -> tuple[str, datetime] | None:
+        """Return the id of this history, the hash of the first line of its journal, and when that was recorded.
+
+        None where there is no such line yet. Of several writers' parts only the first counts, which is there before
+        the others and stays: what they land later never changes the id. It goes with the journal wherever that goes.
+        """
+        firsts = []
+        for part in ("", FIRST_PART):
+            for line, _ in self.journal_parts.lines(part, 0):
+                with suppress(ValueError, KeyError, TypeError):  # of a damaged line, which loading names
+                    firsts.append((unstamp(json.loads(line)["recorded_at"]), line))
+                break
+        if not firsts:
+            return None
+        recorded_at, line = min(firsts)
+        return hashlib.sha256(line.rstrip(b"\n")).hexdigest(), recorded_at
 
     def is_beyond(self, start: int, part: str = "") -> bool:
         """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""

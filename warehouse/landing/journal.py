@@ -22,6 +22,8 @@ from warehouse.landing.storage import CONNECTIONS, Bucket
 
 PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}", re.ASCII)
 OBJECT = re.compile(r"(\d{12})\.jsonl", re.ASCII)
+FIRST_PART = "w1"
+"""What the first of several writers takes; see `own_part`."""
 NAMELESS = "-"
 """The part without a name, in a bucket; no name begins like it."""
 AHEAD = 10 * CONNECTIONS

@@ -1,25 +1,27 @@
 """A batch of fetches on its way to the log, and the gates that compare its rows with each other and with the log.
 
-The batch gate refuses contradictory rows, truncated answers, and prices that moved by a unit's factor together.
-The history gate lets a live list price outside [0.5, 2] times its last value wait until it is confirmed.
+The batch gate refuses contradictory rows and truncated answers. The history gate, in `warehouse.log.holds`, lets list
+prices wait that moved far, or together.
 """
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import polars as pl
 
+from warehouse.log import first_sight, holds
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
 from warehouse.log.gates import Refusal, row_gate, row_json
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
+from warehouse.log.quarantine import CONTRADICTS, NOT_REPEATED, Quarantined, open_holds, refused_prices, shown_price
 from warehouse.reference.instance_types import chip_counts
 from warehouse.schema import tables
 
@@ -29,29 +31,8 @@ MIN_SHARE = 0.7
 DYNAMIC_OPTIONS = ("spot", "capacity_block")
 """What comes and goes with free capacity: fewer offers than yesterday are no sign of a truncated answer."""
 
-UNIT_FACTORS = (2, 4, 8, 16, 24, 60, 72, 100, 720, 730, 744, 1000)
-"""Factors that a wrong unit gives: chips of a node, cents, minutes, hours of a day or month."""
-
-MIN_MOVED, MIN_MOVED_TOGETHER = 3, 5
-"""Prices that must have moved by their own chip counts, or by one unit's factor, before it is no coincidence."""
-
-LAST_RATES = (
-    f"select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from ({sql('usd_rate.sql')}) "
-    "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
-)
-"""The last reference rates of the currencies that a price could be in by mistake."""
-
-RATE_TOLERANCE = 0.004
-"""How near a common move must be to a reference rate: the rates of a few days differ by that much."""
-
 MARKET_STATISTICS = ("p25", "median")
 """Statistics of a marketplace, where prices jump and offers come and go with whoever rents out."""
-
-CONFIRMED_AFTER = timedelta(hours=20)
-"""A jump is believed when another document repeats it, or when the same one still holds after this time."""
-
-BOUNDS = (0.5, 2.0)
-"""A list price outside these multiples of its last value waits; AWS's largest real cut so far is to 0.56."""
 
 
 @dataclass
@@ -74,7 +55,7 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     _gate_rows(con, batch)
     _gate_fetches(con, batch)
     _gate_chip_counts(con, batch)
-    _gate_jumps(con, batch)
+    _gate_history(con, batch)
     _stage_fetches(con, batch)
 
 
@@ -87,9 +68,14 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
             )
         frames.append(_placed(accepted, fetch, number))
-        batch.refusals += _flagged(fetch, number)
-        if not fetch.error and accepted.is_empty():
-            _judge_empty(con, batch, number, fetch, n_refused=len(refused))
+        batch.refusals += [*_set_aside(fetch, number), *_unread(fetch, number)]
+        if fetch.unread:
+            # Whose prices they are is unknown, so this fetch reports no offer as gone.
+            batch.incomplete.add(number)
+        if fetch.refused:
+            batch.refused_fetches[number] = fetch.refused
+        elif not fetch.error and accepted.is_empty():
+            _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
             quarantined = Quarantined.of(
                 fetch,
@@ -141,21 +127,37 @@ def _row_gates(fetches: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refu
     return [found[number] for number in range(len(fetches))]
 
 
-def _flagged(fetch: ParsedFetch, number: int) -> list[Quarantined]:
-    """Return the rows that their collector flagged, resolved: nobody has to inspect them."""
-    rows = [] if fetch.flagged is None else fetch.flagged.to_dicts()
+def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
+    """Return the rows of an import that are no prices as they are; those that their collector withdrew are resolved."""
+    found = []
+    for row in () if fetch.set_aside is None else fetch.set_aside.iter_rows(named=True):
+        refusal = Quarantined.of(
+            fetch,
+            number,
+            gate="row",
+            reason=f"{row['reason']}: {row['value']}",
+            field=row["field"],
+            value=row["value"],
+            row_json=row_json({name: row[name] for name in tables.OBSERVATION}),
+            observed_at=row["observed_at"],
+        )
+        found.append(refusal.decided("refuse", by="its collector") if row["is_withdrawn"] else refusal)
+    return found
+
+
+def _unread(fetch: ParsedFetch, number: int) -> list[Quarantined]:
+    """Return the rows that the source could not read."""
     return [
         Quarantined.of(
             fetch,
             number,
             gate="row",
-            reason=f"flagged by its collector: {row['flag']}",
-            field="flags",
-            value=row["flag"],
-            row_json=row_json({name: row[name] for name in tables.OBSERVATION}),
-            observed_at=row["observed_at"],
-        ).decided("refuse", by="its collector")
-        for row in rows
+            reason=row.reason,
+            field=row.field,
+            value=row.value,
+            row_json=row_json({"row": row.content}),
+        )
+        for row in fetch.unread
     ]
 
 
@@ -181,7 +183,8 @@ def _judge_empty(
 ) -> None:
     """Separate a scope that never had a price (a Local Zone without accelerators) from an answer that lost all."""
     had = con.execute(
-        "select count(*) from core.scope_run where source = ? and scope = ? and status = 'ok' and n_rows > 0",
+        "select count(*) from log.scope_fetch as f anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no "
+        "where f.source = ? and f.scope = ? and f.status = 'ok' and f.n_rows > 0",
         [fetch.source, fetch.scope],
     ).fetchone()
     if fetch.complete and (n_refused or (had and had[0] and not fetch.facts)):
@@ -197,7 +200,8 @@ def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number:
         (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))).alias(
             "observed_at"
         ),
-        pl.lit(fetch.archived or fetch.trusted).alias("is_past_gates"),
+        pl.lit(fetch.trusted).alias("is_past_gates"),
+        pl.lit(fetch.archived).alias("is_archived"),
         pl.lit(number, pl.Int64).alias("fetch_number"),
         pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
     )
@@ -205,24 +209,28 @@ def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number:
 
 def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Refuse contradictory and repeated rows one by one, and whole fetches that are cut short or out by one factor."""
-    for row_number, n_prices, copy in con.execute(sql("load/contradiction.sql")).fetchall():
-        if n_prices > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer with different prices")
-        elif copy > 1:
-            _refuse_row(con, batch, row_number, "batch", "the same offer is in the answer twice; one is stored")
-            batch.refusals[-1] = batch.refusals[-1].about(None)
+    found = con.execute(sql("load/contradiction.sql")).fetchall()
+    contradicted = [row_number for row_number, n_prices, _ in found if n_prices > 1]
+    reason = "the same offer is in the answer with different prices"
+    batch.refusals += _refused_rows(con, batch, dict.fromkeys(contradicted, ("batch", reason, "unit_price")))
+    copies = [row_number for row_number, n_prices, copy in found if n_prices == 1 and copy > 1]
+    reason = "the same offer is in the answer twice; one is stored"
+    repeated = _refused_rows(con, batch, dict.fromkeys(copies, ("batch", reason, "unit_price")))
+    batch.refusals += [each.about(None) for each in repeated]
     judged = {
         number: fetch
         for number, fetch in enumerate(batch.fetches)
         if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
     }
     if judged:
-        together = _constant_factors(con)
-        cut = _cut_short(con, judged)
-        batch.refused_fetches |= {number: together[number] for number in judged if number in together} | cut
+        batch.refused_fetches |= _cut_short(con, judged)
     for number, reason in batch.refused_fetches.items():
-        con.execute("delete from observed_row where fetch_number = ?", [number])
-        batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
+        _refuse_fetch(con, batch, number, reason)
+
+
+def _refuse_fetch(con: duckdb.DuckDBPyConnection, batch: Batch, number: int, reason: str) -> None:
+    con.execute("delete from observed_row where fetch_number = ?", [number])
+    batch.refusals.append(Quarantined.of(batch.fetches[number], number, gate="batch", reason=reason))
 
 
 def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch]) -> dict[int, str]:
@@ -245,96 +253,120 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
     }
 
 
-def _constant_factors(con: duckdb.DuckDBPyConnection) -> dict[int, str]:
-    """Return how prices of fetches moved together, where a wrong unit, count or currency would move them so."""
-    found: dict[int, str] = {}
-    for number, pattern, factor, n_moved, n_all in con.execute(sql("load/common_factor.sql")).fetchall():
-        reason = _constant_factor(con, pattern, factor, n_moved, n_all)
-        if reason:
-            found.setdefault(number, reason)
-    return found
-
-
-def _constant_factor(
-    con: duckdb.DuckDBPyConnection, pattern: str, factor: float | None, n_moved: int, n_all: int
-) -> str | None:
-    if n_moved < MIN_MOVED or n_moved * 2 < n_all:
-        return None
-    if pattern == "own count" or factor is None:
-        return f"{n_moved} of {n_all} prices of several chips moved by their number of chips"
-    larger = factor if factor >= 1 else 1 / factor if factor else 0.0
-    if n_moved >= MIN_MOVED_TOGETHER and any(abs(larger / unit - 1) < 0.02 for unit in UNIT_FACTORS):
-        return f"{n_moved} of {n_all} prices moved by one factor, {factor:g}"
-    for currency, rate in con.execute(LAST_RATES).fetchall() if n_moved == n_all else ():
-        if any(abs(factor / by - 1) < RATE_TOLERANCE for by in (rate, 1 / rate)):
-            return f"all {n_all} prices moved by {factor:g}, the rate between {currency} and USD"
-    return None
-
-
 def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Hold live AWS prices of types of which EC2 gives another number of chips than the table that divides prices."""
     doubtful = chip_counts(con)
     rows = con.execute(
         "select row_number, instance_type from observed_row where service_provider_name = 'AWS' "
-        "and not is_past_gates and list_contains(?, instance_type) order by row_number",
-        [list(doubtful)],
+        "and not is_past_gates and list_contains(from_json(?, '[\"VARCHAR\"]'), instance_type) order by row_number",
+        [json.dumps(list(doubtful))],
     )
-    for row_number, instance_type in rows.fetchall():
-        _refuse_row(con, batch, row_number, "batch", doubtful[instance_type], "accelerator_count")
+    reasons = {
+        number: ("batch", doubtful[instance_type], "accelerator_count") for number, instance_type in rows.fetchall()
+    }
+    batch.refusals += _refused_rows(con, batch, reasons)
 
 
-def _gate_jumps(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    """Hold live list prices that jumped until they are confirmed; release or refuse those held before."""
-    holds = open_holds(con)
-    if holds:
-        _resolve_holds(con, batch, holds)
-    jumps = con.execute(sql("load/jump.sql"), [*BOUNDS, *BOUNDS]).fetchall()
-    resolved = refused_prices(con) if jumps else {}
-    for row_number, unit_ratio, upfront_ratio, unit_before, upfront_before in jumps:
-        is_unit = unit_ratio is not None and not BOUNDS[0] <= unit_ratio <= BOUNDS[1]
-        name, ratio, before = (
-            ("unit_price", unit_ratio, unit_before) if is_unit else ("upfront_price", upfront_ratio, upfront_before)
-        )
-        reason = f"{ratio:.3g} times the last price, {plain_amount(before)}; waits for confirmation"
-        _refuse_row(con, batch, row_number, "history", reason, name)
-        decided_by = resolved.get(shown_price(batch.refusals[-1]))
-        if decided_by:
-            batch.refusals[-1] = batch.refusals[-1].decided("refuse", by=decided_by)
+def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
+    """Hold list prices that moved far, or together, or out of the range of all; release or refuse those held before."""
+    live = {
+        number
+        for number, fetch in enumerate(batch.fetches)
+        if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
+    }
+    complete = {number for number in live if batch.fetches[number].complete and number not in batch.incomplete}
+    waiting = open_holds(con)
+    holds.prepare(con, waiting)
+    first_sight.prepare(con)
+    replaced = holds.replacements(con, complete)
+    own = {move.row for _, _, _, move in replaced.moves}
+    _hold(con, batch, first_sight.out_of_band(con, seen=False, without=own), waiting, gate="band")
+    found = holds.verdicts(con, waiting, replaced, live=live)
+    for number, reason in found.refused_fetches.items():
+        batch.refused_fetches[number] = reason
+        _refuse_fetch(con, batch, number, reason)
+    _hold(con, batch, found.held, {}, replaced.offers)
+    for hold, is_accepted in found.resolved:
+        decision, by = ("accept", "confirmed by a later observation") if is_accepted else ("refuse", NOT_REPEATED)
+        batch.refusals.append(hold.decided(decision, by=by))
+    for row_number, hold in found.still:
+        _wait(con, batch, row_number, hold)
+        _leave_unsaid(batch, replaced.offers.get(row_number, ()))
+    for row_number, hold in found.released:
+        _release(con, row_number, hold)
+    _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
+    _hold(con, batch, first_sight.out_of_band(con, seen=True), waiting, gate="band")
+    _resolve_band_holds(con, batch, waiting)
 
 
-def _resolve_holds(
-    con: duckdb.DuckDBPyConnection, batch: Batch, holds: Mapping[tuple[str, int], list[Quarantined]]
+def _hold(
+    con: duckdb.DuckDBPyConnection,
+    batch: Batch,
+    rows: Sequence[holds.Held],
+    waiting: Mapping[tuple[str, int], list[Quarantined]],
+    replaced: Mapping[int, list[int]] = MappingProxyType({}),
+    *,
+    gate: str = "history",
 ) -> None:
-    con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
-    insert_rows(con, "held_key", list(holds))
-    rows = con.execute(
-        "select row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, document_sha256 "
-        "from observed_row semi join held_key using (source, offer_id) where not is_past_gates"
+    """Let rows wait, those of a price in `waiting` as seen once more; a person's refusal of the same price counts."""
+    refused = refused_prices(con) if rows else {}
+    for held in rows:
+        _refuse_row(con, batch, held.row, gate, held.reason, held.field)
+        new = batch.refusals[-1]
+        before = waiting.get((new.source, new.offer_id or 0), [])
+        same = next((each for each in before if each.gate == gate and each.row_json == new.row_json), None)
+        decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(new))
+        if same is not None:
+            batch.refusals[-1] = same.waits_at(new.fetch, new.observed_at)
+        elif decided_by:
+            batch.refusals[-1] = new.decided("refuse", by=decided_by)
+        _leave_unsaid(batch, replaced.get(held.row, ()))
+
+
+def _resolve_band_holds(
+    con: duckdb.DuckDBPyConnection, batch: Batch, waiting: Mapping[tuple[str, int], list[Quarantined]]
+) -> None:
+    """Refuse what waited as out of its range where the offer has another price now, or another waits."""
+    held = {(each.source, each.offer_id): each for each in batch.refusals if each.gate == "band"}
+    accepted = {
+        (source, offer_id): at
+        for source, offer_id, at in con.execute(
+            "select source, offer_id, max(observed_at) from observed_row semi join held_key using (source, offer_id) "
+            "where unit_price is not null group by all"
+        ).fetchall()
+    }
+    for key, rows in waiting.items():
+        new = held.get(key)
+        at = accepted.get(key) or (new.observed_at if new is not None and new.row_json != rows[0].row_json else None)
+        batch.refusals += [
+            row.decided("refuse", by=NOT_REPEATED)
+            for row in rows
+            if row.gate == "band" and at is not None and at > row.observed_at
+        ]
+
+
+def _leave_unsaid(batch: Batch, offer_ids: Iterable[int]) -> None:
+    """Record that the fetch of the last refusal neither confirms nor ends offers whose place the held one takes."""
+    batch.refusals += [batch.refusals[-1].in_place_of(offer_id) for offer_id in offer_ids]
+
+
+def _wait(con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, hold: Quarantined) -> None:
+    """Record that a price which waits was seen once more."""
+    ((number, observed_at),) = con.execute(
+        "select fetch_number, observed_at from observed_row where row_number = ?", [row_number]
     ).fetchall()
-    for row_number, fetch_number, source, offer_id, observed_at, unit_price, upfront_price, sha256 in rows:
-        waiting = holds[source, offer_id]
-        hold = waiting[0]
-        if observed_at <= hold.observed_at:
-            continue
-        held = json.loads(hold.row_json)
-        if (plain_amount(unit_price), plain_amount(upfront_price)) != (
-            plain_amount(held.get("unit_price")),
-            plain_amount(held.get("upfront_price")),
-        ):
-            batch.refusals += [row.decided("refuse", by=NOT_REPEATED) for row in waiting]
-        elif sha256 == hold.document_sha256 and observed_at - hold.observed_at < CONFIRMED_AFTER:
-            con.execute("delete from observed_row where row_number = ?", [row_number])
-            batch.refusals.append(hold.waits_at(fetch_number, observed_at))
-        else:
-            batch.refusals += [row.decided("accept", by="confirmed by a later observation") for row in waiting]
-            con.execute("update observed_row set is_past_gates = true where row_number = ?", [row_number])
-            # The jump counts from when it was first seen.
-            con.execute(
-                "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
-                "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
-                "from observed_row where row_number = ?",
-                [hold.observed_at, hold.document_sha256, row_number],
-            )
+    con.execute("delete from observed_row where row_number = ?", [row_number])
+    batch.refusals.append(hold.waits_at(number, observed_at))
+
+
+def _release(con: duckdb.DuckDBPyConnection, row_number: int, hold: Quarantined) -> None:
+    """Let in a price that was confirmed: it counts from when it was first seen."""
+    con.execute(
+        "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
+        "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
+        "from observed_row where row_number = ?",
+        [hold.observed_at, hold.document_sha256, row_number],
+    )
 
 
 def _refuse_row(
@@ -343,35 +375,73 @@ def _refuse_row(
     cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
     columns = [column[0] for column in cursor.description or ()]
     row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
-    con.execute("delete from observed_row where row_number = ?", [row_number])
+    # Also its copy at its first sighting, if it was let in.
+    con.execute("delete from observed_row where row_number in (?, -? - 1)", [row_number, row_number])
+    batch.refusals.append(_refusal(batch, row, gate, reason, name))
+
+
+def _name_rows(con: duckdb.DuckDBPyConnection, row_numbers: Iterable[int]) -> None:
+    """Make `named_row`, the numbers of some staged rows."""
+    con.execute("create or replace temp table named_row (row_number BIGINT)")
+    insert_rows(con, "named_row", [(number,) for number in row_numbers])
+
+
+def _refused_rows(
+    con: duckdb.DuckDBPyConnection, batch: Batch, reasons: Mapping[int, tuple[str, str, str]]
+) -> list[Quarantined]:
+    """Take staged rows out, and return their refusals in order; `reasons` has gate, reason and field of each number."""
+    if not reasons:
+        return []
+    _name_rows(con, reasons)
+    cursor = con.execute("delete from observed_row where row_number in (from named_row) returning *")
+    columns = [column[0] for column in cursor.description or ()]
+    rows = {row["row_number"]: row for row in (dict(zip(columns, each, strict=True)) for each in cursor.fetchall())}
+    return [_refusal(batch, rows[number], *why) for number, why in reasons.items()]
+
+
+def _refusal(batch: Batch, row: Mapping[str, Any], gate: str, reason: str, name: str) -> Quarantined:
+    """Return the refusal of a staged row."""
     number = row["fetch_number"]
-    batch.refusals.append(
-        Quarantined.of(
-            batch.fetches[number],
-            number,
-            gate=gate,
-            reason=reason,
-            field=name,
-            value=plain_amount(row[name]) or "",
-            row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
-            offer_id=row["offer_id"],
-            document_sha256=row["document_sha256"],
-            observed_at=row["observed_at"],
-        )
+    return Quarantined.of(
+        batch.fetches[number],
+        number,
+        gate=gate,
+        reason=reason,
+        field=name,
+        value=plain_amount(row[name]) or "",
+        row_json=row_json({key: row[key] for key in tables.OBSERVATION}),
+        offer_id=row["offer_id"],
+        document_sha256=row["document_sha256"],
+        observed_at=row["observed_at"],
     )
+
+
+def contradicted(con: duckdb.DuckDBPyConnection, batch: Batch) -> list[Quarantined]:
+    """Return the rows, already in the log, whose moment is void as the log has another price of it: neither counts."""
+    found = {number: (other, sha256) for number, other, sha256 in con.execute(sql("load/void_row.sql")).fetchall()}
+    if not found:
+        return []
+    _name_rows(con, found)
+    cursor = con.execute("select * from observed_row where row_number in (from named_row) order by row_number")
+    columns = [column[0] for column in cursor.description or ()]
+    refusals = []
+    for each in cursor.fetchall():
+        row = dict(zip(columns, each, strict=True))
+        other, sha256 = found[row["row_number"]]
+        reason = f"{CONTRADICTS}, {plain_amount(other) or 'none'}, in document {sha256[:12]}"
+        refusals.append(_refusal(batch, row, "batch", reason, "unit_price"))
+    return refusals
 
 
 def _stage_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     start_fetches(con)
+    named = [
+        [number, fetch.source, fetch.scope, naive(fetch.observed_at), fetch.document_sha256]
+        for number, fetch in enumerate(batch.fetches)
+    ]
+    insert_rows(con, "new_run", named)
     fetches = [
-        [
-            number,
-            fetch.source,
-            fetch.scope,
-            naive(fetch.observed_at),
-            fetch.complete and number not in batch.incomplete,
-            fetch.document_sha256,
-        ]
+        [*named[number], fetch.complete and number not in batch.incomplete]
         for number, fetch in enumerate(batch.fetches)
         if not fetch.error and number not in batch.refused_fetches and number not in batch.empty
     ]

@@ -3,16 +3,16 @@
 Readers have the published file.
 """
 
-import fcntl
 import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -28,6 +28,8 @@ SQL = files("warehouse") / "sql"
 
 FILE_NAME = "build.duckdb"
 LOCK = "writer.lock"
+HOLDER = 80
+"""Bytes of the lock that say who holds it; blanks where nobody does."""
 
 
 def sql(name: str) -> str:
@@ -108,6 +110,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
         con.execute("create schema if not exists meta")
         con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
         _apply(con, _steps(con))
+        create_views(con)
         create_macros(con)
         with ducklake.transaction(con):
             load_instance_types(con)
@@ -118,10 +121,12 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             con.execute("create schema if not exists meta")
             con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
             con.execute("create table if not exists meta.made (sha256 VARCHAR, made_at TIMESTAMP)")
+            con.execute("create table if not exists meta.reserved (last_fetch_no INTEGER)")
             con.execute(publication.TABLE)
             _apply(con, _steps(con))
             if _made(con) != _to_make():
                 with ducklake.transaction(con):
+                    create_views(con, is_appended=True)
                     create_macros(con)
                     load_instance_types(con)
                     con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
@@ -147,6 +152,9 @@ def _apply(con: duckdb.DuckDBPyConnection, steps: Sequence[Traversable]) -> None
     for step in steps:
         with ducklake.transaction(con):
             con.execute(step.read_text())
+            if step is steps[-1]:
+                # No log is ever without the names that everybody asks.
+                create_views(con, is_appended=ducklake.of(con) is not None)
             con.execute("insert into meta.migration values (?, ?)", [step.name, _now()])
 
 
@@ -154,9 +162,9 @@ def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether a lake has the newest shape, macros and facts; nothing is written."""
     there = con.execute(
         "select count(*) from duckdb_tables() where database_name = current_database() and schema_name = 'meta' "
-        "and table_name in ('migration', 'made', 'publication')"
+        "and table_name in ('migration', 'made', 'publication', 'reserved')"
     ).fetchone()
-    return there == (3,) and not _steps(con) and _made(con) == _to_make()
+    return there == (4,) and not _steps(con) and _made(con) == _to_make()
 
 
 def _made(con: duckdb.DuckDBPyConnection) -> str | None:
@@ -169,23 +177,58 @@ def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
     import hashlib
 
-    return hashlib.sha256(repr([macros(), instance_types.read_table()]).encode()).hexdigest()
+    return hashlib.sha256(repr([views(is_appended=True), macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
 def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def create_macros(con: duckdb.DuckDBPyConnection) -> None:
-    """Create, in the database in use, the table macros that derive points and intervals from the log."""
-    for statement in macros():
+VIEWS = {
+    "log": ("withdrawn_fetch", "other_event"),
+    "core": ("price_event", "scope_run", "sighting", "document"),
+}
+"""Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
+LAST_OF_CHAIN = "qualify row_number() over (partition by offer_no, source order by valid_from desc) = 1"
+"""Of the rows of log.price_open those that count in a lake, where they are only appended: replacing a row of a table
+conflicts with every insertion by others."""
+
+
+def create_views(con: duckdb.DuckDBPyConnection, *, is_appended: bool = False) -> None:
+    """Create, in the database in use, the views of the tables of `log`; `is_appended` where it is a lake."""
+    for statement in views(is_appended=is_appended):
         con.execute(statement)
 
 
-def macros() -> list[str]:
+def views(*, is_appended: bool = False) -> list[str]:
+    """Return the statements that make the views of the log's tables."""
+    last = f" {LAST_OF_CHAIN}" if is_appended else ""
+    return [f"create or replace view log.open_link as from log.price_open{last}"] + [
+        f"create or replace view {schema}.{name} as {sql(f'log/{name}.sql')}"
+        for schema, names in VIEWS.items()
+        for name in names
+    ]
+
+
+def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
+    """Create, in the database in use, the table macros that derive points and intervals from the log.
+
+    With `of_events` all follow from core.price_event alone, where a database has no tables of `log`.
+    """
+    for statement in macros(of_events=of_events):
+        con.execute(statement)
+
+
+def macros(*, of_events: bool = False) -> list[str]:
     """Return the statements that make the table macros of the log."""
-    names = ("price_point", "price_known_at")
-    return [f"create or replace macro core.{name}(moment) as table {sql(name + '.sql')}" for name in names]
+    point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
+    found = {"core.price_point": point, "core.price_known_at": known_at}
+    if not of_events:
+        others = known_at.replace("core.price_point(", "log.other_point(")
+        found["log.other_point"] = point.replace("core.price_event", "log.other_event")
+        found["log.other_known_at"] = others
+        found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
+    return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
 
 
 def keep(con: duckdb.DuckDBPyConnection) -> None:
@@ -204,16 +247,27 @@ def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
-    """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`.
-
-    They pass as one JSON text: duckdb's executemany tries to import optional packages with every value, 0.2 ms each.
-    """
+    """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`."""
     if rows:
-        values = ", ".join(f"r->>{place}" for place in range(len(rows[0])))
-        con.execute(
-            f"insert into {table} select {values} from (select unnest(from_json(?, '[\"JSON\"]')) as r)",
-            [json.dumps(rows, default=str, ensure_ascii=False)],
-        )
+        import pyarrow as pa
+
+        columns = [_arrow(values) for values in zip(*rows, strict=True)]
+        con.register("inserted_row", pa.table(columns, names=[str(place) for place in range(len(columns))]))
+        try:
+            con.execute(f"insert into {table} from inserted_row")
+        finally:
+            con.unregister("inserted_row")
+
+
+def _arrow(values: Sequence[object]) -> Any:
+    """Return the values of a column as Arrow holds them; as text where they are of several types, or of none of its."""
+    import pyarrow as pa
+
+    plain = [json.dumps(each, default=str) if isinstance(each, list | tuple | dict) else each for each in values]
+    try:
+        return pa.array(plain)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([None if each is None else str(each) for each in plain], pa.string())
 
 
 def quote(text: str) -> str:
@@ -228,26 +282,18 @@ def declared_tables() -> dict[str, tuple[str, ...]]:
 
 @contextmanager
 def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
-    deadline = datetime.now(UTC).timestamp() + wait_seconds
-    with path.open("a+") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if datetime.now(UTC).timestamp() >= deadline:
-                    file.seek(0)
-                    holder = file.read().strip() or "an unknown process"
-                    raise WriterBusy(
-                        f"another run is writing: {holder}",
-                        source=str(path),
-                        hint="Wait for it to end, or pass --wait SECONDS",
-                    ) from None
-                time.sleep(0.1)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}\n")
-        file.flush()
+    deadline = time.monotonic() + wait_seconds
+    with disk.lock_file(path) as file:
+        while not disk.try_lock(file):
+            if time.monotonic() >= deadline:
+                holder = os.pread(file, HOLDER, 0).decode(errors="replace").strip() or "an unknown process"
+                hint = "Wait for it to end, or pass --wait SECONDS"
+                raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
+            time.sleep(0.1)
+        holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"
+        os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
         try:
             yield
         finally:
-            file.truncate(0)
+            with suppress(OSError):  # of a disk that fails: what matters is that the lock ends
+                os.pwrite(file, b" " * HOLDER, 0)

@@ -5,6 +5,7 @@ order, as it waits for what comes next.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,28 +15,30 @@ import polars as pl
 
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
-from warehouse.log.batch import Batch, stage
+from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import Quarantined, find, record, waiting_with
+from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
+from warehouse.log.shared_rows import name_documents
 from warehouse.schema import tables
 
-SCOPE_RUN = (
-    "run_id",
+SCOPE_FETCH = (
+    "fetch_no",
     "source",
     "scope",
     "observed_at",
+    "document_no",
+    "recorded_at",
+    "run_id",
     "complete",
     "archived",
     "status",
     "n_rows",
     "n_refused",
-    "document_sha256",
     "error",
-    "recorded_at",
 )
 
 
@@ -63,7 +66,9 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     meanwhile. Raises ChipledgerError where two offers share an id.
     """
     rounds = list(_rounds(fetches))
-    scopes = {(fetch.source, fetch.scope) for batch in rounds for fetch in batch}
+    every = [fetch for batch in rounds for fetch in batch]
+    scopes = {(fetch.source, fetch.scope) for fetch in every}
+    name_documents(con, (sha256 for fetch in every for sha256 in _hashes(fetch)))
 
     def append() -> list[ScopeResult]:
         return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
@@ -82,6 +87,7 @@ def decide(
     """
     scope = find(con, quarantine_id)
     at = naive(recorded_at)
+    name_documents(con, (each.document_sha256 for each in waiting_with(con, scope)))
 
     def carry_out() -> Quarantined:
         row = find(con, quarantine_id)
@@ -95,7 +101,18 @@ def decide(
 
 
 def checked_row(row: Quarantined) -> pl.DataFrame:
-    """Return a quarantined row as the row gate accepts it; raise ChipledgerError where it does not."""
+    """Return a quarantined row as the row gate accepts it; raise ChipledgerError where it does not.
+
+    Raises it too where the row is in the log already, beside another price of its moment.
+    """
+    if row.reason.startswith(CONTRADICTS):
+        raise ChipledgerError(
+            "it cannot be accepted: both prices are in the log",
+            source=row.source,
+            field=row.field,
+            value=row.value,
+            hint="Withdraw the document that has the wrong one; docs/importing.md says how",
+        )
     content = json.loads(row.row_json)
     text = {
         name: None
@@ -126,6 +143,7 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
             scope=pl.lit(row.scope),
             observed_at=pl.lit(row.observed_at),
             is_past_gates=pl.lit(value=True),
+            is_archived=pl.lit(value=False),
             fetch_number=pl.lit(0, pl.Int64),
             refusal_number=pl.lit(None, pl.Int64),
         ),
@@ -170,36 +188,37 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
         return results
     stage(con, batch)
     events = append_events(con, recorded_at=recorded_at)
+    batch.refusals += contradicted(con, batch)
     record(con, batch.refusals, recorded_at=recorded_at)
     # Events are of a scope and a round, not of a fetch: the first fetch of the scope gets the number.
     counts = dict(con.execute(sql("load/row_count.sql")).fetchall())
+    n_refused = Counter(refusal.fetch for refusal in batch.refusals if refusal.decision != "accept")
+    numbers = {
+        number: (fetch_no, document_no)
+        for number, fetch_no, document_no in con.execute(
+            "select fetch_number, fetch_no, document_no from new_number where fetch_number is not null"
+        ).fetchall()
+    }
     records = []
     for number, fetch in enumerate(batch.fetches):
-        result = _result(
-            batch, number, n_rows=counts.get(number, 0), n_events=events.pop((fetch.source, fetch.scope), 0)
+        result = ScopeResult(
+            source=fetch.source,
+            scope=fetch.scope,
+            observed_at=fetch.observed_at,
+            status=_status(batch, number),
+            n_rows=counts.get(number, 0),
+            n_refused=n_refused[number],
+            n_events=events.pop((fetch.source, fetch.scope), 0),
+            error=fetch.error or batch.refused_fetches.get(number),
         )
-        records.append(_record(batch, number, result, recorded_at))
+        records.append(_record(batch, number, result, numbers[number], recorded_at))
         if result.status == "ok":
             append_facts(
                 con, fetch.facts, source=fetch.source, observed_at=naive(fetch.observed_at), recorded_at=recorded_at
             )
         results.append(result)
-    insert_rows(con, f"core.scope_run ({', '.join(SCOPE_RUN)})", records)
+    insert_rows(con, f"log.scope_fetch ({', '.join(SCOPE_FETCH)})", records)
     return results
-
-
-def _result(batch: Batch, number: int, *, n_rows: int, n_events: int) -> ScopeResult:
-    fetch = batch.fetches[number]
-    return ScopeResult(
-        source=fetch.source,
-        scope=fetch.scope,
-        observed_at=fetch.observed_at,
-        status=_status(batch, number),
-        n_rows=n_rows,
-        n_refused=sum(1 for refusal in batch.refusals if refusal.fetch == number and refusal.decision != "accept"),
-        n_events=n_events,
-        error=fetch.error or batch.refused_fetches.get(number),
-    )
 
 
 def _status(batch: Batch, number: int) -> str:
@@ -210,34 +229,50 @@ def _status(batch: Batch, number: int) -> str:
     return "empty" if number in batch.empty else "ok"
 
 
-def _record(batch: Batch, number: int, result: ScopeResult, recorded_at: datetime) -> tuple[object, ...]:
-    """Return the row of a fetch in core.scope_run, of the columns SCOPE_RUN."""
+def _record(
+    batch: Batch, number: int, result: ScopeResult, numbers: tuple[int, int | None], recorded_at: datetime
+) -> tuple[object, ...]:
+    """Return the row of a fetch in log.scope_fetch, of the columns SCOPE_FETCH; its own number and its document's."""
     fetch = batch.fetches[number]
+    fetch_no, document_no = numbers
     complete = fetch.complete and result.status == "ok" and number not in batch.incomplete
     return (
-        fetch.run_id,
+        fetch_no,
         fetch.source,
         fetch.scope,
         naive(fetch.observed_at),
+        document_no,
+        recorded_at,
+        fetch.run_id,
         complete,
         fetch.archived,
         result.status,
         result.n_rows,
         result.n_refused,
-        fetch.document_sha256,
         result.error,
-        recorded_at,
     )
+
+
+def _hashes(fetch: ParsedFetch) -> Iterator[str | None]:
+    """Yield the documents that a fetch and its rows name."""
+    yield fetch.document_sha256
+    for rows in (fetch.rows, fetch.set_aside):
+        if rows is not None and "document_sha256" in rows.columns:
+            yield from rows["document_sha256"].unique()
 
 
 def _known_fetches(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch]) -> set[tuple[object, ...]]:
     # Of these sources and moments alone: the log has every fetch of years.
+    con.execute("create or replace temp table asked_fetch (source VARCHAR, observed_at TIMESTAMP)")
+    insert_rows(con, "asked_fetch", sorted({(fetch.source, naive(fetch.observed_at)) for fetch in fetches}))
+    con.execute(
+        "create or replace temp table found_fetch as select source, scope, observed_at, document_no, status "
+        "from log.scope_fetch semi join asked_fetch using (source, observed_at) where status is not null"
+    )
     rows = con.execute(
-        "select source, scope, observed_at, document_sha256, trusted from core.scope_run "
-        "cross join (values (false), (true)) as wanted (trusted) "
-        "where source in (select unnest(?)) and observed_at in (select unnest(?::TIMESTAMP[])) "
-        "and (not trusted or status = 'ok')",
-        [sorted({fetch.source for fetch in fetches}), sorted({naive(fetch.observed_at) for fetch in fetches})],
+        "select f.source, f.scope, f.observed_at, d.document_sha256, w.trusted from found_fetch as f "
+        "left join log.document as d on f.document_no = d.document_no "
+        "cross join (values (false), (true)) as w (trusted) where not w.trusted or f.status = 'ok'"
     ).fetchall()
     return {tuple(row) for row in rows}
 

@@ -6,16 +6,19 @@ from datetime import datetime
 
 import polars as pl
 
+from warehouse.documents import RefusedRow
+
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedFetch:
     """A fetch with the content of its documents. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
-    `error` is set, and `rows` empty, where the fetch failed or could not be parsed. `trusted` fetches, which a person
-    accepted, pass the batch and history gates. `flagged` rows, which have `flag` and a time of their own, are refused
-    for good: their collector withdrew them. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`.
+    `error` is set, and `rows` empty, where the fetch failed or could not be parsed; `refused` where it was refused
+    whole before it was parsed. `trusted` fetches, which a person accepted, pass the batch and history gates.
+    `set_aside` are rows that are no prices as they are, with `reason`, `field`, `value`, a time of their own, and
+    `is_withdrawn`: refused for good by their collector. `facts` are frames by the name of their table, for
+    `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.
     """
 
     run_id: str
@@ -27,6 +30,8 @@ class ParsedFetch:
     document_sha256: str | None
     rows: pl.DataFrame
     error: str | None = None
+    refused: str = ""
     trusted: bool = False
     facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    flagged: pl.DataFrame | None = None
+    set_aside: pl.DataFrame | None = None
+    unread: tuple[RefusedRow, ...] = ()

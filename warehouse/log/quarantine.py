@@ -1,6 +1,7 @@
 """What was refused: stored with its reason, listed, and resolved by a person or by a later confirmation."""
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ import duckdb
 
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows
+from warehouse.log.moves import FOR_PERSON
 
 if TYPE_CHECKING:
     from warehouse.log.parsed import ParsedFetch
@@ -72,6 +74,11 @@ class Quarantined:
             document_sha256=document_sha256 or fetch.document_sha256,
         )
 
+    @property
+    def for_person(self) -> bool:
+        """Return whether no second fetch releases it."""
+        return self.reason.endswith(FOR_PERSON)
+
     def decided(self, decision: str, *, by: str) -> "Quarantined":
         """Return the decision that resolves this row."""
         return replace(self, decision=decision, decided_by=by)
@@ -82,15 +89,26 @@ class Quarantined:
 
     def waits_at(self, fetch: int, observed_at: datetime) -> "Quarantined":
         """Return the same held price, seen once more but not yet confirmed."""
-        key = f"{self.quarantine_id}\x1f{observed_at.isoformat()}"
-        return replace(
-            self,
-            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
-            fetch=fetch,
-            observed_at=observed_at,
-        )
+        return replace(self, quarantine_id=self._id_with(observed_at.isoformat()), fetch=fetch, observed_at=observed_at)
+
+    def in_place_of(self, offer_id: int) -> "Quarantined":
+        """Return that nothing is known of another offer, whose place the held one would take; nobody has to look."""
+        reason, by = f"another offer in its place waits: {self.quarantine_id}", "the gate"
+        row = replace(self, quarantine_id=self._id_with(str(offer_id)), offer_id=offer_id, reason=reason, row_json="{}")
+        return row.decided("refuse", by=by)
+
+    def _id_with(self, text: str) -> int:
+        key = f"{self.quarantine_id}\x1f{text}"
+        return int(hashlib.sha256(key.encode()).hexdigest()[:13], 16)
 
 
+HOLDING = ("history", "band")
+"""Gates whose refused rows wait: they may be right, and a later fetch or a person lets them in."""
+
+CONTRADICTS = "another price of the same offer, source and moment is known, so that neither counts"
+"""How the reason of a row begins that is in the log beside another one."""
+OVERTAKEN = "a later fetch of the scope was accepted"
+"""Who refused a fetch that was open when a later one was accepted."""
 NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
 
@@ -118,8 +136,8 @@ def record(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recor
     known = dict(
         con.execute(
             "select quarantine_id, arg_max(decision, (recorded_at, decision is not null)) from core.quarantine "
-            "where quarantine_id in (select unnest(?::BIGINT[])) group by quarantine_id",
-            [[row.quarantine_id for row in rows]],
+            "where quarantine_id in (select unnest(from_json(?, '[\"BIGINT\"]'))) group by quarantine_id",
+            [json.dumps([row.quarantine_id for row in rows])],
         ).fetchall()
     )
     values = []
@@ -142,35 +160,58 @@ def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[
     return found if everything else [row for row in found if row.decision is None]
 
 
+def close_overtaken(con: duckdb.DuckDBPyConnection, accepted: Quarantined, *, recorded_at: datetime) -> None:
+    """Refuse the open fetches of a scope that are older than one of it that was accepted: nobody needs them."""
+    older = [
+        row.decided("refuse", by=OVERTAKEN)
+        for row in listed(con)
+        if (row.source, row.scope, row.row_json) == (accepted.source, accepted.scope, "{}")
+        and row.observed_at < accepted.observed_at
+    ]
+    record(con, older, recorded_at=recorded_at)
+
+
 def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Quarantined]]:
     """Return the prices that wait for confirmation, oldest first, by source and offer."""
     holds: dict[tuple[str, int], list[Quarantined]] = {}
     for row in listed(con):
-        if row.gate == "history" and row.offer_id is not None:
+        if row.gate in HOLDING and row.offer_id is not None:
             holds.setdefault((row.source, row.offer_id), []).append(row)
     return holds
 
 
 def waiting_with(con: duckdb.DuckDBPyConnection, row: Quarantined) -> list[Quarantined]:
-    """Return the open rows that are the same price of the same offer in the same document, oldest first."""
-    if row.gate != "history" or row.offer_id is None:
+    """Return the open rows that are the same price of the same offer, oldest first."""
+    if row.gate not in HOLDING or row.offer_id is None:
         return [row]
     waiting = open_holds(con)[row.source, row.offer_id]
     return [each for each in waiting if shown_price(each) == shown_price(row)]
 
 
 def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], str]:
-    """Return the prices that jumped and were refused by a person, as `shown_price` names them, and by whom."""
+    """Return the prices that waited and were refused by a person, as `shown_price` names them, and by whom.
+
+    A refusal counts as long as every fetch of its scope shows the price: where one did not, it is judged anew.
+    """
+    last = {
+        (source, scope): at
+        for source, scope, at in con.execute(
+            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+        ).fetchall()
+    }
     return {
         shown_price(row): row.decided_by or ""
         for row in listed(con, everything=True)
-        if row.gate == "history" and row.decision == "refuse" and row.decided_by != NOT_REPEATED
+        if row.gate in HOLDING
+        and row.decision == "refuse"
+        and row.decided_by != NOT_REPEATED
+        and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
     }
 
 
 def shown_price(row: Quarantined) -> tuple[object, ...]:
-    """Return what makes two sightings of a price one: source, offer, document and the row itself."""
-    return (row.source, row.offer_id, row.document_sha256, row.row_json)
+    """Return what makes two sightings of a price one: source, offer and the row itself, whatever the document."""
+    return (row.source, row.offer_id, row.row_json)
 
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:

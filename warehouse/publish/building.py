@@ -1,7 +1,8 @@
 """What a published file holds, made in its order from the log: its copy, what follows from it, marts, macros, words."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,21 +13,39 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log import db
-from warehouse.log.db import create_macros, insert_rows, quote, sql
+from warehouse.log.db import LAST_OF_CHAIN, create_macros, create_views, insert_rows, quote, sql
 from warehouse.log.events import naive
-from warehouse.publish import incremental_days, incremental_offers
 from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, describe
-from warehouse.schema.tables import MOVED, SCHEMAS, TABLES, ddl, table_named
+from warehouse.schema.tables import MOVED, SCHEMAS, STORED_TABLES, ddl, table_named
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByOffer:
+    """How a table's rows follow from those of single offers.
+
+    `at` orders an offer's rows; with `offer_id` and `key` it tells them apart. `renewed` columns of the last rows
+    change as time goes by; `same` are those by which a row is known to have changed otherwise. Without `renewed` an
+    untouched offer's rows stay as they are.
+    """
+
+    at: str = "valid_from"
+    key: Sequence[str] = ()
+    same: Sequence[str] = ()
+    renewed: Sequence[str] = ()
+
+    @property
+    def since(self) -> str:
+        """Return where an offer's tail begins, as `at` says it."""
+        return "t.since" if self.at == "valid_from" else "t.since::DATE"
 
 
 class Model(Protocol):
     """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
 
-    `incremental_day` is as in warehouse.publish.incremental_days, `by_offer` and `dependents` as in
-    warehouse.publish.incremental_offers: None where the mart is made
-    anew each time.
+    `by_offer` is None where the mart is not amended by offer (warehouse.publish.amending); `amended` is the SELECT that
+    says what else has to be made again, None where nothing does.
     """
 
     @property
@@ -42,11 +61,9 @@ class Model(Protocol):
     @property
     def example(self) -> str | None: ...
     @property
-    def incremental_day(self) -> str | None: ...
+    def by_offer(self) -> ByOffer | None: ...
     @property
-    def by_offer(self) -> incremental_offers.ByOffer | None: ...
-    @property
-    def dependents(self) -> str | None: ...
+    def amended(self) -> str | None: ...
 
 
 class ComputedTable(Protocol):
@@ -85,6 +102,7 @@ class Contents:
 
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
     all that the file has then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
+    `code` names a state of the code where the version does not: a file that another state made is not amended.
     """
 
     marts: Sequence[Model]
@@ -96,17 +114,35 @@ class Contents:
     sources: Iterable[SourceRow]
     ranked_days: int = 90
     marketplace_days: int = 30
+    code: str = ""
 
     @property
     def sql_sha256(self) -> str:
-        """Return the hash of the SELECTs that marts and what they rest on are made by."""
-        marts = (*self.marts, *self.public)
-        selects = [
-            (mart.schema, mart.name, mart.sql, mart.is_table, mart.incremental_day, mart.by_offer, mart.dependents)
-            for mart in marts
+        """Return the hash of all that a file is made by."""
+        marts = [
+            (mart.schema, mart.name, mart.row, mart.sql, mart.is_table, mart.by_offer, mart.amended)
+            for mart in (*self.marts, *self.public)
         ]
+        macros = [(macro.name, macro.row, *macro.parameters, macro.sql) for macro in self.macros]
+        computed = [(table.name, table.row, *table.columns) for table in self.computed]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
-        return hashlib.sha256(repr((selects, db.macros(), core)).encode()).hexdigest()
+        made_by = (self.code, marts, macros, computed, self.aliases, db.views(), db.macros(), core)
+        return hashlib.sha256(repr(made_by).encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What one published file is made of: contents, moment, version, and the snapshot of a lake that is its log."""
+
+    contents: Contents
+    built_at: datetime
+    version: str
+    snapshot_id: int | None
+
+    @property
+    def at(self) -> str:
+        """Return what follows a table of the log in a SELECT: the snapshot of a lake, which others write meanwhile."""
+        return "" if self.snapshot_id is None else f" at (version => {self.snapshot_id})"
 
 
 OF_OFFERS = ("current_instance_type", "offer_unit")
@@ -114,57 +150,57 @@ OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
 """SELECTs of core, those before and after the intervals of prices."""
 
 
-def build(
-    con: duckdb.DuckDBPyConnection,
-    part: Path,
-    *,
-    before: Path,
-    contents: Contents,
-    built_at: datetime,
-    version: str,
-    snapshot_id: int | None,
-) -> None:
-    """Make a published file from the log that the connection has open, of a lake from one snapshot.
+SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"
 
-    What did not change since the file `before` is copied from there, where there is one.
+
+@contextmanager
+def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
+    """Attach a file that is being made as `published`; yield the name of the log's database, in use before and after.
+
+    No transaction may be open. A crash leaves the file to be thrown away, so nothing has to bring it back.
     """
-    build = con.execute("select current_database()").fetchone()
-    if build is None:
+    log = con.execute("select current_database()").fetchone()
+    if log is None:
         raise ChipledgerError("the writer's file has no name", source="build.duckdb")
-    # A part file that a crash leaves is thrown away, so nothing has to bring it back.
     con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
     try:
-        with (
-            incremental_days.attached(con, before) as has_before,
-            incremental_offers.shadow(con),
-            ducklake.transaction(con),
-        ):
-            con.execute("use published")
-            for schema in SCHEMAS:
-                con.execute(f"create schema {schema}")
-            con.execute(
-                "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
-                "0 as n_incremental_builds, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days",
-                [naive(built_at), version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
-            )
-            _copy_log(con, build[0], snapshot_id)
-            _make_references(con, contents, before.parent)
-            db.keep(con)
-            is_alike = has_before and incremental_days.is_alike(con)
-            offers = incremental_offers.begin(con) if is_alike else None
-            _make_intervals(con, offers)
-            _make_marts(con, contents.marts, offers, is_before_alike=is_alike)
-            for macro in contents.macros:
-                con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
-            for table in contents.computed:
-                shape = ", ".join(f"{name} {columns()[name].type}" for name in table.columns)
-                con.execute(f"create table int.{table.name} ({shape})")
-                insert_rows(con, f"int.{table.name}", table.rows(con))
-            _make_public(con, contents)
-            describe(con, contents.marts, contents.computed, contents.public, contents.macros)
+        con.execute("use published")
+        yield log[0]
     finally:
-        con.execute(f"use {build[0]}")
+        con.execute(f"use {log[0]}")
         con.execute("detach published")
+
+
+def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: Path) -> None:
+    """Make a published file from nothing, from the log that the connection has open.
+
+    The cache in `data_dir` has the reference tables.
+    """
+    contents = made.contents
+    with attached(con, part) as log, ducklake.transaction(con):
+        for schema in SCHEMAS:
+            con.execute(f"create schema {schema}")
+        con.execute(
+            "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
+            "0 as n_incremental_builds, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days, "
+            f"(select max(history_id) from {log}.meta.history{made.at}) as history_id",
+            [naive(made.built_at), made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
+        )
+        _copy_log(con, log, made.at)
+        _make_references(con, contents, data_dir)
+        db.keep(con)
+        con.execute(f"create table core.sku_price as {SKU_PRICE}")
+        for name in OF_PRICES:
+            con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
+        _make_marts(con, contents.marts)
+        for macro in contents.macros:
+            con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+        for table in contents.computed:
+            shape = ", ".join(f"{name} {columns()[name].type}" for name in table.columns)
+            con.execute(f"create table int.{table.name} ({shape})")
+            insert_rows(con, f"int.{table.name}", table.rows(con))
+        _make_public(con, contents)
+        describe(con, contents.marts, contents.computed, contents.public, contents.macros)
 
 
 def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents, data_dir: Path) -> None:
@@ -172,44 +208,32 @@ def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents, data_di
     insert_rows(con, "core.source", list(contents.sources))
     prepared.load(con, data_dir)
     contents.formulas(con)
-    _refuse_unknown_sources(con)
+    refuse_unknown_sources(con, "core.price_event")
     create_macros(con)
-    _read_labels(con)
+    con.execute(ddl(LABEL))
+    read_labels(con)
     db.keep(con)
     con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
 
 
-def _make_intervals(con: duckdb.DuckDBPyConnection, offers: incremental_offers.Offers | None) -> None:
-    """Make the intervals of all prices, and what follows from them directly."""
-    incremental_offers.create(
-        con, "core.sku_price", incremental_offers.SKU_PRICE_SELECT, incremental_offers.SKU_PRICE, offers
-    )
-    for name in OF_PRICES:
-        con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
+CHAIN_BEFORE = """
+create table meta.chain_before (
+    index_level VARCHAR, service_provider_name VARCHAR, accelerator_name VARCHAR, purchase_option VARCHAR,
+    chain_number BIGINT, index_log DECIMAL(38, 15)
+)
+"""
+"""Where the chains of int.price_index stood before its first day: nowhere, except while a file is amended."""
 
 
-def _make_marts(
-    con: duckdb.DuckDBPyConnection,
-    marts: Sequence[Model],
-    offers: incremental_offers.Offers | None,
-    *,
-    is_before_alike: bool,
-) -> None:
+def _make_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> None:
     con.execute(
         "create table meta.model (name VARCHAR, row_meaning VARCHAR, is_table BOOLEAN, sql VARCHAR, example VARCHAR)"
     )
-    con.execute("create table meta.incremental_day (name VARCHAR, first_day DATE)")
+    con.execute(CHAIN_BEFORE)
     for model in marts:
         db.keep(con)
-        if not model.is_table:
-            con.execute(f"create view {model.schema}.{model.name} as {model.sql}")
-        elif model.by_offer:
-            incremental_offers.create(
-                con, f"int.{model.name}", model.sql, model.by_offer, offers, dependents=model.dependents
-            )
-        else:
-            incremental_days.create(con, model, is_before_alike=is_before_alike)
+        con.execute(f"create {'table' if model.is_table else 'view'} {model.schema}.{model.name} as {model.sql}")
         _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
 
 
@@ -233,39 +257,39 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
             con.execute(f"comment on view {old} is {quote(f'{DEPRECATED}: query {new}')}")
 
 
-def _copy_log(con: duckdb.DuckDBPyConnection, build: str, snapshot_id: int | None) -> None:
-    """Copy the log, sorted so that it compresses and that one offer's history lies together.
-
-    Of a lake, which others write meanwhile, it is the log of one snapshot.
-    """
-    at = "" if snapshot_id is None else f" at (version => {snapshot_id})"
-    order = {"price_event": "offer_id, valid_from, recorded_at", "sighting": "observed_at, offer_id"}
-    for table in TABLES:
+def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
+    """Copy the log in the order of its numbers, and make its views."""
+    order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
+    for table in STORED_TABLES:
         keys = order.get(table.name, "all")
         name = MOVED.get(table.qualified, table.qualified)
-        con.execute(f"create table {name} as from {build}.{table.qualified}{at} order by {keys}")
+        last = f" {LAST_OF_CHAIN}" if table.name == "price_open" else ""
+        con.execute(f"create table {name} as from {log}.{table.qualified}{at}{last} order by {keys}")
+    create_views(con)
 
 
-def _read_labels(con: duckdb.DuckDBPyConnection) -> None:
-    """Make ref.accelerator_label: what we read today in the words that providers have for their chips."""
-    table = table_named("ref.accelerator_label")
-    con.execute(ddl(table))
+LABEL = table_named("ref.accelerator_label")
+
+
+def read_labels(con: duckdb.DuckDBPyConnection) -> None:
+    """Fill ref.accelerator_label: what we read today in the words that providers have for their chips."""
     found = con.execute(
         "select distinct service_provider_name, accelerator_label from core.offer "
         "where accelerator_label is not null order by all"
     ).fetchall()
-    nothing = (None,) * (len(table.columns) - 2)
+    nothing = (None,) * (len(LABEL.columns) - 2)
+    con.execute(f"delete from {LABEL.qualified}")
     insert_rows(
         con,
-        table.qualified,
+        LABEL.qualified,
         [(provider, label, *(accelerators.resolve(label, provider) or nothing)) for provider, label in found],
     )
 
 
-def _refuse_unknown_sources(con: duckdb.DuckDBPyConnection) -> None:
-    """Raise where a price comes from a source that nothing says how far to believe."""
+def refuse_unknown_sources(con: duckdb.DuckDBPyConnection, events: str) -> None:
+    """Raise where one of some price events comes from a source that nothing says how far to believe."""
     row = con.execute(
-        "select distinct source from core.price_event where source not in (select source from core.source)"
+        f"select distinct source from {events} where source not in (select source from core.source)"
     ).fetchone()
     if row:
         raise ChipledgerError(

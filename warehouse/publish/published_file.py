@@ -1,23 +1,30 @@
-"""The published file: built fresh from the log, verified, and renamed into place.
+"""The published file: amended by what the log has learnt, or built from nothing, verified, and renamed into place.
 
-Readers may keep the old file open all the while; they see the old data until they open it again. An open DuckDB file
-is never copied, and never opened a second time by the process that has it open: both drop DuckDB's lock.
+Readers may keep the old file open all the while; they see the old data until they open it again. The log's file is
+never copied while it is open, and never opened a second time by the process that has it open: both drop DuckDB's lock.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, publication
+from warehouse.log.db import quote
 from warehouse.log.events import naive
-from warehouse.publish import building
+from warehouse.publish import amending, building
 from warehouse.publish.building import ComputedTable, Macro, Model, SourceRow
 
 FILE_NAME = "prices.duckdb"
+REPLACED = "replaced"
+"""Folder of the data directory for what was replaced; each name ends in its day, after which it is removed."""
 
 
 def publish(
@@ -35,6 +42,9 @@ def publish(
     version: str,
     ranked_days: int = 90,
     marketplace_days: int = 30,
+    code: str = "",
+    from_nothing: bool = False,
+    new_history: bool = False,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
@@ -42,6 +52,9 @@ def publish(
     data directory, for inspection; one process publishes at a time.
     `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
     all that the file has then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
+    `from_nothing`: the last file is not amended; nor is one of another version, or of another `code` where two states
+    of it have one version. `new_history`: the last file may be of another history, or have more recorded events; then
+    it is kept in the folder `replaced`.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
@@ -55,30 +68,102 @@ def publish(
         sources=sources,
         ranked_days=ranked_days,
         marketplace_days=marketplace_days,
+        code=code,
     )
 
     def build(part: Path) -> None:
-        building.build(
-            con,
-            part,
-            before=data_dir / FILE_NAME,
-            contents=contents,
-            built_at=built_at,
-            version=version,
-            snapshot_id=snapshot_id,
-        )
+        made = building.Made(contents=contents, built_at=built_at, version=version, snapshot_id=snapshot_id)
+        if from_nothing or not amending.amend(con, part, made, before=data_dir / FILE_NAME):
+            building.build(con, part, made, data_dir=data_dir)
+
+    def verify(part: Path) -> None:
+        other = other_history(part, data_dir / FILE_NAME)
+        if other and not new_history:
+            raise other
+        _verify(part)
+        if other:
+            set_aside(data_dir / FILE_NAME, naive(built_at))
 
     shared, snapshot_id = ducklake.of(con), None
     if shared is not None and data_dir != shared.place.data_dir:
         snapshot_id = ducklake.snapshot(con)
     if shared is None or snapshot_id is not None:
-        return make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+        return make_whole(data_dir / FILE_NAME, build=build, verify=verify)
     with shared.lock("publish"):
         shared.renew()
         snapshot_id = ducklake.snapshot(con)
-        file = make_whole(data_dir / FILE_NAME, build=build, verify=_verify)
+        file = make_whole(data_dir / FILE_NAME, build=build, verify=verify)
         publication.put(con, file, built_at=naive(built_at), snapshot_id=snapshot_id, version=version)
     return file
+
+
+def other_history(
+    new: Path, standing: Path, *, unless: str = "chipledger build --new-history"
+) -> ChipledgerError | None:
+    """Return why a new file must not replace the one that stands: another history, or fewer recorded events.
+
+    None where it may. Events count as they were recorded, retracted ones too, so that they are never fewer. A standing
+    file of an earlier version has no id; one that cannot be opened, or is none of ours, says nothing. `unless` is the
+    command by which it is replaced all the same. Raises DiskFault.
+    """
+    before, after = _recorded(standing), _recorded(new)
+    if before is None or after is None:
+        return None
+    is_another = before.history_id is not None and before.history_id != after.history_id
+    if not is_another and before.n_events <= after.n_events:
+        return None
+    return ChipledgerError(
+        f"not published: {'another history' if is_another else 'fewer recorded events'} than the standing file has",
+        source=str(standing),
+        field="history_id" if is_another else "recorded events",
+        value=f"{after} would replace {before}",
+        hint="See that landing/ and build.duckdb are what they were (a disk that is not mounted, an empty volume), or "
+        f"`chipledger data restore` a backup. Where this is meant, `{unless}` keeps the old file in {REPLACED}/",
+    )
+
+
+class _Recorded(NamedTuple):
+    """What a published file says of the history in it; an earlier version gave no id."""
+
+    history_id: str | None
+    n_events: int
+
+    def __str__(self) -> str:
+        name = f"history {self.history_id[:12]}" if self.history_id else "a history without id"
+        return f"{name} with {self.n_events:,} events"
+
+
+def _recorded(file: Path) -> _Recorded | None:
+    if not file.is_file():
+        return None
+    with duckdb.connect() as con:
+        try:
+            con.execute(f"attach {quote(str(file))} as recorded (read_only)")
+            con.execute("use recorded")
+            (n_events,) = con.execute("select count(*) from core.price_event").fetchall()[0]
+        except duckdb.Error as error:
+            if disk.is_fault(error):
+                raise
+            return None
+        try:
+            (history_id,) = con.execute("select history_id from meta.build").fetchall()[0]
+        except duckdb.Error:
+            history_id = None
+    return _Recorded(history_id, n_events)
+
+
+def set_aside(file: Path, now: datetime) -> Path:
+    """Give a file a second name in the folder `replaced` next to it, where it stays when it is replaced; return it."""
+    folder = file.parent / REPLACED
+    folder.mkdir(exist_ok=True)
+    stem = f"{file.stem}-{now:%Y%m%dT%H%M%SZ}"
+    names = (folder / f"{stem}{f'.{number}' * (number > 1)}{file.suffix}" for number in count(1))
+    target = next(name for name in names if not name.exists())
+    try:
+        os.link(file, target)
+    except OSError:  # a disk that has no links
+        shutil.copy2(file, target)
+    return target
 
 
 def make_whole(
@@ -97,6 +182,25 @@ def make_whole(
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    """Return the tables whose rows are not the same in two published files; nothing of how it was built."""
+    with duckdb.connect() as con:
+        con.execute(f"attach {quote(str(one))} as one (read_only)")
+        con.execute(f"attach {quote(str(other))} as other (read_only)")
+        names = con.execute(
+            "select distinct schema_name || '.' || table_name as name from duckdb_tables() "
+            "where database_name in ('one', 'other') and schema_name <> 'meta' order by name"
+        ).fetchall()
+        return [name for (name,) in names if _digest(con, f"one.{name}") != _digest(con, f"other.{name}")]
+
+
+def _digest(con: duckdb.DuckDBPyConnection, table: str) -> tuple[object, ...] | None:
+    try:
+        return con.execute(f"select count(*), sum(hash(t)::HUGEINT), bit_xor(hash(t)) from {table} as t").fetchone()
+    except duckdb.CatalogException:
+        return None
 
 
 CHECKS = (

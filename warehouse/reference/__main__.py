@@ -9,6 +9,7 @@ from warehouse.reference import (
     instance_types,
     models,
     prepared,
+    price_bands,
     throughput,
 )
 from warehouse.reference.table import DATA, read
@@ -18,7 +19,7 @@ MODELS = (
     accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table())),
     instance_types.MACHINE_FACTS,
     prepared.PURCHASE_TERMS,
-    *(each.MODEL for each in (accelerator_facts, instance_types, models, throughput, claims)),
+    *(each.MODEL for each in (accelerator_facts, instance_types, models, price_bands, throughput, claims)),
 )
 """Of every table in `warehouse/data`."""
 

@@ -13,6 +13,9 @@ Rules of reading:
    count to a chip or a memory (H100_sxm5x8, RTXPRO6000WS, A100-80Gx8), a count before a chip (8xH100).
 4. Counts are read over: they have a column of their own. A bare number is a count up to 16 (H100-SXM-2-80G), above that
    it must be a memory the chip is sold with (a100-sxm-40), which the reader of the words decides.
+5. A fraction is a part of a chip: 1/2 L40S. One that four decimals do not hold is of unknown size.
+6. Of "H100 [some words]" the words before the bracket count where the whole cannot be read: so an import writes what
+   its collector read in words that nobody can read.
 """
 
 import re
@@ -99,9 +102,12 @@ MACHINE_IDS = (
     (re.compile(r"vcg (?P<chip>.+) \d+c \d+g (?P<memory>\d+)vram"), "{chip} {memory}gb"),
     (re.compile(r"vbm \d+c \d+gb (?:\d+ )?(?P<chip>.+) gpu"), "bare metal {chip}"),
     (re.compile(r"rtx pro (?P<number>\d{4}) s(?P<rest>(?: \d+ ?gb)?)"), "rtx pro {number} server{rest}"),
+    (re.compile(r"(?P<head>(?:nvidia )?gh200) (?:120|480) ?gb"), "{head}"),
 )
-"""Vultr's plan ids (https://api.vultr.com/v2/plans, /v2/plans-metal), in which most numbers are about the machine, and
-Vast's name of the Server Edition, RTX PRO 6000 S: an S that stands alone says so there, and nowhere else."""
+"""Vultr's plan ids (https://api.vultr.com/v2/plans, /v2/plans-metal), in which most numbers are about the machine,
+Vast's name of the Server Edition, RTX PRO 6000 S: an S that stands alone says so there, and nowhere else; and the
+driver's name of a GH200, which has the memory of its CPU in it
+(https://github.com/NVIDIA/open-gpu-kernel-modules/blob/015742d32fa615353199b11589ecaba828040859/README.md)."""
 
 MARKS = re.compile(r"[®™©]|\((?:r|tm|c)\)", re.IGNORECASE)
 SEPARATORS = re.compile(
@@ -110,6 +116,8 @@ SEPARATORS = re.compile(
 POINTS = re.compile(r"(?<!\d)\.|\.(?!\d)|(?<=[a-z])(?P<digits>\d+)\.")
 SFF_ADA = re.compile(r"(?<=\d) ?sff ?ada\b")
 
+PART = re.compile(r"(?<![\d.])(?P<part>\d{1,2}) ?[/\u2044] ?(?P<of>\d{1,2})(?![\d.]| ?g)", re.IGNORECASE)
+BRACKET = re.compile(r"(?P<words>.+?) \[.*\]", re.DOTALL)
 COUNT = r"\d{1,4} ?x(?= |$|[a-z])|x ?\d{1,4}(?= |$)|\d{1,4} ?gpus?(?= |$)"
 MEMORY = r"(?P<memory>\d+(?:\.\d+)?) ?g(?:b|i|ib)?(?= |$|x\d)"
 PROFILE = r"\dg (?P<slice>\d+) ?gb(?= |$)"  # of MIG: 1g.24gb is one of the compute slices, with 24 GB
@@ -277,7 +285,15 @@ def resolve(label: str, provider: str | None = None) -> Chip | None:
     `provider` is who wrote it, such as hyperstack. A memory from a field of its own may be appended
     to the text: "NVIDIA A100 SXM 80 GB". The rules are those of the module.
     """
-    return _resolve(label, (provider or "").lower())
+    text, who = unicodedata.normalize("NFKC", label), (provider or "").lower()
+    part = PART.search(text)
+    if part is not None:
+        chip = resolve(f"{text[: part.start()]} {text[part.end() :]}", provider)
+        share = _share(Decimal(part["part"]), Decimal(part["of"])) if int(part["part"]) < int(part["of"]) else None
+        whole = chip.accelerator_share if chip else None
+        return chip and chip._replace(accelerator_share=whole * share if whole and share else None)
+    bracket = BRACKET.fullmatch(label)
+    return _resolve(label, who) or (_resolve(bracket["words"], who) if bracket else None)
 
 
 def names() -> tuple[str, ...]:

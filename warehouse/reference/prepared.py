@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.reference import accelerator_facts, claims, models, throughput
+from warehouse.reference import accelerator_facts, claims, models, price_bands, throughput
 from warehouse.reference.table import Model, Rule, fields_of_columns
 from warehouse.schema.tables import REFERENCE_TABLES, ddl, table_named
 
@@ -59,6 +59,13 @@ def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
         else:
             con.execute(f"create table {name} as from prepared")
         con.unregister("prepared")
+
+
+def complete(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
+    """Complete core.throughput in the database in use, from the prepared rows."""
+    con.register("prepared", tables(data_dir / FOLDER)[throughput.CORE.qualified])
+    throughput.complete(con, "prepared")
+    con.unregister("prepared")
 
 
 def tables(folder: Path) -> "dict[str, pa.Table]":
@@ -105,6 +112,7 @@ def made() -> "dict[str, pa.Table]":
         accelerator_facts.wide(facts),
         list(models.core_rows(models.read_table())),
         [tuple(row.values()) for row in PURCHASE_TERMS.read()],
+        price_bands.read_table(),
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )

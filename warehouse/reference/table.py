@@ -62,13 +62,14 @@ class Model:
     have types, in the order of the header where that is `exact`. Else `required` columns must be there, and others may
     be, ignored unless the table is `closed`. Numbers are above 0, of `may_be_zero` fields 0 or more; values are of the
     vocabulary of their column, but those of `free` fields. `unique` fields together occur once. `rows` are rules
-    over all rows that SQL cannot say. `meanings` say what to write in a field, `advice` what to do, `help` where to
-    read of it. What is refused raises `refusal`.
+    over all rows that SQL cannot say. A cell of `ditto`, where there is one, repeats the cell above it. `meanings` say
+    what to write in a field, `advice` what to do, `help` where to read of it. What is refused raises `refusal`.
     """
 
     key: str
     fields: Mapping[str, Any]
     file: str = ""
+    ditto: str = ""
     help: str = "warehouse/data/README.md"
     advice: str = "Correct the table"
     meanings: Mapping[str, str] = field(default_factory=dict)
@@ -144,7 +145,7 @@ def read(table: Table, model: Model, *, check: bool = True) -> list[Values]:
 
 def lines(table: Table, model: Model) -> Iterator[Line]:
     """Yield each line. Raises ChipledgerError where the file is no CSV in UTF-8, or the header or a line is wrong."""
-    number = 1
+    number, above = 1, list[str]()
 
     def refusal(field: str, value: str, reason: str) -> ChipledgerError:
         return Line(f"line {number}", {field: value}, table.name, model).error(field, reason)
@@ -160,6 +161,11 @@ def lines(table: Table, model: Model) -> Iterator[Line]:
             if cells and len(cells) != len(header):
                 raise refusal(model.key, "", "more or fewer cells than columns")
             if cells:
+                if model.ditto:
+                    cells = above = [
+                        over if cell == model.ditto else cell
+                        for cell, over in zip(cells, above or [""] * len(cells), strict=True)
+                    ]
                 texts = cells if model.exact else map(str.strip, cells)
                 yield Line(f"line {number}", dict(zip(header, texts, strict=True)), table.name, model)
     except csv.Error as error:

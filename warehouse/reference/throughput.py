@@ -57,7 +57,7 @@ def named(run: Mapping[str, Any]) -> dict[str, Any]:
     return {**run, "model_name": model.model_name if model else run["model_name"]}
 
 
-PINNED = r"^https://github\.com/[\w.-]+/[\w.-]+/(blob|tree)/[0-9a-f]{8,40}/[^\s\"<>]+$"
+PINNED = r"^https://github\.com/[\w.-]+/[\w.-]+/(blob|tree)/[0-9a-f]{7,40}/[^\s\"<>]+$"
 MAX_SHARE = 1.05
 """Of concurrency x median interactivity that a rate may be: half of the users are faster than the median."""
 SUM_TOLERANCE = 0.01
@@ -86,7 +86,11 @@ RULES = (
         "not the sum of output_rate and input_rate",
         f"abs(output_rate + input_rate - total_rate) <= {SUM_TOLERANCE} * total_rate",
     ),
-    Rule("precision", "empty; only logs of training omit it", "precision is not null or task = 'training'"),
+    Rule(
+        "precision",
+        "empty, and no word in note of what was declared; only logs of training omit it",
+        "precision is not null or task = 'training' or regexp_like(coalesce(note, ''), 'declared|precision')",
+    ),
 )
 """What holds of every run, shipped or of a user."""
 
@@ -107,6 +111,7 @@ def _wrong_runs(rows: list[Values]) -> Broken:
 MODEL = Model(
     file="throughput.csv",
     key="model_name",
+    ditto="=",
     fields=fields_of_columns((*MEASURED, "accessed_on"), (*REQUIRED, "measured_by", "source_url", "accessed_on")),
     rules=(
         Rule("evidence_grade", f"not one of {', '.join(GRADES)}", f"evidence_grade in {GRADES}"),

@@ -72,7 +72,7 @@ def describe(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "
         "from duckdb_columns() as c left join duckdb_views() as v on v.database_name = c.database_name "
         "and v.schema_name = c.schema_name and v.view_name = c.table_name "
-        "where c.database_name = 'published' and c.schema_name in ('core', 'focus', 'int', 'mart', 'ref') "
+        "where c.database_name = 'published' and c.schema_name in ('core', 'focus', 'int', 'log', 'mart', 'ref') "
         f"and coalesce(not starts_with(v.comment, '{DEPRECATED}'), true) "
         "order by c.schema_name, c.table_name, c.column_index"
     ).fetchall()

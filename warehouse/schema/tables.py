@@ -48,16 +48,18 @@ def _read() -> tuple[Table, ...]:
 
 _ALL = _read()
 FACT_TABLES = tuple(table for table in _ALL if table.kind == "fact")
-TABLES = (*(table for table in _ALL if table.kind == "log"), *FACT_TABLES)
-"""Tables of the writer's file, in order of creation."""
+STORED_TABLES = (*(table for table in _ALL if table.kind in ("log", "stored")), *FACT_TABLES)
+"""Tables of the writer's file."""
+TABLES = (*STORED_TABLES, *(table for table in _ALL if table.kind == "view"))
+"""Those, and the views of them."""
 REFERENCE_TABLES = tuple(table for table in _ALL if table.kind == "reference")
 DERIVED_TABLES = tuple(table for table in _ALL if table.kind == "derived")
 
-SCHEMAS = ("core", "ref", "meta", "int", "mart", "focus")
-"""Of the published file: the log and what follows from it, reference tables, how it was built, inner tables, public
-tables, and the view of FOCUS."""
+SCHEMAS = ("log", "core", "ref", "meta", "int", "mart", "focus")
+"""Of the published file: the log as it is stored, the log as it reads and what follows from it, reference tables, how
+it was built, inner tables, public tables, and the view of FOCUS."""
 MOVED = {"core.instance_type": "ref.instance_type", "core.current_instance_type": "ref.current_instance_type"} | {
-    f"core.{table.name}": table.qualified for table in _ALL if table.schema == "ref"
+    f"core.{table.name}": table.qualified for table in _ALL if table.schema == "ref" and table.name != "price_band"
 }
 """Names that the published file had before, with those of now: deprecated views for one release."""
 

@@ -16,3 +16,8 @@ UNIT_PRICE_TYPES = allowed("unit_price_type")
 CURRENCIES = allowed("pricing_currency")
 HOURS_PER_YEAR = 8760
 """AWS's own convention for spreading an upfront fee: 365 days, no leap day."""
+MARKETPLACES = (
+    *("akash", "lium", "prime intellect", "sesterce", "sf compute", "sfcompute", "spheron", "tensordock", "vast.ai"),
+)
+"""Providers, in small letters, whose prices are those of whoever rents out that day, or of the host behind an offer:
+they have no price list that could change."""

@@ -11,4 +11,4 @@ select
 from core.sku_price as p
 inner join core.source as s on p.source = s.source
 cross join meta.build as b
-where p.valid_to is null and epoch(b.built_at - p.last_observed_at) / 3600 <= s.max_age_hours
+where p.valid_to is null and epoch(b.built_at - p.last_observed_at) / 3600 between 0 and s.max_age_hours

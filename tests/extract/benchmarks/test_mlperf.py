@@ -203,3 +203,82 @@ def test_a_damaged_event_is_named() -> None:
         trained(b'start\n:::MLLOG {"key": "run_start"')
     with pytest.raises(LayoutChanged, match="line 1 is no event"):
         trained(b':::MLLOG ["run_start"]')
+
+
+# A whole round: the form of summary.json; figures of AMD's and NVIDIA's results in mlcommons/inference_results_v6.1.
+RESULT: dict[str, Any] = {
+    "Organization": "AMD", "Availability": "available", "Division": "closed", "SystemType": "datacenter",
+    "Platform": "8xMI355X_2xEPYC_9575F", "Model": "llama2-70b-99.9", "MlperfModel": "llama2-70b-99.9",
+    "Scenario": "Server", "Result": 103275.0, "Accuracy": "ROUGE1: 44.5266", "number_of_nodes": 1,
+    "accelerator_model_name": "AMD Instinct MI355X 288GB HBM3e", "accelerators_per_node": 8, "total_accelerators": 8,
+    "Location": "./closed/AMD/results/8xMI355X_2xEPYC_9575F/llama2-70b-99.9/Server/performance/run_1",
+    "framework": "PyTorch 2.10.0", "notes": None, "version": "v6.1", "inferred": 0, "Units": "Tokens/s",
+    "weight_data_types": "fp4",
+}  # fmt: skip
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "count no tokens of a language model": {"Model": "dlrm-v3", "MlperfModel": "dlrm-v3", "Units": "Samples/s"},
+    "are of processors alone": {"accelerator_model_name": None, "accelerators_per_node": 0, "Platform": "cpu"},
+    "are of a chip that is not known, or of several kinds": {
+        "accelerator_model_name": "NVIDIA H200-SXM-141GB + AMD Instinct MI350X 288GB HBM3e", "Platform": "both"
+    },
+    "are carried over from a stricter target": {"Scenario": "Interactive", "inferred": 1},
+    "are of a second target of a run": {"Model": "llama2-70b-99"},
+}  # fmt: skip
+
+
+def round_of(*results: dict[str, Any]) -> list[SimpleNamespace]:
+    body = json.dumps({str(n): RESULT | each for n, each in enumerate(results)})
+    return [SimpleNamespace(**run) for run in read(body.encode(), "summary.json", {})]
+
+
+def test_a_round_is_read_whole() -> None:
+    """A result has its round, chips and limits of the rules, and the address of its folder; no word is needed."""
+    (run,) = round_of({})
+    assert (run.benchmark, run.model_name, run.task, run.scenario) == (
+        "MLPerf Inference v6.1", "llama2-70b-99.9".removesuffix("-99.9"), "serving", "Server",
+    )  # fmt: skip
+    assert (run.accelerator_name, run.accelerator_count, run.precision) == ("MI355X", 8, "fp4")
+    assert (run.output_rate, run.input_rate, run.output_length) == (103275, None, Decimal("294.45"))
+    assert (run.ttft_ms, run.interactivity, run.interactivity_statistic) == (2000, 5, "p99 limit")
+    assert (run.acceptance_length, run.measured_by, run.evidence_grade) == (1, "AMD", "A")
+    assert run.source_url == (
+        "https://github.com/mlcommons/inference_results_v6.1/tree/main/closed/AMD/results/8xMI355X_2xEPYC_9575F/"
+        "llama2-70b-99.9/Server"
+    )
+
+
+def test_what_a_round_has_beside_is_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    """Recommendation, processors, mixed chips, inferred results and second targets: each by its reason."""
+    with caplog.at_level("INFO"):
+        assert len(round_of({}, *LEFT_OUT.values())) == 1
+    assert "5 of 6 results are not read" in caplog.text
+    assert all(f"1 {reason}" in caplog.text for reason in LEFT_OUT)
+
+
+@pytest.mark.parametrize(
+    ("declared", "precision"),
+    [
+        ("fp4", "fp4"), ("INT8", "int8"), ("NVFP4 weights and activations; FP8 KV cache", "nvfp4"),
+        ("nvfp4, fp8-kv", "nvfp4"),
+        ("fp8,fp4", None), ("fp16,bf16,fp8", None), ("something", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_list_of_types_is_no_precision(declared: str, precision: str | None) -> None:
+    """One type with words about it is that type; of several nobody knows which is the weights', and note has them."""
+    (run,) = round_of({"weight_data_types": declared})
+    assert run.precision == precision
+    assert ("declared" in run.note) is (precision is None)
+
+
+def test_a_preview_is_b_and_an_open_result_is_never_ranked() -> None:
+    """What could not be bought is no official result; the open division may serve another model."""
+    preview, opened = round_of({"Availability": "preview"}, {"Division": "open"})
+    assert (preview.evidence_grade, opened.evidence_grade) == ("B", "D")
+    assert opened.scenario == "Server, open division"
+    assert "never ranked" in opened.note
+
+
+def test_a_count_in_the_chips_name_counts() -> None:
+    """87 chips in 11 nodes of 8."""
+    (run,) = round_of({"accelerator_model_name": "AMD Instinct MI355X 288GB HBM3e (x87)", "number_of_nodes": 11})
+    assert run.accelerator_count == 87

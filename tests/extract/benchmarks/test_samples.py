@@ -113,7 +113,7 @@ READ: dict[str, list[dict[str, Any]]] = {
             "output_rate": 3036.529875,  # 94.8916 x the 32 decode GPUs
             "input_rate": 3050.022746,  # 762.5057 x the 4 prefill GPUs
             "total_rate": 6086.55262,  # 169.0709 x 36: the sum of both
-            "parallelism": "prefill TP4 EP4 DP attention x 1, decode TP8 EP8 x 4",
+            "parallelism": "prefill 4 GPUs TP4 EP4 DP attention x 1, decode 32 GPUs TP8 EP8 x 4",
         },
     ],
     "inferencex_experimental_seconds_no_suffix.json": [

@@ -1,7 +1,7 @@
 """What is particular to CoreWeave's page: two regions with the same rows, CPU rows alike, and each value twice."""
 
 import pytest
-from neoclouds.case import rows
+from neoclouds.case import refused, rows
 from neoclouds.cases.coreweave import CASE
 
 from warehouse.errors import LayoutChanged
@@ -76,5 +76,4 @@ def test_a_cell_that_says_something_else_than_its_copy_is_refused(cell: str, oth
     """One of the two is of another column or row, and nothing says which."""
     old = f'<div class="table-v2-cell"><div>{cell}</div></div>'
     assert old in PAGE
-    with pytest.raises(LayoutChanged, match="differ"):
-        CASE.parse(PAGE.replace(old, old.replace(cell, other), 1).encode())
+    assert "differ" in refused(lambda: CASE.parse(PAGE.replace(old, old.replace(cell, other), 1).encode()))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import duckdb
 from few_marts import FEW_MACROS, FEW_MARTS
+from log_rows import add_documents
 from looks import day, row
 from purchase import SOURCES, seen
 
@@ -75,7 +76,7 @@ def test_moving_one_price_moves_what_rests_on_it_today_only(tmp_path, read):
             for at in (5, 20, 40):
                 price = "44.04" if moved and at == 40 else "55.04"
                 each = seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96"))
-                con.execute("insert into core.document by name select ? as document_sha256", [each.document_sha256])
+                add_documents(con, each)
                 load(con, [each], recorded_at=each.observed_at)
             file = published_file.publish(
                 con, tmp_path / str(moved), marts=FEW_MARTS, macros=FEW_MACROS, formulas=create_formulas,

@@ -1,5 +1,6 @@
 -- Every change of an offer's price, per chip-hour: last seen old at last_observed_before_at, first seen new at
--- observed_at. New and gone offers have one side only.
+-- observed_at. New and gone offers have one side only. A price that was withdrawn is
+-- a correction with its reason: what was said before, and what holds at that moment now.
 select
     c.observed_at,
     c.last_observed_before_at,
@@ -22,8 +23,7 @@ select
     c.pricing_currency,
     c.change_ratio,
     c.change_kind,
-    e.evidence_kind,
+    c.reason,
     c.offer_id
 from int.price_change as c
 inner join core.offer as o on c.offer_id = o.offer_id
-left join int.document_evidence as e on c.document_sha256 = e.document_sha256

@@ -17,4 +17,4 @@ select
     new_chip_effect,
     offer_id
 from int.token_cost_history
-where evidence_grade = 'A'
+where coalesce(evidence_grade, 'A') = 'A'

@@ -26,24 +26,35 @@ first_seen as (
         min(observed_at) as observed_at
     from new_observation
     group by offer_id, source, scope
+),
+
+confirmed as (
+    select
+        f.offer_id,
+        f.source,
+        c.observed_at,
+        c.document_no
+    from first_seen as f
+    inner join later_fetch as c
+        on f.source = c.source and f.scope = c.scope and f.observed_at <= c.observed_at
+    where c.is_covered
+    union all
+    select
+        o.offer_id,
+        c.source,
+        c.observed_at,
+        c.document_no
+    from later_fetch as c
+    inner join log.sighting as s on c.fetch_no = s.fetch_no
+    inner join core.offer as o on s.offer_no = o.offer_no
+    semi join first_seen as f on o.offer_id = f.offer_id and c.source = f.source
 )
 
 select
-    f.offer_id,
-    f.source,
+    c.offer_id,
+    c.source,
     c.observed_at,
-    c.document_sha256
-from first_seen as f
-inner join core.scope_run as c
-    on f.source = c.source and f.scope = c.scope and f.observed_at <= c.observed_at
-anti join unsaid as r on f.offer_id = r.offer_id and f.source = r.source and c.observed_at = r.observed_at
-where c.complete and c.status = 'ok'
-union all
-select
-    s.offer_id,
-    s.source,
-    s.observed_at,
-    s.document_sha256
-from core.sighting as s
-semi join first_seen as f on s.offer_id = f.offer_id and s.source = f.source
-anti join unsaid as r on s.offer_id = r.offer_id and s.source = r.source and s.observed_at = r.observed_at
+    d.document_sha256
+from confirmed as c
+left join log.document as d on c.document_no = d.document_no
+anti join unsaid as r on c.offer_id = r.offer_id and c.source = r.source and c.observed_at = r.observed_at

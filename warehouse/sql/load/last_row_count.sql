@@ -12,14 +12,16 @@ with counted as (
     group by a.fetch_number, a.source, a.scope, a.observed_at
 ),
 
-good as (
+last_good as (
     select
-        source,
-        scope,
-        observed_at,
-        n_rows
-    from core.scope_run
-    where complete and status = 'ok' and not archived
+        c.fetch_number,
+        arg_max(f.n_rows, f.observed_at) as n_rows
+    from counted as c
+    inner join log.scope_fetch as f
+        on c.source = f.source and c.scope = f.scope and c.observed_at > f.observed_at
+    anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no
+    where f.complete and f.status = 'ok' and not f.archived
+    group by c.fetch_number
 )
 
 select
@@ -27,5 +29,4 @@ select
     c.n_rows,
     g.n_rows as n_rows_before
 from counted as c
-asof left join good as g
-    on c.source = g.source and c.scope = g.scope and c.observed_at > g.observed_at
+left join last_good as g on c.fetch_number = g.fetch_number

@@ -35,6 +35,7 @@ select
     scope,
     observed_at,
     is_past_gates,
+    is_archived,
     fetch_number,
     refusal_number,
     ('0x' || substr(md5(concat_ws(

@@ -1,14 +1,47 @@
--- The log's last word on each offer, by source. It is plain where it is one price, the only event of its moment, and
--- nothing of the offer was taken back: then it needs no more thought. (Where a moment has several events, or the last
--- is an absence, core.price_point says what holds.)
+-- The log's last word on each offer, by source. It is a chain's where all of the offer's events are links of chains,
+-- and plain where it is a price besides: then it needs no more thought. Of other offers core.price_point says what
+-- holds.
+with other as (
+    select distinct
+        e.offer_no,
+        f.source
+    from log.price_other as e
+    inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
+),
+
+other_offer as (
+    select distinct offer_no from other
+),
+
+state as (
+    select
+        p.offer_no,
+        p.source,
+        p.valid_from,
+        p.unit_price,
+        p.upfront_price,
+        o.offer_no is null as is_chain
+    from log.open_link as p
+    left join other_offer as o on p.offer_no = o.offer_no
+    union all
+    select
+        o.offer_no,
+        o.source,
+        null::TIMESTAMP as valid_from,
+        null::DECIMAL(18, 10) as unit_price,
+        null::DECIMAL(18, 10) as upfront_price,
+        false as is_chain
+    from other as o
+    anti join log.open_link as p on o.offer_no = p.offer_no and o.source = p.source
+)
+
 select
-    offer_id,
-    source,
-    max(valid_from) as valid_from,
-    arg_max_null(unit_price, valid_from) as unit_price,
-    arg_max_null(upfront_price, valid_from) as upfront_price,
-    arg_max_null(unit_price is not null or upfront_price is not null, valid_from)
-    and max(retracts_recorded_at) is null
-    and len(list_distinct(max(valid_from, 2))) = least(count(*), 2) as is_plain
-from core.price_event
-group by offer_id, source
+    o.offer_id,
+    s.source,
+    s.valid_from,
+    s.unit_price,
+    s.upfront_price,
+    s.is_chain,
+    s.is_chain and (s.unit_price is not null or s.upfront_price is not null) as is_plain
+from state as s
+inner join core.offer as o on s.offer_no = o.offer_no

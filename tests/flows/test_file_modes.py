@@ -1,0 +1,122 @@
+"""Files are 0600 and folders 0700, whatever the umask; pages are for everybody, and exports as the user has it."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.shared.folders import as_user, users_umask
+
+CSV = (
+    "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"
+    "2026-11-01T00:00:00Z,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk\n"
+)
+PROGRAM = """
+import os, sys
+os.umask(int(sys.argv.pop(1), 8))
+from flows.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def chipledger(folder: Path, *words: str, umask: int = 0o000) -> None:
+    """Run a command in a process of its own, as the umask is the whole process's."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
+        cwd=folder, env={**os.environ, "CHIPLEDGER_SITE__CHARTS": "false"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {
+        path.relative_to(folder).as_posix(): stat.S_IMODE(path.stat().st_mode)
+        for path in (folder, *folder.rglob("*"))
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which an import was published and its pages were written, under umask 000."""
+    folder = tmp_path_factory.mktemp("modes")
+    (folder / "seen.csv").write_text(CSV)
+    chipledger(folder, "import", "seen.csv")
+    chipledger(folder, "report")
+    return folder
+
+
+def test_what_is_made_is_its_owners(made: Path) -> None:
+    """The data directory, landing, journal, log and cache; the published file is read-only."""
+    found = modes(made / "data")
+    own = {name: mode for name, mode in found.items() if not name.startswith("reports")}
+
+    assert own.pop("prices.duckdb") == 0o444
+    assert {"build.duckdb", "writer.lock", "landing", "landing/journal.jsonl", "cache"} <= own.keys()
+    wrong = {
+        name: oct(mode) for name, mode in own.items() if mode != (0o700 if (made / "data" / name).is_dir() else 0o600)
+    }
+    assert wrong == {}
+
+
+def test_pages_are_for_everybody(made: Path) -> None:
+    """A web server reads them as another user."""
+    pages = {name: mode for name, mode in modes(made / "data").items() if name.startswith("reports")}
+
+    assert {"reports/index.html", "reports/weekly"} <= pages.keys()
+    wrong = {
+        name: oct(mode) for name, mode in pages.items() if mode != (0o755 if (made / "data" / name).is_dir() else 0o644)
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o027])
+def test_an_export_has_the_users_umask(made: Path, tmp_path: Path, umask: int) -> None:
+    """He named its place; also where the settings were read before."""
+    chipledger(made, "query", "select 1 as x", "--output", f"{tmp_path}/one.csv", umask=umask)
+    chipledger(made, "export", f"{tmp_path}/out", "--mart", "price_now", umask=umask)
+
+    files = [tmp_path / "one.csv", *(tmp_path / "out").glob("*")]
+    assert len(files) == 2
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o666 & ~umask}
+
+
+def test_folders_that_are_there_keep_their_modes(tmp_path: Path) -> None:
+    """A user who shares his data directory goes on doing so."""
+    (tmp_path / "seen.csv").write_text(CSV)
+    for name in ("data", "data/landing"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o775)
+    chipledger(tmp_path, "import", "seen.csv", umask=0o022)
+
+    found = modes(tmp_path / "data")
+    assert (found["."], found["landing"], found["landing/journal.jsonl"]) == (0o775, 0o775, 0o600)
+
+
+@pytest.mark.parametrize(("umask", "expected"), [(0o002, 0o660), (0o022, 0o640), (0o077, 0o600)])
+def test_a_shared_warehouse_is_its_groups(tmp_path: Path, umask: int, expected: int) -> None:
+    """The user's umask decides for his group, and others have nothing."""
+    program = (
+        "import os, pathlib, sys; os.umask(int(sys.argv[1], 8)); from flows.config import settings; "
+        "settings.read(environ={'CHIPLEDGER_WAREHOUSE__URL': 'ducklake:sqlite:/tmp/none.sqlite'}); "
+        "pathlib.Path('made').touch()"
+    )
+    subprocess.run([sys.executable, "-c", program, f"{umask:o}"], cwd=tmp_path, check=True)
+
+    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == expected
+
+
+def test_the_users_umask_ends_with_what_he_named(tmp_path: Path) -> None:
+    """What follows an export is the owner's again."""
+    users_umask()
+    before = os.umask(0o077)
+    try:
+        with as_user():
+            pass
+        (tmp_path / "after").touch()
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE((tmp_path / "after").stat().st_mode) == 0o600

@@ -1,0 +1,134 @@
+"""What an import says of rows that are no prices: in the quarantine with their reason, and counted where it is run."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from published import query
+
+from flows.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("least_marts")
+
+HEADER = "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu,gpu_count,source,flags"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a caller of commands over a data directory; it gives the exit code and what is printed, or the error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["--data-dir", "data", *arguments])
+        return result.exit_code, result.stdout or result.stderr
+
+    return call
+
+
+def csv(name: str, *rows: str, header: str = HEADER) -> str:
+    """Write rows of a day and return the name of the file."""
+    Path(name).write_text("\n".join([header, *rows, ""]))
+    return name
+
+
+def notes(printed: str) -> list[str]:
+    return [line.removeprefix("note: ") for line in printed.splitlines() if line.startswith("note: ")]
+
+
+def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
+    """A corrected price beside a wrong one: neither counts; printed and listed with the document of the other."""
+    run("import", csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,"))
+    run("import", csv("b.csv", "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,"))
+    code, printed = run("import", csv("c.csv", "2025-06-30,Acme,eu-1,on_demand,16.50,m8,H100 SXM,8,desk,"))
+    assert code == 0
+    file = tmp_path / "data" / "prices.duckdb"
+    [(sha256,)] = query(file, "select distinct document_sha256 from core.price_event where unit_price = 20.8")
+    reason = (
+        "another price of the same offer, source and moment is known, so that neither counts, 20.8, "
+        f"in document {sha256[:12]}"
+    )
+    assert notes(printed) == [f"1 row held: {reason}"]
+    assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
+    listed = json.loads(run("quarantine", "list", "--json")[1])
+    assert [(row["reason"], row["value"], row["decision"]) for row in listed] == [(reason, "16.5", None)]
+    # Both are in the log: neither can be accepted beside the other.
+    code, printed = run("quarantine", "accept", str(listed[0]["quarantine_id"]))
+    assert code == 1
+    assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
+
+
+def test_contradictions_within_a_file_are_counted(run) -> None:
+    """Both rows are held, and the command says so."""
+    name = csv(
+        "a.csv",
+        "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,",
+        "2025-06-30,Acme,eu-1,on_demand,16.50,m8,H100 SXM,8,desk,",
+    )
+    assert notes(run("import", name)[1]) == ["2 rows held: the same offer is in the answer with different prices"]
+
+
+def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
+    """A hundred converted prices in another collector's words: no price, no change; each can be accepted."""
+    rows = [
+        f"2025-06-{day:02},Acme,eu-1,on_demand,{16 + day / 100},m8,H100 SXM,8,desk,eur_to_usd" for day in range(1, 29)
+    ]
+    _, printed = run("import", csv("a.csv", *rows))
+    assert notes(printed) == ["28 rows held: with a flag that is not known to be harmless: eur_to_usd"]
+    [(first,), *_] = query(
+        tmp_path / "data" / "build.duckdb", "from core.quarantine select quarantine_id order by value, observed_at"
+    )
+    assert run("quarantine", "accept", str(first))[0] == 0
+    assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(16.01,)]
+
+
+def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
+    """Machines without accelerators are no offers; unknown regions, types and currencies wait; all of it is counted."""
+    name = csv(
+        "list.csv",
+        "2025-06-30,aws,us-east-1,on_demand,0.096,m5.large,,,,",
+        "2025-06-30,aws,us-east-1,on_demand,55.04,p5.48xlarge,,,,",
+        "2025-06-30,aws,mars-west-9,on_demand,55.04,p5.48xlarge,,,,",
+        "2025-06-30,aws,us-east-1,on_demand,99,p9.48xlarge,,,,",
+        "2025-06-30,aws,cn-north-1,on_demand,165.5,p3.16xlarge,,,,",
+    )
+    _, printed = run("import", name)
+    assert notes(printed) == [
+        "list.csv: 1 rows left out, of machines without accelerators: m5.large 1",
+        "1 row held: in China, and the row states no currency: cn-north-1",
+        "1 row held: not a region of AWS that is known: mars-west-9",
+        "1 row held: not an instance type of AWS that is known: p9.48xlarge",
+    ]
+    assert query(tmp_path / "data" / "prices.duckdb", "select instance_type, region_id from core.offer") == [
+        ("p5.48xlarge", "us-east-1")
+    ]
+    waiting = {row["value"]: row["quarantine_id"] for row in json.loads(run("quarantine", "list", "--json")[1])}
+    assert run("quarantine", "accept", str(waiting["mars-west-9"]))[0] == 0
+    # Dollars that nobody stated are not accepted either.
+    code, printed = run("quarantine", "accept", str(waiting["cn-north-1"]), "--json")
+    assert (code, json.loads(printed)["field"]) == (1, "pricing_currency")
+
+
+def test_a_history_in_yuan(run, tmp_path: Path) -> None:
+    """It is stored as it was asked, and never as dollars."""
+    header = "observed_at_utc,provider,region,pricing,price_per_hour,currency,instance_type"
+    run("import", csv("cn.csv", "2025-06-30,aws,cn-north-1,on_demand,165.5,CNY,p3.16xlarge", header=header))
+    assert query(
+        tmp_path / "data" / "prices.duckdb",
+        "select pricing_currency, unit_price::varchar from core.offer inner join core.sku_price using (offer_id)",
+    ) == [("CNY", "165.5000000000")]
+
+
+def test_half_a_chip(run, tmp_path: Path) -> None:
+    """1/2 L40S at 0.8 is half a chip; a third is a part that four decimals do not hold, and has no price per chip."""
+    name = csv(
+        "a.csv",
+        "2025-06-30,Acme,eu-1,on_demand,0.80,,1/2 L40S,1,desk,",
+        "2025-06-30,Acme,eu-1,on_demand,0.60,,1/3 L40S,1,desk,",
+    )
+    assert notes(run("import", name)[1]) == ["a.csv: 1 prices without a known chip and number of chips: 1/3 L40S 1"]
+    assert query(
+        tmp_path / "data" / "prices.duckdb",
+        "select accelerator_label, accelerator_name, core.offer_unit.accelerator_count::double from core.offer_unit "
+        "inner join core.offer using (offer_id) order by all",
+    ) == [("1/2 L40S", "L40S", 0.5), ("1/3 L40S", "L40S", None)]

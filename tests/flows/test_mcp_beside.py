@@ -1,0 +1,145 @@
+"""One question that would never end, beside twenty others of other clients: it delays none of them."""
+
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import anyio
+import pytest
+from cost_file import P5
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_file import publish_now
+from own_postgres import free_port
+
+from flows.read_api import server
+from flows.shared.child import Child, Pool
+from warehouse.errors import ChipledgerError
+
+HOSTILE = {
+    "that cannot be interrupted": "select levenshtein(repeat('a', 300000), repeat('b', 300000))",
+    "that is stopped in time": "select sum(hash(i)) from range(1000000000000) as r(i)",
+}
+OTHERS: dict[str, dict[str, object]] = {
+    "latest_price": {"instance_type": P5}, "cheapest": {"chip": "H100 SXM"},
+    "query": {"sql": "from mart.price_now limit 5"}, "cost_per_token": {"model": "llama-2-70b"},
+}  # fmt: skip
+N = 20
+COMMAND = ("-c", "from flows.cli.main import main; main()", "--data-dir")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish_now(tmp_path_factory.mktemp("beside")).parent
+
+
+@asynccontextmanager
+async def stdio(folder: Path) -> AsyncIterator[Client]:
+    command = StdioServerParameters(command=sys.executable, args=[*COMMAND, str(folder), "mcp"], cwd=folder)
+    async with Client(command) as client:
+        yield client
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a data directory over HTTP, and give the address."""
+    port = free_port()
+    command = [sys.executable, *COMMAND, str(folder), "mcp", "--http", str(port)]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.terminate()
+
+
+async def slowest(client: Client, tool: str, *, together: bool) -> float:
+    """Return the seconds of the slowest of N answers, put one after the other or all together: more than their p99."""
+    found: list[float] = []
+
+    async def ask() -> None:
+        began = time.perf_counter()
+        answer: Any = await client.call_tool(tool, OTHERS[tool])
+        assert not answer.is_error, answer.structured_content
+        found.append(time.perf_counter() - began)
+
+    if together:
+        async with anyio.create_task_group() as group:
+            for _ in range(N):
+                group.start_soon(ask)
+    else:
+        for _ in range(N):
+            await ask()
+    return max(found)
+
+
+async def beside(client: Client, other: Client, tool: str, sql: str, *, together: bool) -> tuple[float, float]:
+    """Return the slowest answer alone, and beside a hostile question of another client, which is open all the time."""
+    await slowest(client, tool, together=together)  # the first questions wait for processes to start
+    alone = await slowest(client, tool, together=together)
+    ended: list[object] = []
+
+    async def hostile() -> None:
+        ended.append(await other.call_tool("query", {"sql": sql, "seconds": 30}))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(hostile)
+        await anyio.sleep(0.3)
+        found = await slowest(client, tool, together=together)
+        if not together:
+            assert ended == []
+        group.cancel_scope.cancel()
+    return alone, found
+
+
+def test_a_question_without_an_end_delays_no_other(folder: Path) -> None:
+    """Twenty others take at most ten times as long as alone, all before it ends; it is stopped with its server."""
+
+    async def main() -> tuple[float, float]:
+        async with stdio(folder) as client:
+            sql = HOSTILE["that cannot be interrupted"]
+            return await beside(client, client, "latest_price", sql, together=False)
+
+    alone, found = anyio.run(main)
+    assert found <= 10 * alone, (alone, found)
+
+
+def test_a_queue_has_an_end() -> None:
+    """Of one process and one that may wait, the third question is refused in words; the second is answered."""
+    pool = Pool(server.ADDRESS_SPACE_BYTES, "time", size=1, waiting=1)
+    slept: list[object] = []
+    waits = Thread(target=lambda: slept.append(pool.ask("time:monotonic", seconds=5)))
+    child = Child(server.ADDRESS_SPACE_BYTES, "time")
+    pool._busy.append(child)  # as if it answered
+    waits.start()
+    while pool._n_waiting < 1:
+        time.sleep(0.01)
+    with pytest.raises(ChipledgerError, match="too many questions: 1 are being answered and 1 wait"):
+        pool.ask("time:monotonic", seconds=5)
+    with pool._ready:
+        pool._busy.remove(child)
+        pool._ready.notify()
+    waits.join()
+    pool.close()
+    assert len(slept) == 1
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
+@pytest.mark.parametrize("tool", OTHERS)
+@pytest.mark.parametrize("sql", HOSTILE.values(), ids=HOSTILE)
+def test_over_http_other_clients_are_not_delayed(folder: Path, tool: str, sql: str, *, together: bool) -> None:
+    """Each tool, asked one after the other and all together, by another client than that of the hostile question."""
+
+    async def main(address: str) -> tuple[float, float]:
+        async with Client(address) as client, Client(address) as other:
+            return await beside(client, other, tool, sql, together=together)
+
+    with served(folder) as address:
+        alone, found = anyio.run(main, address)
+    sys.stdout.write(f"{tool}: alone {alone:.3f} s, beside {found:.3f} s\n")
+    assert found <= 10 * alone, (alone, found)

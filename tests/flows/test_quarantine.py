@@ -1,0 +1,116 @@
+"""The quarantine seen and closed: rows of the log are listed, many decided at once, older fetches with a newer one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from published import query
+from toy_source import Toy, installed
+
+from flows.backup import replicas
+from flows.cli.main import main
+
+WHOLE = {f"p5.{size}xlarge": f"{size}.00" for size in range(1, 9)}
+CUT = {"p5.1xlarge": "1.00", "p5.2xlarge": "2.00"}
+OPEN = """
+select observed_at::date::varchar from core.quarantine
+group by quarantine_id, observed_at having count(decision) = 0
+"""
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+    """Return a source of our own, the only one, over an empty data directory."""
+    return installed(monkeypatch, tmp_path / "data")
+
+
+def call(toy: Toy, *arguments: str) -> list[dict[str, object]]:
+    """Return what a command prints as JSON."""
+    result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), *arguments, "--json"])
+    assert result.exit_code == 0, result.stderr
+    rows: list[dict[str, object]] = json.loads(result.stdout)
+    return rows
+
+
+def refused(toy: Toy) -> list[dict[str, object]]:
+    """Return what is listed after a whole answer and three that were cut short, of which none was published."""
+    toy.learn(0, one=WHOLE)
+    for at in (1, 2, 3):
+        assert [result.status for result in toy.learn(at, one=CUT).results] == ["refused"]
+    return call(toy, "quarantine", "list")
+
+
+def test_what_was_refused_is_listed_where_nothing_was_published(toy: Toy) -> None:
+    """The list is that of the log: a run that finds nothing fresh tells people to read it."""
+    rows = refused(toy)
+    assert not (toy.data_dir / "prices.duckdb").exists()
+    assert [row["reason"] for row in rows] == ["2 prices where the last complete answer had 8"] * 3
+
+
+@pytest.mark.usefixtures("least_marts")
+def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: Toy) -> None:
+    """And it says so; the same where the file was copied without the log."""
+    from warehouse.log import db
+
+    toy.run(0, one=WHOLE)
+    toy.run(1, one={**WHOLE, "p5.1xlarge": "9.00"})
+    with db.locked(toy.data_dir):
+        result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "list", "--json"])
+    assert [row["value"] for row in json.loads(result.stdout)] == ["9"]
+    assert "This is what the published file has: another run is writing" in result.stderr
+    (toy.data_dir / "build.duckdb").unlink()
+    result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "list", "--json"])
+    assert [row["value"] for row in json.loads(result.stdout)] == ["9"]
+    assert not (toy.data_dir / "build.duckdb").exists()
+
+
+@pytest.mark.usefixtures("least_marts")
+def test_an_accepted_fetch_closes_the_older_ones(toy: Toy) -> None:
+    """Three days of one outage are one decision; a later fetch that is refused stays open; so after a rebuild."""
+    [first, second, third] = refused(toy)
+    toy.learn(4, one=None, two=WHOLE)
+    toy.learn(5, two=CUT)
+    toy.decide(6, int(str(second["quarantine_id"])), "accept")
+    log = toy.data_dir / "build.duckdb"
+    decided = "select quarantine_id, decision, decided_by from core.quarantine where decision is not null order by all"
+    expected = sorted([
+        (first["quarantine_id"], "refuse", "a later fetch of the scope was accepted"),
+        (second["quarantine_id"], "accept", "a person"),
+    ], key=str)  # fmt: skip
+    assert sorted(query(log, decided), key=str) == expected
+    assert sorted(query(log, OPEN)) == [("2026-01-04",), ("2026-01-06",)]
+    assert third["quarantine_id"] not in {row[0] for row in query(log, decided)}
+    assert replicas.rebuild(toy.settings(), clock=toy.clock).is_in_use
+    assert sorted(query(log, decided), key=str) == expected
+
+
+@pytest.mark.usefixtures("least_marts")
+def test_many_are_decided_at_once(toy: Toy) -> None:
+    """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
+    refused(toy)
+    toy.learn(4, one=None, two=WHOLE)
+    toy.learn(5, two=CUT)
+    assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
+    assert call(toy, "quarantine", "list", "--source", "other") == []
+    assert call(toy, "quarantine", "list", "--older-than", "100000") == []
+    nothing = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse"])
+    assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (1, True)
+    assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
+    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "other"])
+    assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
+    done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "toy"])
+    assert (done.exit_code, "note: 4 chosen" in done.stdout) == (0, True)
+    assert query(toy.data_dir / "build.duckdb", OPEN) == []
+
+
+def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
+    """It was refused once and is loaded now: the truth checks add up, on that day and the next."""
+    toy.run(0, one=WHOLE)
+    [refusal] = [row for row in (toy.learn(1, one=CUT), call(toy, "quarantine", "list"))[1] if row["gate"] == "batch"]
+    toy.decide(2, int(str(refusal["quarantine_id"])), "accept")
+    toy.run(3, one=CUT)
+    assert query(
+        toy.data_dir / "prices.duckdb",
+        "select result, n_compared, n_differing from int.truth_check where check_name = 'refused_rows_add_up'",
+    ) == [("holds", 3, 0)]

@@ -1,0 +1,95 @@
+"""Prices that were learnt wrong are taken back: the history reads as if they had not been, and what was known stays."""
+
+import random
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from looks import day
+from toy_source import TOY, Prices, Toy, installed
+
+from flows.collect import steps
+from warehouse.errors import ChipledgerError
+from warehouse.log.events import naive
+from warehouse.log.withdraw import selected
+
+N_DAYS = 9
+INTERVALS = (
+    "select o.instance_type, p.source, p.valid_from, p.valid_to, p.last_observed_at, p.unit_price, p.upfront_price "
+    "from core.price_known_at(TIMESTAMP '{}') as p inner join core.offer as o on p.offer_id = o.offer_id order by all"
+)
+Rows = list[tuple[object, ...]]
+
+
+def intervals(toy: Toy, moment: datetime) -> Rows:
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        return run.con.execute(INTERVALS.format(naive(moment))).fetchall()
+
+
+def withdraw(toy: Toy, at: float, days: list[int]) -> None:
+    toy.at = at
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        fetches = [one for each in days for one in selected(run.con, f"{TOY}/one/{day(each):%Y-%m-%d}")]
+        run.withdraw(fetches, "prices of a node")
+
+
+def made_up(seed: int) -> dict[int, Prices]:
+    """Return the prices of each day: offers that move a little, go and come back beside some that stand."""
+    chance = random.Random(seed)  # noqa: S311
+    now: Prices = dict.fromkeys(("p5.48xlarge", "p4d.24xlarge", "p3.16xlarge"), "1.00")
+    world = {}
+    standing = dict.fromkeys(("g5.xlarge", "g6.xlarge", "g4dn.xlarge"), "1.00")  # so that no fetch looks cut short
+    for number in range(N_DAYS):
+        for name in now:
+            if chance.random() < 0.4:
+                now[name] = None if chance.random() < 0.2 else f"1.{chance.randrange(0, 60):02d}"
+        world[number] = {name: price for name, price in now.items() if price} | standing
+    return world
+
+
+def learnt(folder: Path, world: Mapping[int, Prices], monkeypatch: pytest.MonkeyPatch) -> Toy:
+    toy = installed(monkeypatch, folder)
+    for number, prices in world.items():
+        (result,) = toy.learn(number, one=prices).results
+        assert result.status == "ok", number
+    return toy
+
+
+@pytest.mark.parametrize("seed", [1, 4, *(pytest.param(seed, marks=pytest.mark.prove) for seed in range(10, 50))])
+def test_the_history_reads_as_if_it_had_not_been(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a withdrawal the intervals are those of a log that never had the fetches; before it they are as they were.
+
+    A log that is made anew from the landing folder has the same.
+    """
+    chance = random.Random(seed)  # noqa: S311
+    world = made_up(seed)
+    days = sorted(chance.sample(range(N_DAYS), chance.randrange(1, 4)))
+    without = learnt(tmp_path / "without", {n: prices for n, prices in world.items() if n not in days}, monkeypatch)
+    expected = intervals(without, day(40))
+    whole = learnt(tmp_path / "whole", world, monkeypatch)
+    before = intervals(whole, day(20))
+    withdraw(whole, 30, days)
+
+    assert intervals(whole, day(40)) == expected
+    assert intervals(whole, day(29)) == before != expected
+    (whole.data_dir / "build.duckdb").unlink()
+    assert intervals(whole, day(40)) == expected
+    assert intervals(whole, day(29)) == before
+
+
+def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The price that was taken back is no measure of the next one, and a fetch is taken back once."""
+    toy = learnt(tmp_path, {0: {"g5.xlarge": "1.00"}, 1: {"g5.xlarge": "1.60"}}, monkeypatch)
+    withdraw(toy, 2, [1])
+    toy.learn(3, one={"g5.xlarge": "1.00"})
+    (found,) = intervals(toy, day(9))
+
+    assert [str(value) for value in found[2:6]] == [
+        "2026-01-01 00:00:00",
+        "None",
+        "2026-01-04 00:00:00",
+        "1.0000000000",
+    ]
+    with pytest.raises(ChipledgerError, match="no fetch that counts is selected"):
+        withdraw(toy, 4, [1])

@@ -1,0 +1,209 @@
+"""What a user meets who damages, misplaces or stops something: a message that says what to do, never a traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from looks import row
+from purchase import P5, putting, seen
+
+from flows.cli.main import main
+from warehouse import disk
+from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.log import db
+
+COMMAND = (sys.executable, "-c", "from flows.cli.main import main; main()", "--data-dir")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a data directory with one published price."""
+    with putting(tmp_path) as put:
+        put(seen(0, "aws_price_list", row(P5, "55.04")), at=0)
+    return tmp_path
+
+
+def call(folder: Path, *words: str) -> Result:
+    """Run a command; it must end with an exit code, by itself."""
+    result = CliRunner().invoke(main, ["--data-dir", str(folder), *words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+def cut(file: Path) -> None:
+    file.chmod(0o644)
+    os.truncate(file, file.stat().st_size // 3)
+
+
+def flip(file: Path) -> None:
+    file.chmod(0o644)
+    with file.open("r+b") as opened:
+        for place in range(8192, file.stat().st_size, 4096):
+            opened.seek(place)
+            opened.write(b"\xff" * 64)
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+@pytest.mark.parametrize("damage", [cut, flip, a_folder])
+@pytest.mark.parametrize("words", [("query", "from mart.price_now"), ("report",), ("chips",), ("export", "x.parquet")])
+def test_a_damaged_published_file_is_named_with_what_mends_it(
+    folder: Path, damage: Callable[[Path], None], words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    damage(folder / "prices.duckdb")
+    result = call(folder, *words)
+    assert result.exit_code == 1
+    assert "prices.duckdb" in result.stderr
+    assert "chipledger build" in result.stderr
+
+
+def test_with_json_the_damage_is_an_object(folder: Path) -> None:
+    cut(folder / "prices.duckdb")
+    error = json.loads(call(folder, "query", "--json", "from mart.price_now").stderr)
+    assert error.keys() == {"error", "source", "field", "value", "hint"}
+    assert "chipledger build" in error["hint"]
+
+
+def test_build_mends_a_published_file_that_is_damaged(folder: Path) -> None:
+    """As the message says; a folder in its place is named."""
+    cut(folder / "prices.duckdb")
+    assert call(folder, "build").exit_code == 0
+    assert call(folder, "query", "select 1 as a").exit_code == 0
+    a_folder(folder / "prices.duckdb")
+    result = call(folder, "build")
+    assert result.exit_code == 1
+    assert "is a directory" in result.stderr
+    assert str(folder / "prices.duckdb") in result.stderr
+
+
+@pytest.mark.parametrize("command", ["build", "doctor"])
+def test_a_lock_that_is_a_folder_is_named(folder: Path, command: str) -> None:
+    a_folder(folder / "writer.lock")
+    result = call(folder, command, *(["--offline"] if command == "doctor" else []))
+    assert result.exit_code == 1
+    assert "the lock is no file" in result.output
+    assert str(folder / "writer.lock") in result.output
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("name", ["writer.lock", "mail.lock"])
+def test_a_lock_that_leads_to_another_file_leaves_it_as_it_is(
+    tmp_path: Path, link: Callable[..., None], name: str
+) -> None:
+    """Whoever may write the folder could have any file of the user emptied."""
+    from flows.shared import append_log
+
+    other = tmp_path / "other"
+    other.write_text("content")
+    link(other, tmp_path / name)
+    locked = db.locked(tmp_path) if name == db.LOCK else append_log.locked(tmp_path / name, who="sends mail")
+    with pytest.raises(ChipledgerError, match=r"the lock is (a link|another file's, too)"), locked:
+        pass
+    assert other.read_text() == "content"
+
+
+def test_a_lock_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "writer.lock")
+    with pytest.raises(ChipledgerError, match="the lock is no file"), db.locked(tmp_path):
+        pass
+
+
+def test_a_lock_keeps_who_held_it_only_while_it_is_held(tmp_path: Path) -> None:
+    with (
+        db.locked(tmp_path),
+        pytest.raises(WriterBusy, match=f"another run is writing: process {os.getpid()} since 20"),
+        db.locked(tmp_path),
+    ):
+        pass
+    assert (tmp_path / "writer.lock").read_text().strip() == ""
+
+
+def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
+    """EFBIG comes of a limit of the process, whatever is free."""
+    with pytest.raises(disk.DiskFault, match=r"larger than this process may write.*ulimit -f"), disk.faults(tmp_path):
+        raise OSError(27, os.strerror(27), str(tmp_path / "x"))
+
+
+def test_a_data_directory_that_cannot_be_made_is_named() -> None:
+    result = call(Path("/proc/x"), "run", "--offline")
+    assert result.exit_code == 1
+    assert "/proc/x" in result.stderr
+
+
+def test_an_output_file_needs_its_folder(folder: Path) -> None:
+    result = call(folder, "query", "--output", str(folder / "nowhere" / "x.csv"), "select 1 as a")
+    assert result.exit_code == 1
+    assert "there is no such folder" in result.stderr
+    assert not (folder / "nowhere").exists()
+
+
+@pytest.mark.parametrize("week", ["lastweek", "2025-60"])
+def test_a_wrong_week_is_said_before_what_is_not_set_up(folder: Path, week: str) -> None:
+    result = call(folder, "mail", "--week", week)
+    assert week in result.stderr
+    assert "not set up" not in result.stderr
+
+
+def test_a_question_that_cannot_be_interrupted_is_ended(folder: Path) -> None:
+    """And said so as any other that takes too long; nothing of a file stays."""
+    endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
+    for words in ((), ("--output", str(folder / "x.csv"))):
+        began = time.monotonic()
+        result = call(folder, "query", "--timeout", "0.5", *words, endless)
+        assert time.monotonic() - began < 30
+        assert (result.exit_code, "stopped after 0.5 s" in result.stderr) == (1, True)
+    assert [path.name for path in folder.iterdir() if "x.csv" in path.name] == []
+
+
+def test_a_question_of_too_much_memory_is_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here of 600 MB, for the test: what DuckDB does not count as its own is counted by the system."""
+    monkeypatch.setattr("flows.cli.ask_commands.ADDRESS_SPACE_BYTES", 600_000_000)
+    result = call(folder, "query", "select length(repeat('x', 1000000000)) as n")
+    assert result.exit_code == 1
+    assert "emory" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_run_that_is_stopped_says_what_is_kept(tmp_path: Path, number: signal.Signals) -> None:
+    """The exit code is that of the signal; no part stays, and the next run goes on."""
+    with subprocess.Popen([*COMMAND, str(tmp_path), "run", "--offline"], stderr=subprocess.PIPE, text=True) as run:
+        while not list(tmp_path.glob("offline/landing/*/*")) and run.poll() is None:
+            time.sleep(0.05)
+        run.send_signal(number)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + number
+    assert said.endswith(
+        f"stopped by {number.name}. What was published is as it was. Documents fetched so far are kept: "
+        "the next run loads them and goes on.\n"
+    )
+    assert "Traceback" not in said
+    assert list(tmp_path.glob("offline/*.part")) == []
+
+
+def test_a_question_that_is_stopped_takes_its_process_along(folder: Path) -> None:
+    endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
+    with subprocess.Popen([*COMMAND, str(folder), "query", endless], stderr=subprocess.PIPE, text=True) as asking:
+        children = Path(f"/proc/{asking.pid}/task/{asking.pid}/children")
+        while not (found := children.read_text().split()) and asking.poll() is None:
+            time.sleep(0.05)
+        asking.send_signal(signal.SIGTERM)
+        _, said = asking.communicate(timeout=60)
+    assert (asking.returncode, said) == (143, "stopped by SIGTERM.\n")
+    assert found
+    for _ in range(200):  # where it had just been started it ends as it sees that nobody asks
+        if not Path(f"/proc/{found[0]}").exists():
+            return
+        time.sleep(0.05)
+    pytest.fail("the process goes on")

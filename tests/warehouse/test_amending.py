@@ -1,0 +1,309 @@
+"""A file that is amended day by day is the file that would be made from nothing."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from few_marts import undescribed
+from log_days import rate, told
+from looks import Row, day, look, row
+from two_files import chip, dated, differences, n_amended, put
+
+from warehouse.log import db
+from warehouse.log.events import naive
+from warehouse.log.load import decide
+from warehouse.log.parsed import ParsedFetch
+from warehouse.log.quarantine import listed
+from warehouse.publish import amending, published_file
+
+TYPES = ("p5.48xlarge", "p5en.48xlarge", "p4d.24xlarge", "g6.xlarge", "trn1.2xlarge", "inf2.xlarge", "g5.xlarge")
+CHIPS = ("H100", "H200", "B200", "A100 SXM", "L40S")
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Amend files of any size, and leave out comments: they are tested elsewhere."""
+    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
+    with undescribed():
+        yield
+
+
+class World:
+    """Made-up prices that move, err, go, come back, wait in quarantine, and are learnt late or from several sources."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)  # noqa: S311 - chance, no secret
+        self.price = {name: self.dice.uniform(1, 50) for name in (*TYPES, *CHIPS)}
+        self.host = {number: self.dice.uniform(1, 4) for number in range(8)}
+
+    def looks(self, at: int) -> Iterator[ParsedFetch]:
+        """Yield the looks that are learnt on a day."""
+        dice, now = self.dice, at + 0.25
+        for name in self.price:
+            if dice.random() < 0.12:
+                self.price[name] *= dice.choice((0.8, 0.95, 1.05, 1.3, 8, 1 / 8, 10, 0.1, 2.4))
+        for region in ("us-east-1", "eu-west-1", "ap-south-1"):
+            if dice.random() < 0.85:
+                yield look(now, *self.aws(region_id=region), scope=region)
+            if dice.random() < 0.85:
+                yield look(now, *self.spot(region), scope=f"spot {region}", source="aws_spot")
+                if dice.random() < 0.5:
+                    yield look(now + 0.2, *self.spot(region), scope=f"spot {region}", source="aws_spot")
+        if dice.random() < 0.8:
+            shown = self.nebius()
+            yield look(now, *shown, scope="nebius", source="nebius", complete=dice.random() < 0.8)
+        if dice.random() < 0.8:
+            yield look(now, *self.market(), scope="vast", source="market")
+        past = at - dice.uniform(0.5, 9)
+        if past > 0 and dice.random() < 0.12:
+            rows = self.aws(region_id=dice.choice(("us-east-1", "us-west-2")))
+            yield look(past, *rows, complete=False, archived=True, source="offline_archive", scope="old")
+        if past > 0 and dice.random() < 0.08:
+            yield look(past, *self.aws(), scope="us-east-1")
+        if past > 0 and dice.random() < 0.2:
+            yield self.imported(past, dice.choice(("import:a", "import:changes")))
+
+    def aws(self, **others: object) -> list[Row]:
+        shown = [name for name in TYPES if self.dice.random() < 0.93] or [TYPES[0]]
+        return [row(name, f"{self.price[name]:.4f}", **others) for name in shown]
+
+    def spot(self, region: str) -> list[Row]:
+        shown = [name for name in TYPES if self.dice.random() < 0.95] or [TYPES[0]]
+        prices = {name: self.price[name] * self.dice.choice((0.4, 0.4, 0.5)) for name in shown}
+        return [
+            row(name, f"{price:.4f}", purchase_option="spot", region_id=region, availability_zone_id=f"{region}-az1")
+            for name, price in prices.items()
+        ]
+
+    def nebius(self) -> list[Row]:
+        rows = []
+        for name in CHIPS:
+            if self.dice.random() < 0.93:
+                on_demand = f"{self.price[name]:.2f}"
+                spot = on_demand if self.dice.random() < 0.05 else f"{self.price[name] * 0.5:.2f}"
+                rows += [self.chip(name, on_demand), self.chip(name, spot, purchase_option="spot")]
+        return rows or [self.chip("H100", "2")]
+
+    def market(self) -> list[Row]:
+        for number in self.host:
+            if self.dice.random() < 0.4:
+                self.host[number] *= self.dice.choice((0.9, 1.1, 1.5, 0.97))
+        return [
+            self.chip(
+                "H100", f"{price:.3f}", service_provider_name="Vast", purchase_option="spot", tier="marketplace",
+                region_id=f"host {number}", pricing_currency="USD",
+            )
+            for number, price in self.host.items()
+            if self.dice.random() < 0.9
+        ]  # fmt: skip
+
+    def chip(self, label: str, price: str, **others: object) -> Row:
+        return chip(label, price, **({"pricing_currency": "EUR"} | others))
+
+    def imported(self, at: float, source: str) -> ParsedFetch:
+        # Of one provider others tell, too; of the other, imports alone.
+        provider = self.dice.choice(("Nebius", "Foundry"))
+        chips = [self.chip(each, f"{self.price[each]:.2f}", service_provider_name=provider)
+                 for each in self.dice.sample(CHIPS, 2 if provider == "Nebius" else 4)]  # fmt: skip
+        days = [at - self.dice.choice((0, 0, 1, 3)) for _ in chips]
+        made = look(
+            at, *chips, source=source, scope="history", complete=False, archived=True, document=f"{source} {at}"
+        )
+        return dated(made, *days)
+
+    def settle(self, con: duckdb.DuckDBPyConnection, at: float) -> None:
+        """Decide on one of the prices that wait, sometimes."""
+        waiting = [each for each in listed(con) if each.gate == "history"]
+        if waiting and self.dice.random() < 0.2:
+            one = self.dice.choice(waiting)
+            decide(con, one.quarantine_id, self.dice.choice(("accept", "refuse")), decided_by="me", recorded_at=day(at))
+
+    def retract(self, con: duckdb.DuckDBPyConnection, at: float) -> None:
+        """Take a recorded price back, sometimes."""
+        if self.dice.random() < 0.2:
+            con.execute(
+                "create or replace temp table taken as "
+                "select o.offer_no, e.source, e.scope, e.valid_from, e.recorded_at from core.price_event as e "
+                "inner join core.offer as o using (offer_id) where retracts_recorded_at is null "
+                "order by hash(offer_id, valid_from, ?) limit 1",
+                [at],
+            )
+            con.execute(
+                "insert into log.scope_fetch by name select source, scope, valid_from as observed_at, "
+                "?::TIMESTAMP as recorded_at, (select max(fetch_no) + 1 from log.scope_fetch) as fetch_no, "
+                "(select max(document_no) from log.document) as document_no from taken",
+                [naive(day(at))],
+            )
+            con.execute(
+                "insert into log.price_other by name select offer_no, recorded_at as retracts_recorded_at, "
+                "(select max(fetch_no) from log.scope_fetch) as fetch_no from taken"
+            )
+
+
+def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
+    """Publish a made-up history day by day, and each day also where no file stands; return how many were amended."""
+    world, n_amended_files = World(seed), 0
+    with db.writer(folder / "writer") as con:
+        for at in range(days):
+            for each in world.looks(at):
+                told(con, each, learnt=at + 0.3)
+            world.settle(con, at + 0.4)
+            world.retract(con, at + 0.45)
+            if world.dice.random() < 0.8:
+                rate(con, at, world.dice.uniform(1.0, 1.2), learnt=at + 0.3)
+            if at < since or world.dice.random() < 0.15:
+                continue
+            daily = put(con, folder / "daily", at + 0.5)
+            n_amended_files += n_amended(daily) > 0
+            (folder / "once" / published_file.FILE_NAME).unlink(missing_ok=True)
+            assert differences(daily, put(con, folder / "once", at + 0.5)) == {}, f"seed {seed}, day {at}"
+    return n_amended_files
+
+
+def test_a_file_that_is_amended_is_the_one_made_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+    assert compare(tmp_path, seed=1, days=17, since=12) >= 3
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(2, 22))
+def test_long_histories_that_are_amended_are_those_made_from_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+    """Of twenty markets ten days each."""
+    assert compare(tmp_path, seed=seed, days=17, since=5) >= 8
+
+
+def four(p5: str, g6: str) -> list[Row]:
+    return [row("p5.48xlarge", p5), row("g6.xlarge", g6), row("p4d.24xlarge", "3"), row("g5.xlarge", "4")]
+
+
+def three_days(con: duckdb.DuckDBPyConnection, folder: Path) -> Path:
+    """Publish three days of five offers, of which two changed on the second; spoil what stood of them before."""
+    for at, price in enumerate(("10", "11", "11")):
+        told(con, look(at + 0.25, *four(price, price)), learnt=at + 0.25)
+        told(con, look(at + 0.25, row("trn1.2xlarge", "1"), scope="b"), learnt=at + 0.25)
+    file = put(con, folder, 2.5)
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as before:
+        before.execute("update int.price_history set document_sha256 = 'spoiled' where valid_to is not null")
+    return file
+
+
+def spoiled(file: Path) -> list[str]:
+    """Return the types that have a row which only the file before had."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = con.execute(
+            "select o.instance_type from int.price_history as h inner join core.offer as o using (offer_id) "
+            "where h.document_sha256 = 'spoiled' order by all"
+        ).fetchall()
+    return [name for (name,) in found]
+
+
+def last_seen(file: Path) -> list[tuple[str, str]]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return con.execute(
+            "select o.instance_type, h.last_observed_at::DATE::VARCHAR from int.price_history as h "
+            "inner join core.offer as o using (offer_id) where h.valid_to is null order by all"
+        ).fetchall()
+
+
+def test_untouched_offers_keep_their_rows_with_how_long_they_held(tmp_path: Path) -> None:
+    """Of four offers that a look shows one moves: it is made anew, and the others have held for another day."""
+    with db.writer(tmp_path / "writer") as con:
+        file = three_days(con, tmp_path)
+        told(con, look(3.25, *four("11", "12")), learnt=3.25)
+        put(con, tmp_path, 3.5)
+    assert (n_amended(file), spoiled(file)) == (1, ["p5.48xlarge"])
+    assert last_seen(file) == [
+        ("g5.xlarge", "2026-01-04"), ("g6.xlarge", "2026-01-04"), ("p4d.24xlarge", "2026-01-04"),
+        ("p5.48xlarge", "2026-01-04"), ("trn1.2xlarge", "2026-01-03"),
+    ]  # fmt: skip
+
+
+LATE = look(1.5, *four("11", "11"), document="late")
+ARCHIVED = look(3.1, row("p5.48xlarge", "11"), archived=True, complete=False, document="archived")
+FIRST_OTHER = look(3.1, row("p5.48xlarge", "11"), source="offline_archive", scope="old", complete=False, document="two")
+
+
+@pytest.mark.parametrize("touching", [LATE, ARCHIVED, FIRST_OTHER], ids=["late", "archived", "another source"])
+def test_what_touches_an_offer_makes_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedFetch
+) -> None:
+    """A late look, one of an archive in the same scope, and another source's word on it."""
+    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 0.9)
+    with db.writer(tmp_path / "writer") as con:
+        file = three_days(con, tmp_path)
+        told(con, touching, learnt=3.2)
+        put(con, tmp_path, 3.5)
+    assert n_amended(file) == 1
+    assert "p5.48xlarge" not in spoiled(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MAX_TOUCHED_SHARE", 0.1), ("MIN_EVENTS", 1000)],
+    ids=str,
+)
+def test_all_is_made_where_amending_is_not_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float
+) -> None:
+    """Too many offers were touched, or the log is small."""
+    monkeypatch.setattr(amending, name, value)
+    with db.writer(tmp_path / "writer") as con:
+        file = three_days(con, tmp_path)
+        told(con, look(3.25, *four("12", "11")), learnt=3.25)
+        put(con, tmp_path, 3.5)
+    assert (n_amended(file), spoiled(file)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    ["update core.source set precedence = 11 where source = 'nebius'", "delete from ref.instance_type "
+     "where accelerator_kind = 'fpga'", "update meta.build set sql_sha256 = 'another'",
+     "update meta.build set version = 'another'", "update meta.build set ranked_days = 91",
+     "update meta.build set marketplace_days = 31", "drop table meta.build"],
+)  # fmt: skip
+def test_all_is_made_where_what_all_rests_on_differs(tmp_path: Path, spoil: str) -> None:
+    """Sources are believed otherwise, a chip is one of ours, or another version, SELECT or limit made the file."""
+    with db.writer(tmp_path / "writer") as con:
+        file = three_days(con, tmp_path)
+        with duckdb.connect(str(file)) as before:
+            before.execute(spoil)
+        told(con, look(3.25, row("trn1.2xlarge", "1"), scope="b"), learnt=3.25)
+        put(con, tmp_path, 3.5)
+    assert (n_amended(file), spoiled(file)) == (0, [])
+
+
+def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / published_file.FILE_NAME).write_bytes(b"no database")
+    with db.writer(tmp_path) as con:
+        told(con, look(0.25, row("p5.48xlarge", "10")), learnt=0.25)
+        assert n_amended(put(con, tmp_path, 0.5)) == 0
+
+
+def test_only_days_that_may_differ_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The day after the last file is added, and a price learnt late makes its days again; past days stand."""
+    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+    shown = []
+    with db.writer(tmp_path / "writer") as con:
+        for at in range(9):
+            told(con, look(at + 0.25, row("p5.48xlarge", "10")), learnt=at + 0.25)
+        file = put(con, tmp_path, 8.5)
+        for at, price, learnt in ((9.25, "10", 9.25), (5.5, "11", 10.25)):
+            file.chmod(0o644)
+            with duckdb.connect(str(file)) as before:
+                before.execute("update int.price_level set n_items = 77; update int.price_index set n_gone = 77")
+            told(con, look(at, row("p5.48xlarge", price)), learnt=learnt)
+            put(con, tmp_path, learnt + 0.25)
+            with duckdb.connect(str(file), read_only=True) as after:
+                levels = after.execute("select n_items from int.price_level order by index_date").fetchall()
+                index = after.execute(
+                    "select n_gone from int.price_index where index_level = 'all' order by index_date"
+                ).fetchall()
+                shown.append(([n for (n,) in levels], [n for (n,) in index]))
+    assert shown == [([77] * 9 + [1], [77] * 6 + [0] * 4), ([77] * 5 + [1] * 6, [77] * 5 + [0] * 6)]

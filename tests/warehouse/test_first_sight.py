@@ -1,0 +1,172 @@
+"""The gate of first sight: chips far outside the prices of all providers, and counts that their names deny."""
+
+from decimal import Decimal
+from importlib import resources
+
+import pytest
+from looks import Row, day, history, look, memory, refused, row
+
+from warehouse.log.first_sight import counts_in
+from warehouse.log.load import decide, load
+from warehouse.log.quarantine import listed
+from warehouse.reference.price_bands import MODEL, read_table
+
+BAND = {(each.accelerator_name, each.purchase_option): each for each in read_table()}
+H100 = BAND["H100", "on_demand"]
+
+
+def machine(price: str | Decimal, count: int = 1, **others: object) -> Row:
+    own = {"accelerator_label": "NVIDIA H100 SXM", "accelerator_count": str(count), "service_provider_name": "Acme"}
+    return row(None, str(price), **(own | others))
+
+
+@pytest.mark.parametrize(
+    ("price", "count", "said"),
+    [
+        ("2328.70", 1, "2329 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("25.52", 1, "25.52 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("0.40", 1, "0.4 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+        ("3.19", 8, "0.3987 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
+    ],
+)
+def test_a_known_chip_out_of_range_is_held_on_first_sight(price: str, count: int, said: str) -> None:
+    """3.19 an hour, taken for a month's, a node's or an eighth: it waits for a person, however often it is shown."""
+    with memory() as con:
+        for number in range(3):
+            (result,) = load(
+                con, [look(number, machine(price, count), machine("2.99", region_id="b"))], recorded_at=day(number)
+            )
+            assert (result.status, result.n_rows, result.n_refused) == ("ok", 1, 1)
+
+        assert refused(con) == [("band", "unit_price", f"{said}; waits for a person")] * 3
+        assert [line[-1] for line in history(con)] == ["2.99"]
+
+
+@pytest.mark.parametrize("price", [H100.limit_low, H100.limit_high])
+def test_the_limits_are_within(price: Decimal) -> None:
+    """What is on the limit passes; a tenth of a percent beyond does not."""
+    beyond = price * (Decimal("0.999") if price == H100.limit_low else Decimal("1.001"))
+    with memory() as con:
+        (result,) = load(con, [look(0, machine(price), machine(beyond, region_id="b"))], recorded_at=day(0))
+
+        assert (result.n_rows, result.n_refused) == (1, 1)
+
+
+def test_a_person_lets_it_in_for_good() -> None:
+    """Accepted, it is a price from its first sighting on; a small move of it is nothing new, a large one waits."""
+    with memory() as con:
+        for number in range(2):
+            load(con, [look(number, machine("30"))], recorded_at=day(number))
+        decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1.5))
+        for number, price in ((2, "30"), (3, "31"), (4, "70")):
+            load(con, [look(number, machine(price))], recorded_at=day(number))
+
+        assert [line[1:] for line in history(con)] == [(0, 3, 2, "30.0"), (3, None, 3, "31.0")]
+        assert [gate for gate, _, _ in refused(con)] == ["history"]
+
+
+def test_a_price_that_moves_out_of_range_waits() -> None:
+    """However it got there: each step of a drift is inside the bounds of a single move."""
+    with memory() as con:
+        for number, price in enumerate(("4.00", "2.20", "1.21", "0.67", "0.37", "0.37", "0.37")):
+            load(con, [look(number, machine(price))], recorded_at=day(number))
+
+        assert [line[-1] for line in history(con) if line[2] is None] == ["0.67"]
+        assert {reason.partition(" USD")[0] for _, _, reason in refused(con)} == {"0.37"}
+
+        load(con, [look(9, machine("0.66"))], recorded_at=day(9))
+        assert refused(con) == []
+
+
+def test_other_options_have_ranges_of_their_own() -> None:
+    """Spot and commitments may be cheaper; without a range of their own it is a fifth of the lowest on demand."""
+    assert BAND["H100", "spot"].limit_low < H100.limit_low
+    assert ("H100", "reserved") not in BAND
+    spot, reserved = {"purchase_option": "spot"}, {"purchase_option": "reserved", "commitment_term_hours": 8760}
+    with memory() as con:
+        shown = [
+            machine("0.30", **spot),
+            machine("0.30"),
+            machine("0.11", **reserved),
+            machine("0.09", tier="t", **reserved),
+        ]
+        load(con, [look(0, *shown)], recorded_at=day(0))
+
+        assert sorted(each.value for each in listed(con)) == ["0.09", "0.3"]
+
+
+def test_what_cannot_be_compared_is_not_judged() -> None:
+    """A chip that nobody reads, and a currency without a rate, have no price per chip in dollars."""
+    unknown = machine("9999", accelerator_label="NVIDIA Z9000")
+    with memory() as con:
+        load(con, [look(0, unknown, machine("9999", pricing_currency="EUR"))], recorded_at=day(0))
+        assert refused(con) == []
+
+        con.execute(
+            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
+            "values ('USD', '2026-01-01', 1.1587, '2026-01-02')"
+        )
+        load(con, [look(1, machine("9998", pricing_currency="EUR", region_id="b"), complete=False)], recorded_at=day(1))
+        assert [gate for gate, _, _ in refused(con)] == ["band"]
+
+
+def test_past_prices_are_judged_too() -> None:
+    """A month's price in an import, of a chip and a machine that are known."""
+    with memory() as con:
+        shown = look(0, row("p5.48xlarge", "40179.20"), row("p4d.24xlarge", "21.96"), archived=True, complete=False)
+        load(con, [shown], recorded_at=day(0))
+
+        assert [each.value for each in listed(con)] == ["40179.2"]
+
+
+def test_a_person_vouches_for_a_trusted_fetch() -> None:
+    """It passes this gate as well."""
+    with memory() as con:
+        load(con, [look(0, machine("2328.70"), trusted=True)], recorded_at=day(0))
+
+        assert refused(con) == []
+
+
+@pytest.mark.parametrize(
+    ("machine_name", "label", "said"),
+    [
+        (None, "8xH100", {8}), (None, "8x NVIDIA H100 SXM", {8}), ("gpu_8x_h100_sxm5", None, {8}),
+        ("1H100.80S.30V", None, {1}), ("8B200.240V", None, {8}), ("B300-SXM-2-288G", None, {2}),
+        ("H100-SXM-8-80G", None, {8}), ("NVIDIA H100 x 8", None, {8}), ("gpu-h100x8-640gb", None, {8}),
+        ("gpu-mi300x1-192gb", None, {1}), ("H100_sxm5x8", None, {8}), ("a3-highgpu-8g", None, {8}),
+        ("NVIDIA HGX B200", "NVIDIA HGX B200 180GB", {8}),
+        (None, "NVIDIA HGX H100", set()), (None, "NVIDIA H100 SXM 80GB", set()), (None, "MI300X", set()),
+        (None, "L40S", set()), ("Standard_ND96isr_H100_v5", None, set()), (None, "RTX 4090", set()),
+        ("vcg-a16-6c-64g-16vram", "NVIDIA A16", set()), (None, "A100 (80 GB)", set()), (None, "RTX PRO 6000", set()),
+    ],
+)  # fmt: skip
+def test_counts_in_names(machine_name: str | None, label: str | None, said: set[int]) -> None:
+    """How price lists write a count; numbers of models, memories and cores are none."""
+    assert counts_in(machine_name, label) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "waits"),
+    [("B300-SXM-2-288G", 1, True), ("B300-SXM-2-288G", 16, True), ("B300-SXM-2-288G", 2, False),
+     ("NVIDIA HGX H100", 1, True), ("NVIDIA HGX H100", 8, False)],
+)  # fmt: skip
+def test_a_count_that_the_name_denies_is_held(name: str, count: int, waits: bool) -> None:
+    """A price per chip would be out by the one number over the other."""
+    shown = row(
+        name, str(7 * count), service_provider_name="Acme", accelerator_label="NVIDIA H100", capacity_unit="instance",
+        accelerator_count=str(count),
+    )  # fmt: skip
+    with memory() as con:
+        for number in range(2):
+            load(con, [look(number, shown)], recorded_at=day(number))
+
+        said = "8" if "HGX" in name else "2"
+        words = ("batch", "accelerator_count", f"the name says {said} chips; waits for a person")
+        assert refused(con) == ([words] * 2 if waits else [])
+        assert bool(history(con)) is not waits
+
+
+def test_the_table_of_ranges_is_whole() -> None:
+    """Every row passes its model; a chip with an option of its own has one on demand too."""
+    assert len(read_table(resources.files("warehouse") / "data" / MODEL.file)) == len(BAND) > 90
+    assert {chip for chip, _ in BAND} == {chip for chip, option in BAND if option == "on_demand"}

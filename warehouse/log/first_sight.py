@@ -1,0 +1,94 @@
+"""The gate of first sight: a known chip far outside the prices of all providers, and a count that its name denies.
+
+A first price has no last one to be compared with. `data/price_band.csv` has the range of each chip's price per
+chip-hour; a price that moves out of it waits too, however it got there.
+"""
+
+import re
+from collections.abc import Set
+from functools import cache
+
+import duckdb
+
+from warehouse.log.db import insert_rows, sql
+from warehouse.log.holds import Held
+from warehouse.log.moves import FOR_PERSON
+from warehouse.reference import price_bands
+from warehouse.reference.accelerators import resolve
+
+COUNTS = (
+    re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?x[ _]?(?=[a-z])", re.IGNORECASE),
+    re.compile(r"^(\d{1,2})(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
+    re.compile(r"-(\d{1,2})-\d+G$"),
+    re.compile(r" ?x ?(\d{1,2})(?=$|[-_])"),
+    re.compile(r"-(\d{1,2})g$"),
+)
+"""How names say a count of chips: 8xH100 and gpu_8x_h100, 8H100.80S, B300-SXM-2-288G, "H100 x 8" and h100x8-640gb,
+a3-highgpu-8g."""
+HGX_CHIPS = 8
+"""Of the machine that NVIDIA calls HGX: https://www.nvidia.com/en-us/data-center/hgx/"""
+
+
+def prepare(con: duckdb.DuckDBPyConnection) -> None:
+    """Make `price_band`, `label_chip` and `usd_rate` for the rows in `observed_row`."""
+    con.execute(
+        "create or replace temp table price_band "
+        "(accelerator_name VARCHAR, purchase_option VARCHAR, limit_low DOUBLE, limit_high DOUBLE)"
+    )
+    insert_rows(con, "price_band", [each[:4] for each in price_bands.read_table()])
+    con.execute(
+        "create or replace temp table label_chip (service_provider_name VARCHAR, accelerator_label VARCHAR, "
+        "accelerator_name VARCHAR, accelerator_share DECIMAL(10, 4))"
+    )
+    labels = con.execute(
+        "select distinct service_provider_name, accelerator_label from observed_row "
+        "where accelerator_label is not null and not is_past_gates order by all"
+    ).fetchall()
+    chips = [(provider, label, resolve(label, provider)) for provider, label in labels]
+    insert_rows(
+        con,
+        "label_chip",
+        [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None],
+    )
+    con.execute(f"create or replace temp table usd_rate as {sql('usd_rate.sql')}")
+
+
+def out_of_band(con: duckdb.DuckDBPyConnection, *, seen: bool, without: Set[int] = frozenset()) -> list[Held]:
+    """Return the rows of offers with a price in the log, or without one, whose new price is outside its range.
+
+    `without` are numbers of rows that wait for another reason.
+    """
+    found = []
+    for row_number, chip, option, price, low, high in con.execute(
+        sql("load/out_of_band.sql"), {"seen": seen}
+    ).fetchall():
+        if row_number not in without:
+            text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:g} to {high:g}"
+            found.append(Held(row=row_number, reason=f"{text} of all providers; {FOR_PERSON}"))
+    return found
+
+
+def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
+    """Return the rows of new offers whose name says another number of chips than their count."""
+    found = []
+    for row_number, machine, label, count, quantity in con.execute(
+        "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
+        "from observed_row as r left join known_price as k on r.row_number = k.row_number "
+        "where not r.is_past_gates and r.row_number >= 0 and k.row_number is null and r.accelerator_count is not null "
+        "and r.service_provider_name <> 'AWS' order by r.row_number"
+    ).fetchall():
+        named = counts_in(machine, label)
+        if named and not named & {count, quantity}:
+            text = " or ".join(str(each) for each in sorted(named))
+            reason = f"the name says {text} chip{'s' if named != {1} else ''}; {FOR_PERSON}"
+            found.append(Held(row=row_number, reason=reason, field="accelerator_count"))
+    return found
+
+
+@cache
+def counts_in(machine: str | None, label: str | None) -> frozenset[int]:
+    """Return the numbers of chips that the names of a machine and of its chips say; empty where they say none."""
+    found = {int(number) for name in (machine, label) if name for each in COUNTS for number in each.findall(name)}
+    if not found and machine and "HGX" in machine:
+        found = {HGX_CHIPS}
+    return frozenset(found - {0})

@@ -1,0 +1,364 @@
+"""The history gate: each price beside the last one known of its offer, and what becomes of those that wait.
+
+It walks through the rows of a batch by time, one answer after another, whether live or of a dated history: a price that
+waits is no price, and what comes after it is compared with the last one that was believed.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import NamedTuple
+
+import duckdb
+
+from warehouse.log.db import insert_rows, sql
+from warehouse.log.events import plain_amount
+from warehouse.log.moves import MIN_OWN_COUNTS, Doubt, Move, judged
+from warehouse.log.quarantine import Quarantined
+from warehouse.schema.vocabulary import MARKETPLACES
+
+CONFIRMED_AFTER = timedelta(hours=20)
+"""What waits for confirmation is believed when a fetch shows it still, so long after it was first seen."""
+
+LAST_RATES = (
+    f"select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from ({sql('usd_rate.sql')}) "
+    "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
+)
+"""The last reference rates of the currencies that a price could be in by mistake."""
+
+HOURS = {"Minutes": 1 / 60, "Hours": 1.0, "Months": 730.0}
+GATE = "history"
+AMOUNTS = ("unit_price", "upfront_price")
+Amounts = tuple[Decimal | None, Decimal | None]
+Key = tuple[str, int]
+
+
+@dataclass(kw_only=True, slots=True)
+class Held:
+    """A row that waits, and why; `field` is the amount in doubt. With `is_refuted` a later row shows another price."""
+
+    row: int
+    reason: str
+    field: str = "unit_price"
+    is_refuted: bool = False
+
+
+@dataclass
+class Verdicts:
+    """What the gate found: rows that wait, fetches refused whole, holds resolved, and rows that a hold lets in.
+
+    `still` are rows of a hold that was seen once more, `resolved` holds with their decision, `released` rows with the
+    hold whose first sighting they confirm.
+    """
+
+    held: list[Held] = field(default_factory=list)
+    still: list[tuple[int, Quarantined]] = field(default_factory=list)
+    resolved: list[tuple[Quarantined, bool]] = field(default_factory=list)
+    released: list[tuple[int, Quarantined]] = field(default_factory=list)
+    refused_fetches: dict[int, str] = field(default_factory=dict)
+
+
+class Replacements(NamedTuple):
+    """New offers that take the place of offers of the log.
+
+    `moves` has the number and time of the fetch, the new offer, and the move of its price; `offers` the ids of the
+    offers of the log that each row takes the place of.
+    """
+
+    moves: list[tuple[int, datetime, Key, Move]]
+    offers: dict[int, list[int]]
+
+
+class _Run(NamedTuple):
+    """A run of equal prices, of the columns of `load/price_run.sql`."""
+
+    offer_id: int
+    source: str
+    fetch_number: int
+    first_at: datetime
+    holds_until: datetime
+    last_at: datetime
+    row_numbers: list[int]
+    unit_price: Decimal | None
+    upfront_price: Decimal | None
+    known_unit_price: Decimal | None
+    known_upfront_price: Decimal | None
+    next_unit_price: Decimal | None
+    chips: float | None
+    machine: str
+    place: int
+
+    @property
+    def key(self) -> Key:
+        return self.source, self.offer_id
+
+    @property
+    def amounts(self) -> Amounts:
+        return self.unit_price, self.upfront_price
+
+    def is_repeated(self, known: Decimal | None) -> bool:
+        """Return whether the price was shown still 20 hours later, or stood so long and the next does not take it back.
+
+        It takes it back where it is less than half as far from the `known` price before, as a ratio.
+        """
+        if self.last_at - self.first_at >= CONFIRMED_AFTER:
+            return True
+        if self.holds_until - self.first_at < CONFIRMED_AFTER:
+            return False
+        if not known or not self.unit_price or not self.next_unit_price:
+            return True
+        moved, stays = math.log(self.unit_price / known), math.log(self.next_unit_price / known)
+        return 2 * abs(stays) >= abs(moved)
+
+
+def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> None:
+    """Make `known_price` and `held_key` for the rows in `observed_row`."""
+    con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
+    insert_rows(con, "held_key", list(waiting))
+    con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
+
+
+def verdicts(
+    con: duckdb.DuckDBPyConnection,
+    waiting: Mapping[Key, list[Quarantined]],
+    replaced: Replacements,
+    *,
+    live: Set[int],
+) -> Verdicts:
+    """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
+    rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
+    found = Verdicts()
+    if rows or replaced.moves:
+        _Walk(con, waiting, found, live, replaced).walk([_Run(*row) for row in rows])
+    return found
+
+
+class _Walk:
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        holds: Mapping[Key, list[Quarantined]],
+        found: Verdicts,
+        live: Set[int],
+        replaced: Replacements,
+    ) -> None:
+        own = {key: [each for each in rows if each.gate == GATE] for key, rows in holds.items()}
+        self._holds = {key: rows for key, rows in own.items() if rows}
+        self._con, self._found, self._live = con, found, live
+        self._known: dict[Key, Amounts] = {}
+        self._waiting: dict[Key, list[Held]] = {}
+        self._rates = dict(con.execute(LAST_RATES).fetchall())
+        self._compared = {(number, at): counts for number, at, *counts in con.execute(COMPARED).fetchall()}
+        self._replaced: dict[tuple[int, datetime], list[tuple[Key, Move]]] = {}
+        for number, at, key, move in replaced.moves:
+            self._replaced.setdefault((number, at), []).append((key, move))
+
+    def walk(self, runs: Sequence[_Run]) -> None:
+        """Judge each answer's runs that begin in it, by time."""
+        answers = {
+            moment: list(group) for moment, group in groupby(runs, key=lambda run: (run.first_at, run.fetch_number))
+        }
+        for at, number in sorted(answers.keys() | {(at, number) for number, at in self._replaced}):
+            self._answer(number, at, answers.get((at, number), []))
+
+    def _answer(self, number: int, at: datetime, runs: Sequence[_Run]) -> None:
+        replaced = self._replaced.get((number, at), [])
+        new_rows = {move.row for _, move in replaced}
+        runs = [run for run in runs if run.row_numbers[0] not in new_rows]
+        moves = [
+            *(move for _, move in replaced),
+            *(move for run in runs if not self._repeats(run) for move in self._moves(run)),
+        ]
+        n_compared, n_several = self._compared.get((number, at), (0, 0))
+        doubts = judged(moves, self._rates, n_compared=n_compared, n_several=n_several)
+        reason = _of_the_whole(doubts, n_compared) if number in self._live else None
+        if reason is not None:
+            self._found.refused_fetches[number] = reason
+            return
+        for run in runs:
+            self._apply(run, doubts.get(run.row_numbers[0]))
+        for key, move in replaced:
+            hold = next(iter(self._holds.get(key, ())), None)
+            if hold is not None and _amounts(hold)[0] == move.after:
+                self._found.still.append((move.row, hold))
+                continue
+            if hold is not None:
+                self._resolve(key, accepted=False)
+            self._found.held.append(Held(row=move.row, reason=doubts[move.row].reason))
+
+    def _moves(self, run: _Run) -> Iterator[Move]:
+        known = self._known.get(run.key, (run.known_unit_price, run.known_upfront_price))
+        for name, before, after in zip(AMOUNTS, known, run.amounts, strict=True):
+            if before is not None and after is not None and before != after:
+                yield Move(
+                    row=run.row_numbers[0],
+                    offer=run.key,
+                    machine=run.machine,
+                    place=(run.place, name),
+                    before=before,
+                    after=after,
+                    field=name,
+                    chips=run.chips,
+                )
+
+    def _repeats(self, run: _Run) -> bool:
+        hold = self._hold(run)
+        return hold is not None and _amounts(hold) == run.amounts
+
+    def _hold(self, run: _Run) -> Quarantined | None:
+        holds = self._holds.get(run.key)
+        return holds[0] if holds and run.last_at > holds[0].observed_at else None
+
+    def _apply(self, run: _Run, doubt: Doubt | None) -> None:
+        if self._repeats(run):
+            self._again(run)
+            return
+        if self._hold(run) is not None:
+            self._resolve(run.key, accepted=False)
+        for earlier in self._waiting.pop(run.key, ()):
+            earlier.is_refuted = True
+        known = self._known.get(run.key, (run.known_unit_price, None))[0]
+        if doubt is None or (not doubt.for_person and (run.is_repeated(known) or self._is_seconded(run))):
+            self._known[run.key] = run.amounts
+        else:
+            self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))
+            held = [Held(row=row, reason=doubt.reason, field=doubt.field) for row in run.row_numbers]
+            self._waiting[run.key] = held
+            self._found.held += held
+
+    def _again(self, run: _Run) -> None:
+        """A price that waits is seen once more: it is let in, from its first sighting on, or waits on."""
+        hold = self._holds[run.key][0]
+        if not hold.for_person and (run.last_at - hold.observed_at >= CONFIRMED_AFTER or self._is_seconded(run)):
+            self._resolve(run.key, accepted=True)
+            self._found.released += [(row, hold) for row in run.row_numbers]
+            self._known[run.key] = run.amounts
+        else:
+            self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))
+            self._found.still += [(row, hold) for row in run.row_numbers]
+
+    def _resolve(self, key: Key, *, accepted: bool) -> None:
+        self._found.resolved += [(hold, accepted) for hold in self._holds.pop(key)]
+
+    def _is_seconded(self, run: _Run) -> bool:
+        """Return whether the log has the price from another source."""
+        return bool(
+            self._con.execute(
+                "select 1 from offer_state where offer_id = ? and source <> ? and is_plain and valid_from >= ? "
+                "and unit_price is not distinct from ? and upfront_price is not distinct from ? limit 1",
+                [run.offer_id, run.source, run.first_at - timedelta(days=7), *run.amounts],
+            ).fetchone()
+        )
+
+
+COMPARED = (
+    "select r.fetch_number, r.observed_at, count(*), "
+    "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
+    "from observed_row as r inner join known_price as k on r.row_number = k.row_number "
+    "left join core.instance_type as t "
+    "on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null "
+    "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' group by all"
+)
+"""How many prices of each answer have one before them in the log, and how many of those are of several chips."""
+
+
+def _of_the_whole(doubts: Mapping[int, Doubt], n_compared: int) -> str | None:
+    """Return why an answer is refused whole: one cause explains half of its prices."""
+    most = max((doubt for doubt in doubts.values() if doubt.for_person), key=_n_together, default=None)
+    if most is None or most.n_together < MIN_OWN_COUNTS or most.n_together * 2 < n_compared:
+        return None
+    return most.reason
+
+
+def _n_together(doubt: Doubt) -> int:
+    return doubt.n_together
+
+
+def _amounts(hold: Quarantined) -> Amounts:
+    held = json.loads(hold.row_json)
+    unit, upfront = (None if held.get(name) is None else Decimal(str(held[name])) for name in AMOUNTS)
+    return unit, upfront
+
+
+class _Added(NamedTuple):
+    """A new offer beside one of the log, of the columns of `load/replaced_offer.sql`."""
+
+    row_number: int
+    fetch_number: int
+    source: str
+    observed_at: datetime
+    offer_id: int
+    known_offer_id: int
+    machine: str
+    is_named: bool
+    is_shown: bool
+    unit_price: Decimal
+    known_unit_price: Decimal
+    accelerator_count: Decimal | None
+    known_accelerator_count: Decimal | None
+    capacity_unit: str
+    known_capacity_unit: str
+    pricing_unit: str
+    known_pricing_unit: str
+    pricing_currency: str
+    known_pricing_currency: str
+
+    @property
+    def changed(self) -> str:
+        """Return in words what differs: currency, count, unit; empty where it is nothing that a price depends on."""
+        counts = [_count(self.known_accelerator_count), _count(self.accelerator_count)]
+        pairs = (
+            (self.known_pricing_currency, self.pricing_currency),
+            (counts[0], counts[1]),
+            (self.known_pricing_unit, self.pricing_unit),
+            (self.known_capacity_unit, self.capacity_unit),
+        )
+        return ", ".join(f"{before} became {after}" for before, after in pairs if before != after)
+
+    @property
+    def scale(self) -> float:
+        """Return by what the ratio of the amounts becomes that of prices per chip-hour."""
+        chips = float(self.known_accelerator_count or 1) / float(self.accelerator_count or 1)
+        return chips * HOURS[self.known_pricing_unit] / HOURS[self.pricing_unit]
+
+
+def _count(chips: Decimal | None) -> str:
+    return "an unknown count" if chips is None else f"{plain_amount(chips)} chip{'s' if chips != 1 else ''}"
+
+
+def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int]) -> Replacements:
+    """Return the new offers that take the place of one of the log; `complete` fetches show every offer.
+
+    A machine of one name has one count. A chip sold in several sizes may have one more, not another in place of one.
+    """
+    found = Replacements([], {})
+    alike: dict[int, list[_Added]] = defaultdict(list)
+    for row in con.execute(sql("load/replaced_offer.sql")).fetchall():
+        alike[row[0]].append(_Added(*row))
+    for row_number, others in alike.items():
+        contradicted = [
+            each for each in others if each.is_named and each.accelerator_count != each.known_accelerator_count
+        ]
+        gone = [each for each in others if not each.is_shown and each.fetch_number in complete]
+        same_count = [each for each in gone if each.accelerator_count == each.known_accelerator_count]
+        for each in (same_count or contradicted or gone)[:1]:
+            move = Move(
+                row=row_number,
+                offer=(each.source, each.offer_id),
+                machine=each.machine,
+                place=(row_number, "replaced"),
+                before=each.known_unit_price,
+                after=each.unit_price,
+                scale=each.scale,
+                replaced=each.changed,
+            )
+            is_other = each in contradicted or each.pricing_currency != each.known_pricing_currency
+            if each.changed and (is_other or not move.is_unmoved):
+                found.offers[row_number] = [each.known_offer_id for each in gone]
+                found.moves.append((each.fetch_number, each.observed_at, (each.source, each.offer_id), move))
+    return found

@@ -1,0 +1,228 @@
+"""Taking back what fetches said: their events are retracted, they confirm nothing, and what others saw since is told.
+
+Nothing is deleted: `core.withdrawal` says what was taken back, why, by whom and when, and a retraction of each event
+stands in `log.price_other`, so that what was known before that moment stays known.
+
+An event is written only where a price differs from the one before it. So a fetch that was taken back may hide what
+later ones saw: they saw the same, and wrote nothing. `withdraw` is given those again, with all their rows, and writes
+what the log lacks of them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from warehouse.errors import ChipledgerError
+from warehouse.lake.ducklake import transacted
+from warehouse.log.db import insert_rows, sql
+from warehouse.log.events import append_events, naive, stage_rows, start_fetches
+from warehouse.log.gates import row_gate
+from warehouse.log.parsed import ParsedFetch
+from warehouse.log.quarantine import listed, record
+from warehouse.log.shared_rows import free_number, name_documents
+
+HINT = '`chipledger query "select * from core.scope_run"` lists the fetches'
+RANGE = re.compile(r"(?P<since>\d{4}-\d\d-\d\d)(\.\.(?P<until>\d{4}-\d\d-\d\d))?")
+SHA256_PREFIX = re.compile(r"[0-9a-f]{8,64}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetch:
+    """One fetch as the log has it; of an archive or an import (`archived`) all that one document said. Naive UTC."""
+
+    source: str
+    scope: str
+    observed_at: datetime
+    document_sha256: str | None
+    archived: bool = False
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> "Fetch":
+        """Return the fetch that a line of the journal names."""
+        at = datetime.fromisoformat(entry["observed_at"]).astimezone(UTC).replace(tzinfo=None)
+        return cls(**{**entry, "observed_at": at})
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """Return it in values that JSON has, with its time in UTC."""
+        return asdict(self) | {"observed_at": f"{self.observed_at.isoformat(timespec='microseconds')}Z"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withdrawn:
+    """What was taken back, or would be: fetches, events and offers; the first and the last moment of them."""
+
+    fetches: int
+    events: int
+    offers: int
+    since: datetime
+    until: datetime
+
+
+def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
+    """Return the fetches that a text selects, and that nobody took back: in their order.
+
+    It is the id of a run, the first 8 to 64 digits of a document's SHA-256, or SOURCE/SCOPE/DAY or
+    SOURCE/SCOPE/DAY..DAY, both days included. Raises ChipledgerError where it selects none, or documents of several
+    hashes.
+    """
+    place, _, days = selection.rpartition("/")
+    source, _, scope = place.partition("/")
+    if found := RANGE.fullmatch(days):
+        since, until = _day(found["since"], selection), _day(found["until"] or found["since"], selection)
+        where, values = "source = ? and scope = ? and observed_at >= ? and observed_at < ?", [
+            source, scope, since, until + timedelta(days=1),
+        ]  # fmt: skip
+    elif SHA256_PREFIX.fullmatch(selection):
+        where, values = "starts_with(document_sha256, ?)", [selection]
+    else:
+        where, values = "run_id = ?", [selection]
+    rows = con.execute(
+        "select distinct source, scope, observed_at, document_sha256, archived from core.scope_run "
+        f"where status = 'ok' and {where} order by observed_at, source, scope, document_sha256",
+        values,
+    ).fetchall()
+    fetches = [Fetch(source=a, scope=b, observed_at=c, document_sha256=d, archived=bool(e)) for a, b, c, d, e in rows]
+    if not fetches:
+        raise ChipledgerError(
+            "no fetch that counts is selected",
+            source="withdraw",
+            field="selection",
+            value=selection,
+            hint="Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY; " + HINT,
+        )
+    if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
+        raise ChipledgerError(
+            "several documents begin with these digits",
+            source="withdraw",
+            field="selection",
+            value=selection,
+            hint="Give more digits",
+        )
+    return fetches
+
+
+def events_of(con: duckdb.DuckDBPyConnection, fetches: Iterable[Fetch]) -> Withdrawn:
+    """Return what taking back fetches would take back; the events stay in the temporary table `withdrawn_event`."""
+    fetches = list(fetches)
+    con.execute(
+        "create or replace temp table taken_back (source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, "
+        "document_sha256 VARCHAR)"
+    )
+    insert_rows(con, "taken_back", [_key(one) for one in fetches])
+    con.execute(f"create or replace temp table withdrawn_event as {sql('withdrawn_event.sql')}")
+    n_events, n_offers, since, until = con.execute(
+        "select count(*), count(distinct offer_id), min(valid_from), max(valid_from) from withdrawn_event"
+    ).fetchone() or (0, 0, None, None)
+    moments = [one.observed_at for one in fetches]
+    return Withdrawn(
+        fetches=len(fetches),
+        events=n_events,
+        offers=n_offers,
+        since=min([*moments, *filter(None, [since])]),
+        until=max([*moments, *filter(None, [until])]),
+    )
+
+
+def withdraw(
+    con: duckdb.DuckDBPyConnection,
+    fetches: Sequence[Fetch],
+    *,
+    reason: str,
+    withdrawn_by: str,
+    recorded_at: datetime,
+    seen_since: Sequence[ParsedFetch] = (),
+) -> Withdrawn:
+    """Take fetches back, in one transaction; return what was taken back.
+
+    `seen_since` are the other fetches of the same scopes that may have repeated what was wrong, parsed again; what was
+    refused of them stays refused. `recorded_at` is aware.
+    """
+    at = naive(recorded_at)
+    name_documents(con, {sha256 for one in seen_since for sha256 in one.rows["document_sha256"].unique()})
+    scopes = {(one.source, one.scope) for one in fetches}
+
+    def carry_out() -> Withdrawn:
+        found = events_of(con, fetches)
+        _retract(con, at)
+        insert_rows(
+            con,
+            "core.withdrawal (source, scope, observed_at, document_sha256, reason, withdrawn_by, recorded_at)",
+            [(*_key(one), reason, withdrawn_by, at) for one in fetches],
+        )
+        keys = {(one.source, one.scope, one.observed_at) for one in fetches}
+        open_rows = [row for row in listed(con) if (row.source, row.scope, row.observed_at) in keys]
+        record(con, [row.decided("refuse", by=f"withdrawn: {withdrawn_by}") for row in open_rows], recorded_at=at)
+        if seen_since:
+            _tell_again(con, seen_since, at)
+        return found
+
+    return transacted(con, carry_out, scopes=scopes)
+
+
+def _retract(con: duckdb.DuckDBPyConnection, at: datetime) -> None:
+    """Append a retraction of each event in `withdrawn_event`, with the number of its moment."""
+    (n_numbers,) = con.execute("select count(distinct moment_no) from withdrawn_event").fetchone() or (0,)
+    first = free_number(con, n_numbers)
+    con.execute(
+        "insert into log.scope_fetch by name select distinct moment_no + ?::INTEGER - 1 as fetch_no, source, scope, "
+        "valid_from as observed_at, document_no, ?::TIMESTAMP as recorded_at from withdrawn_event order by fetch_no",
+        [first, at],
+    )
+    con.execute(
+        "insert into log.price_other by name select offer_no, moment_no + ?::INTEGER - 1 as fetch_no, unit_price, "
+        "upfront_price, event_recorded_at as retracts_recorded_at from withdrawn_event order by fetch_no, offer_no",
+        [first],
+    )
+
+
+def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], at: datetime) -> None:
+    """Append what the log lacks of fetches that it has, without what a gate refused of them."""
+    frames = []
+    for number, fetch in enumerate(fetches):
+        rows, _ = row_gate(fetch.rows, latest=naive(fetch.observed_at))
+        own = pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))
+        frames.append(
+            rows.with_columns(
+                own.alias("observed_at"),
+                source=pl.lit(fetch.source),
+                scope=pl.lit(fetch.scope),
+                is_past_gates=pl.lit(value=True),
+                fetch_number=pl.lit(number, pl.Int64),
+                refusal_number=pl.lit(None, pl.Int64),
+            )
+        )
+    stage_rows(con, pl.concat(frames, how="diagonal_relaxed"))
+    start_fetches(con)
+    insert_rows(
+        con,
+        "new_fetch",
+        [
+            (number, one.source, one.scope, naive(one.observed_at), one.document_sha256, one.complete)
+            for number, one in enumerate(fetches)
+        ],
+    )
+    con.execute(f"insert into new_refusal {sql('refused_moment.sql')}")
+    con.execute(
+        "delete from observed_row where (offer_id, source, observed_at) in "
+        "(select (offer_id, source, observed_at) from new_refusal)"
+    )
+    append_events(con, recorded_at=at.replace(tzinfo=UTC))
+
+
+def _key(one: Fetch) -> tuple[str, str, datetime | None, str | None]:
+    return one.source, one.scope, None if one.archived else one.observed_at, one.document_sha256
+
+
+def _day(text: str, selection: str) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(text), datetime.min.time())
+    except ValueError as error:
+        raise ChipledgerError(
+            "not a day", source="withdraw", field="selection", value=selection, hint="Write days as 2026-11-22"
+        ) from error

@@ -1,0 +1,19 @@
+-- Of each offer that one source alone tells of in the file: where its last interval begins (since), and which row of
+-- int.price_history was in force as that day began (shown_since), as an index of days asks for it. A fetch that
+-- confirms the last price, or that an offer is still gone, changes no row before `since`.
+with last_interval as (
+    select
+        offer_id,
+        max(valid_from) as since
+    from core.sku_price
+    group by offer_id
+    having min(source) = max(source)
+)
+
+select
+    l.offer_id,
+    l.since,
+    coalesce(max(h.valid_from) filter (where h.valid_from < l.since::DATE), l.since) as shown_since
+from last_interval as l
+inner join int.price_history as h on l.offer_id = h.offer_id
+group by l.offer_id, l.since

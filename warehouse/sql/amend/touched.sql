@@ -1,0 +1,64 @@
+-- Offers of whose rows more may differ from the published file than how long the last price has held, by what the log
+-- has learnt since (the temporary tables new_...): their prices and refusals, several sources that price them, fetches
+-- and sightings of a moment that was known already, and an import's fetch, which is one of all that it has.
+with known as (
+    select distinct
+        offer_id,
+        source,
+        scope
+    from core.price_event
+),
+
+disturbed as (
+    select
+        f.source,
+        f.scope
+    from new_scope_fetch as f
+    left join known_until as u on f.source = u.source and f.scope = u.scope
+    where f.status = 'ok' and (f.archived or f.observed_at <= u.observed_at)
+),
+
+sighted as (
+    select
+        o.offer_id,
+        o.service_provider_name,
+        f.source,
+        f.observed_at
+    from new_sighting as s
+    inner join new_scope_fetch as f on s.fetch_no = f.fetch_no
+    inner join core.offer as o on s.offer_no = o.offer_no
+),
+
+imported as (
+    select distinct
+        s.source,
+        s.service_provider_name
+    from sighted as s
+    inner join core.source as f on s.source = f.source and f.kind = 'import'
+)
+
+select offer_id
+from new_price
+union
+select offer_id
+from new_quarantine
+where offer_id is not null
+union
+select offer_id
+from known
+group by offer_id
+having min(source) <> max(source)
+union
+select k.offer_id
+from known as k
+semi join disturbed as d on k.source = d.source and k.scope = d.scope
+union
+select s.offer_id
+from sighted as s
+inner join offer_tail as t on s.offer_id = t.offer_id
+where s.observed_at < t.since
+union
+select k.offer_id
+from known as k
+inner join core.offer as o on k.offer_id = o.offer_id
+semi join imported as i on k.source = i.source and o.service_provider_name = i.service_provider_name

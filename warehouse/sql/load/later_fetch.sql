@@ -1,0 +1,13 @@
+-- The fetches at and after the first of the new moments (parameter): those that may confirm what was observed. What was
+-- taken back confirms nothing, and what is told again speaks for itself.
+select
+    f.fetch_no,
+    f.source,
+    f.scope,
+    f.observed_at,
+    f.document_no,
+    f.complete and f.status = 'ok' as is_covered
+from log.scope_fetch as f
+anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no
+anti join new_fetch as n on f.source = n.source and f.scope = n.scope and f.observed_at = n.observed_at
+where f.observed_at >= ?

@@ -1,0 +1,74 @@
+-- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
+-- chip-hour. With $seen of offers that have a price in the log, else of those that have none. A price whose former one
+-- was outside too, and near it, is nothing new. A chip that nobody reads, or a currency without a rate, is not judged.
+with rate as (
+    select
+        pricing_currency,
+        arg_max(usd_per_currency_unit, rate_date) as usd
+    from usd_rate
+    group by pricing_currency
+),
+
+priced as (
+    select
+        r.row_number,
+        coalesce(t.accelerator_name, l.accelerator_name) as accelerator_name,
+        case
+            when r.purchase_option in ('reserved', 'savings_plan') then 'reserved'
+            when r.purchase_option = 'spot' then 'spot'
+            else 'on_demand'
+        end as purchase_option,
+        (r.unit_price / k.unit_price)::DOUBLE as moved_by,
+        case r.pricing_unit when 'Minutes' then 60 when 'Months' then 1 / 730 else 1 end::DOUBLE
+        * case when r.pricing_currency = 'USD' then 1 else u.usd end
+        / case
+            when t.instance_type is not null then coalesce(r.accelerator_count, t.accelerator_count)
+            else r.accelerator_count * l.accelerator_share
+        end::DOUBLE as scale,
+        coalesce(r.unit_price, 0)::DOUBLE as hourly,
+        coalesce(r.upfront_price / nullif(r.commitment_term_hours, 0), 0)::DOUBLE as upfront,
+        k.unit_price::DOUBLE as known_hourly
+    from observed_row as r
+    left join known_price as k on r.row_number = k.row_number
+    left join core.instance_type as t
+        on
+            r.service_provider_name = 'AWS'
+            and regexp_replace(r.instance_type, '^ml[.]', '') = t.instance_type
+            and t.known_from is null
+    left join label_chip as l
+        on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
+    left join rate as u on r.pricing_currency = u.pricing_currency
+    where
+        not r.is_past_gates
+        and r.row_number >= 0
+        and r.unit_price_type = 'List'
+        and (k.row_number is not null) = $seen
+        and r.unit_price is distinct from k.unit_price
+),
+
+compared as (
+    select
+        p.*,
+        p.scale * (p.hourly + p.upfront) as price,
+        p.scale * (p.known_hourly + p.upfront) as known_price,
+        coalesce(own.limit_low, general.limit_low / 5) as limit_low,
+        coalesce(own.limit_high, general.limit_high) as limit_high
+    from priced as p
+    left join price_band as own
+        on p.accelerator_name = own.accelerator_name and p.purchase_option = own.purchase_option
+    left join price_band as general
+        on p.accelerator_name = general.accelerator_name and general.purchase_option = 'on_demand'
+)
+
+select
+    row_number,
+    accelerator_name,
+    purchase_option,
+    price,
+    limit_low,
+    limit_high
+from compared
+where
+    not price between limit_low and limit_high
+    and coalesce(known_price between limit_low and limit_high or not moved_by between 0.5 and 2, true)
+order by row_number

@@ -1,0 +1,118 @@
+-- Runs of equal prices of one offer among the observed rows, each with the price known before the first: what the
+-- history gate walks through. Of a live answer a run is a row, of a dated history a stretch of it. Offers of which no
+-- price moved and none waits are left out, and so are prices that move by themselves: interruptible ones, Capacity
+-- Blocks, statistics of markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A
+-- price of a dated history, which may list changes alone, stands until the next one of its offer (next_unit_price), or
+-- until its source ends.
+with judged as (
+    select
+        r.row_number,
+        r.fetch_number,
+        r.offer_id,
+        r.source,
+        r.observed_at,
+        r.unit_price,
+        r.upfront_price,
+        r.is_archived,
+        max(r.observed_at) over (partition by r.source) as source_until,
+        coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips,
+        k.unit_price as known_unit_price,
+        k.upfront_price as known_upfront_price,
+        lag(r.unit_price) over w as last_unit_price,
+        lag(r.upfront_price) over w as last_upfront_price,
+        row_number() over w as nth
+    from observed_row as r
+    left join known_price as k on r.row_number = k.row_number
+    left join core.instance_type as t
+        on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
+    where
+        not r.is_past_gates
+        and r.unit_price_type = 'List'
+        and r.purchase_option not in ('spot', 'capacity_block')
+        and r.statistic not in ('p25', 'median')
+        and coalesce(r.tier, '') not ilike '%marketplace%'
+        and not list_contains($marketplaces, lower(r.service_provider_name))
+        and (r.unit_price is not null or r.upfront_price is not null)
+    window w as (partition by r.offer_id, r.source order by r.observed_at, r.row_number)
+),
+
+numbered as (
+    select
+        *,
+        sum(
+            (
+                nth = 1
+                or unit_price is distinct from last_unit_price
+                or upfront_price is distinct from last_upfront_price
+            )::BIGINT
+        ) over (partition by offer_id, source order by nth) as run_number
+    from judged
+),
+
+run as (
+    select
+        offer_id,
+        source,
+        run_number,
+        any_value(unit_price) as unit_price,
+        any_value(upfront_price) as upfront_price,
+        any_value(chips) as chips,
+        arg_min(known_unit_price, nth) as known_unit_price,
+        arg_min(known_upfront_price, nth) as known_upfront_price,
+        min(observed_at) as first_at,
+        max(observed_at) as last_at,
+        max(source_until) filter (where is_archived) as source_until,
+        arg_min(fetch_number, nth) as fetch_number,
+        list(row_number order by nth) as row_numbers
+    from numbered
+    group by offer_id, source, run_number
+),
+
+moved as (
+    select
+        offer_id,
+        source
+    from run
+    group by offer_id, source
+    having
+        count(*) > 1
+        or bool_or(
+            (known_unit_price is not null or known_upfront_price is not null)
+            and (
+                unit_price is distinct from known_unit_price or upfront_price is distinct from known_upfront_price
+            )
+        )
+    union
+    select
+        offer_id,
+        source
+    from held_key
+)
+
+select
+    n.offer_id,
+    n.source,
+    n.fetch_number,
+    n.first_at,
+    coalesce(case when n.source_until is not null then lead(n.first_at) over following end, n.source_until, n.last_at)
+        as holds_until,
+    n.last_at,
+    n.row_numbers,
+    n.unit_price,
+    n.upfront_price,
+    n.known_unit_price,
+    n.known_upfront_price,
+    lead(n.unit_price) over following as next_unit_price,
+    n.chips,
+    coalesce(r.instance_type, r.accelerator_label) as machine,
+    hash(
+        r.service_provider_name, r.host_provider_name, r.region_id, r.availability_zone_id, r.availability_zone,
+        r.accelerator_count, r.capacity_unit, r.minimum_quantity, r.purchase_option, r.commitment_discount_type,
+        r.commitment_term_hours, r.purchase_payment_model, r.offering_class, r.tier, r.statistic, r.conditions,
+        r.fabric, r.restriction, r.pricing_currency, r.pricing_unit
+    ) as place
+from run as n
+semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
+inner join observed_row as r on n.row_numbers[1] = r.row_number
+window following as (partition by n.offer_id, n.source order by n.run_number)
+order by n.first_at, n.fetch_number, n.row_numbers[1]

@@ -1,0 +1,70 @@
+-- New offers of live answers beside offers of the log of the same provider, machine, place, option and terms, but of
+-- another count, unit or currency; and whether the answer still shows those. Two prices of one machine under two counts
+-- cannot both be right, and a new count, unit or currency is a new offer, which has no last price.
+with added as (
+    select r.*
+    from observed_row as r
+    anti join offer_state as s on r.offer_id = s.offer_id and r.source = s.source
+    where not r.is_past_gates and not r.is_archived and r.unit_price is not null
+),
+
+known as (
+    select distinct
+        o.*,
+        s.source,
+        s.unit_price
+    from offer_state as s
+    inner join core.offer as o on s.offer_id = o.offer_id
+    semi join added as a
+        on
+            s.source = a.source
+            and o.service_provider_name = a.service_provider_name
+            and coalesce(o.instance_type, o.accelerator_label) = coalesce(a.instance_type, a.accelerator_label)
+    where s.unit_price is not null
+)
+
+select
+    a.row_number,
+    a.fetch_number,
+    a.source,
+    a.observed_at,
+    a.offer_id,
+    k.offer_id as known_offer_id,
+    coalesce(a.instance_type, a.accelerator_label) as machine,
+    a.instance_type is not null as is_named,
+    shown.offer_id is not null as is_shown,
+    a.unit_price,
+    k.unit_price as known_unit_price,
+    a.accelerator_count,
+    k.accelerator_count as known_accelerator_count,
+    a.capacity_unit,
+    k.capacity_unit as known_capacity_unit,
+    coalesce(a.pricing_unit, 'Hours') as pricing_unit,
+    coalesce(k.pricing_unit, 'Hours') as known_pricing_unit,
+    a.pricing_currency,
+    k.pricing_currency as known_pricing_currency
+from added as a
+inner join known as k
+    on
+        a.source = k.source
+        and a.service_provider_name = k.service_provider_name
+        and a.instance_type is not distinct from k.instance_type
+        and a.accelerator_label is not distinct from k.accelerator_label
+        and a.region_id is not distinct from k.region_id
+        and a.availability_zone_id is not distinct from k.availability_zone_id
+        and a.availability_zone is not distinct from k.availability_zone
+        and a.purchase_option = k.purchase_option
+        and a.commitment_discount_type is not distinct from k.commitment_discount_type
+        and a.commitment_term_hours is not distinct from k.commitment_term_hours
+        and a.purchase_payment_model is not distinct from k.purchase_payment_model
+        and a.offering_class is not distinct from k.offering_class
+        and a.tier is not distinct from k.tier
+        and a.statistic = k.statistic
+        and a.conditions is not distinct from k.conditions
+        and a.unit_price_type = k.unit_price_type
+        and a.contract_id is not distinct from k.contract_id
+        and a.host_provider_name is not distinct from k.host_provider_name
+        and a.fabric is not distinct from k.fabric
+        and a.restriction is not distinct from k.restriction
+left join observed_row as shown on a.fetch_number = shown.fetch_number and k.offer_id = shown.offer_id
+order by a.row_number, k.offer_id

@@ -1,0 +1,53 @@
+-- The events of the fetches in taken_back that nothing retracts yet, each with a number for its moment and document. A
+-- fetch is all that was seen at its moment; of an archive or import (without a moment) all that its document says.
+with retraction as (
+    select
+        offer_id,
+        source,
+        valid_from,
+        retracts_recorded_at
+    from core.price_event
+    where retracts_recorded_at is not null
+),
+
+wrong as (
+    select
+        e.offer_id,
+        e.source,
+        e.scope,
+        e.valid_from,
+        e.unit_price,
+        e.upfront_price,
+        e.document_sha256,
+        e.recorded_at as event_recorded_at
+    from core.price_event as e
+    semi join taken_back as t
+        on
+            e.source = t.source
+            and e.scope = t.scope
+            and (e.valid_from = t.observed_at or (t.observed_at is null and e.document_sha256 = t.document_sha256))
+    anti join retraction as r
+        on
+            e.offer_id = r.offer_id
+            and e.source = r.source
+            and e.valid_from = r.valid_from
+            and e.recorded_at = r.retracts_recorded_at
+    where e.retracts_recorded_at is null
+),
+
+document_number as (
+    select
+        document_sha256,
+        min(document_no) as document_no
+    from log.document
+    group by document_sha256
+)
+
+select
+    w.*,
+    o.offer_no,
+    d.document_no,
+    dense_rank() over (order by w.source, w.scope, w.valid_from, d.document_no)::INTEGER as moment_no
+from wrong as w
+inner join core.offer as o on w.offer_id = o.offer_id
+left join document_number as d on w.document_sha256 = d.document_sha256
