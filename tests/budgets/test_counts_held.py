@@ -115,7 +115,7 @@ def a_day(folder: Path, n_prices: int) -> tuple[Counter[str], Counter[str]]:
 
 def sizes(con: duckdb.DuckDBPyConnection) -> Counter[str]:
     """Return the number of rows of each table."""
-    return Counter({name: con.table(f"core.{name}").shape[0] for name in TABLES})
+    return Counter({name: con.sql(f"from core.{name}").shape[0] for name in TABLES})
 
 
 def test_a_load_appends_what_changed(tmp_path: Path) -> None:

@@ -78,15 +78,6 @@ def test_each_step_of_a_small_market(scale: ModuleType, tmp_path: Path, kind: st
     assert (sizes["catalogue_mb"] is None) == (kind == "file")
 
 
-@pytest.mark.usefixtures("few")
-def test_events_lie_apart_where_asked(scale: ModuleType, scale_steps: ModuleType, tmp_path: Path) -> None:
-    """Of a lake that is partitioned, each source's events have files of their own."""
-    where = scale.place_for("lake", tmp_path, "sqlite", "", 0)
-    scale_steps.make(where, tmp_path, n_prices=N_PRICES, days=2, partition="source")
-    folders = {each.parent.name for each in Path(where.data_path).rglob("price_event/*/*.parquet")}
-    assert folders >= {"source=aws_price_list", "source=aws_spot"}
-
-
 def test_statements_are_timed_by_name(scale_steps: ModuleType) -> None:
     """Statements count by what they make, cursors' too, and the connection is as it was afterwards."""
     connect = duckdb.connect
@@ -109,18 +100,13 @@ def test_threads_are_those_asked_for(scale_steps: ModuleType) -> None:
 
 def test_each_size_is_measured_with_each_number_of_threads(scale: ModuleType) -> None:
     """Of a size and of a log of events; without a number, once, with all cores."""
-    args = type(
-        "Args", (), {"times": [10], "events": 500, "prices": 100, "days": 30, "threads": [1, 2], "partition": None}
-    )
+    args = type("Args", (), {"times": [10], "events": 500, "prices": 100, "days": 30, "threads": [1, 2]})
     names = ["10 times, 1 threads", "10 times, 2 threads", "500 events, 1 threads", "500 events, 2 threads"]
     found = dict(scale.cases(args))
     assert list(found) == names
     assert [given.get("threads") for given in found.values()] == [1, 2, 1, 2]
     args.threads = []
     assert [name for name, given in scale.cases(args) if "threads" not in given] == ["10 times", "500 events"]
-    args.partition = "source"
-    found = {name: given["partition"] for name, given in scale.cases(args)}
-    assert found == dict.fromkeys(["10 times, partitioned", "500 events, partitioned"], "source")
 
 
 def test_a_market_of_any_size_has_each_offer_once(scale_steps: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ def file(tmp_path: Path) -> Path:
         (NOTHING, (day(0).replace(tzinfo=None), 1), []),
         ("insert into core.sku_price select offer_id, source, timestamp '2026-01-03', null from core.sku_price",
          None, ["an offer has two open intervals from one source", "intervals of one offer and source overlap"]),
-        ("delete from log.document", None, ["a price event has no document"]),
+        ("delete from core.document", None, ["a price event has no document"]),
         (NOTHING, (day(5).replace(tzinfo=None), 1),
          ["built_at went back from 2026-01-06 00:00:00 to 2026-01-02 00:00:00"]),
         (NOTHING, (day(0).replace(tzinfo=None), 2), ["2 price events became 1"]),
