@@ -25,6 +25,16 @@ VERSIONS = (
     ("2026-05-07T03:00:00+00:00", "4c06102"),
 )  # fmt: skip
 """Days and names of five versions of Lambda's table; the fourth has a header only. The hours are made up."""
+CHANGES = (
+    "select valid_from, unit_price::varchar from core.price_event join core.offer using (offer_id) "
+    "where instance_type = 'gpu_8x_h100_sxm5' and region_id = 'us-east-1' order by all"
+)
+WAITING = (
+    "select quarantine_id, observed_at, row_json->>'unit_price', reason from core.quarantine "
+    "where (row_json->>'instance_type') = 'gpu_8x_h100_sxm5' and (row_json->>'region_id') = 'us-east-1' "
+    "and decision is null order by observed_at"
+)
+"""Prices of one machine in one region, and those that wait."""
 
 
 @pytest.fixture(autouse=True)
@@ -109,23 +119,33 @@ def test_days_choose_the_versions(lambdas: Repository):
 
 
 def test_the_log_has_the_change_points(lambdas: Repository, tmp_path: Path):
-    """Prices change where they did; the header alone is a failed look, and what follows it is read."""
+    """Prices change where they did; the header alone is a failed look, and what follows it is read.
+
+    Lambda raised a machine's price in all 17 regions at once: by one factor, so the rise waits for a person first.
+    """
     summary = collected(tmp_path / "data", lambdas.url)
+    first = (datetime(2026, 4, 2, 1), "27.5200000000")  # noqa: DTZ001
+    rise = (datetime(2026, 4, 6, 7), "31.9200000000")  # noqa: DTZ001
 
     assert [(look.status, look.observed_at.date().isoformat()) for look in summary.results] == [
         ("ok", "2026-04-02"), ("ok", "2026-04-06"), ("ok", "2026-04-20"), ("failed", "2026-05-07"),
         ("ok", "2026-05-07"),
     ]  # fmt: skip
     with duckdb.connect(str(tmp_path / "data" / "build.duckdb"), read_only=True) as con:
-        changes = con.execute(
-            "select valid_from, unit_price::varchar from core.price_event join core.offer using (offer_id) "
-            "where instance_type = 'gpu_8x_h100_sxm5' and region_id = 'us-east-1' order by all"
-        ).fetchall()
+        assert con.execute(CHANGES).fetchall() == [first]
+        waiting = con.execute(WAITING).fetchall()
         (error,) = con.execute("select error from core.scope_run where status = 'failed'").fetchall()
-    assert changes == [
-        (datetime(2026, 4, 2, 1), "27.5200000000"), (datetime(2026, 4, 6, 7), "31.9200000000"),  # noqa: DTZ001
+    assert [row[1:3] for row in waiting] == [
+        (rise[0], rise[1]), (datetime(2026, 4, 20, 14), rise[1]), (datetime(2026, 5, 7, 3), rise[1])  # noqa: DTZ001
     ]  # fmt: skip
+    assert all("prices moved by one factor, 1.16; waits for a person" in row[3] for row in waiting)
     assert "found only a header" in error[0]
+
+    with steps.open_run(settings(tmp_path / "data", lambdas.url), clock=lambda: NOW) as one:
+        one.decide(waiting[0][0], "accept")
+    with duckdb.connect(str(tmp_path / "data" / "build.duckdb"), read_only=True) as con:
+        assert con.execute(CHANGES).fetchall() == [first, rise]
+        assert con.execute(WAITING).fetchall() == []
 
 
 def test_a_second_run_loads_nothing_twice(lambdas: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
