@@ -4,8 +4,8 @@
 
 The CSV is imported into a temporary folder and published. Each event that people labelled by hand is then looked up in
 what stands there: a change of that provider's price of that chip, at that time, between those amounts; else rows that
-their collector flagged; else a series that ends while its source goes on. Nothing here decides what a change is:
-int.price_change does, which knows no event.
+their collector flagged; else a price that waits in quarantine; else a series that ends while its source goes on.
+Nothing here decides what a change is: int.price_change does, which knows no event.
 """
 
 import argparse
@@ -74,6 +74,26 @@ where
     and abs(f.unit_price::DOUBLE / f.accelerator_count::DOUBLE / $after::DOUBLE - 1) < $tolerance
     and f.observed_at::DATE between $day::DATE and $day::DATE + 1
 """
+IN_HELD = """
+select distinct q.gate
+from core.quarantine as q
+inner join core.offer as o using (offer_id)
+inner join core.offer_unit as u using (offer_id)
+where
+    q.gate = 'history'
+    and q.decision is null
+    and q.field = 'unit_price'
+    and o.service_provider_name = $provider
+    and o.purchase_option = $pricing
+    and u.accelerator_name = $chip
+    and ($form is null or coalesce(u.form_factor, $form) = $form)
+    and ($count is null or u.accelerator_count = $count)
+    and $after is not null
+    and abs(q.value::DOUBLE / u.accelerator_count / $after::DOUBLE - 1) < $tolerance
+    and q.observed_at::DATE between $day::DATE and $day::DATE + 1
+"""
+"""Prices that wait for a person, as several moved by one factor."""
+
 IN_ABSENCES = """
 select distinct p.source
 from core.sku_price as p
@@ -111,7 +131,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Event:
-    """One labelled event, and what was found of it: a kind of change, `flagged`, `absent` or `nothing`."""
+    """One labelled event, and what was found of it: a kind of change, `flagged`, `held`, `absent` or `nothing`."""
 
     date: str
     provider: str
@@ -198,6 +218,8 @@ def _found(con: duckdb.DuckDBPyConnection, row: dict[str, str]) -> str:
         return next(kind for kind in TELLING if kind in kinds)
     if answers(IN_FLAGGED):
         return "flagged"
+    if answers(IN_HELD):
+        return "held"
     return "absent" if answers(IN_ABSENCES) else "nothing"
 
 
@@ -219,7 +241,7 @@ def report(shared: Path, made: Import) -> Iterator[str]:
             for *words, number in con.execute(query).fetchall():
                 yield f"  {number:>7}  {'  '.join(str(word) for word in words)}"
     yield "\nflagged by their collector, kept out of all prices"
-    for flag, number in made.flagged["flag"].value_counts(sort=True).iter_rows():
+    for flag, number in made.flagged["value"].value_counts(sort=True).iter_rows():
         yield f"  {number:>7}  {flag}"
     found = events(shared, made)
     yield "\nlabelled events: label, found"
