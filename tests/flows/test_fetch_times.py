@@ -156,7 +156,7 @@ def test_which_times_are_refused(
 ) -> None:
     """Five minutes are allowed; a fetch is neither later than now nor earlier than the last one. Archives may be."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(1, one={"p5.48xlarge": "1.00"})
+    toy.run(1, one={"p5.48xlarge": "51.00"})
     toy.at = 2
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         ctx = replace(run.collector.context(toy.source()), now=lambda: day(2) + timedelta(hours=hours))
@@ -170,8 +170,8 @@ def test_which_times_are_refused(
 def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes are kept: where the server's clock was wrong, its fetch is accepted; one of the future never is."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(0, one={"p5.48xlarge": "1.00"})
-    toy.world["one"] = {"p5.48xlarge": "1.10"}
+    toy.run(0, one={"p5.48xlarge": "51.00"})
+    toy.world["one"] = {"p5.48xlarge": "51.10"}
     for at, ahead_s in ((1.0, 600.0), (9.0, None)):
         with steps.open_run(toy.settings(), clock=toy.clock) as run:
             ctx = replace(run.collector.context(toy.source()), now=lambda at=at: day(at))
@@ -185,9 +185,9 @@ def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monk
     with pytest.raises(ChipledgerError, match="its time lies in the future"):
         toy.decide(2, future, "accept", publish=False)
     toy.decide(2, accepted, "accept")
-    assert prices(toy) == [("1.0000000000", day(0)), ("1.1000000000", day(1))]
+    assert prices(toy) == [("51.0000000000", day(0)), ("51.1000000000", day(1))]
     toy.rebuild(3)
-    assert prices(toy) == [("1.0000000000", day(0)), ("1.1000000000", day(1))]
+    assert prices(toy) == [("51.0000000000", day(0)), ("51.1000000000", day(1))]
 
 
 def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
@@ -195,8 +195,8 @@ def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
 ) -> None:
     """As versions before wrote one: it is current nowhere, doctor and the next run name the command, which mends it."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(0, one={"p5.48xlarge": "1.00"})
-    toy.run(400, one={"p5.48xlarge": "1.10"})
+    toy.run(0, one={"p5.48xlarge": "51.00"})
+    toy.run(400, one={"p5.48xlarge": "51.10"})
     with steps.open_run(toy.settings(), clock=lambda: day(1)) as run:
         run.publisher.publish()
     with duckdb.connect(str(tmp_path / "prices.duckdb"), read_only=True) as con:
@@ -212,17 +212,17 @@ def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
     (row,) = [row for row in checks.data_files(toy.settings(), day(1)) if row["check"] == "times of fetches"]
     assert row["result"] == "fail"
     assert command in str(row)
-    (refused,) = toy.learn(2, one={"p5.48xlarge": "1.20"}).results
+    (refused,) = toy.learn(2, one={"p5.48xlarge": "51.20"}).results
     assert refused.status == "refused"
     assert command in str(refused.error)
 
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.withdraw(selected(run.con, f"{TOY}/one/{day(400):%Y-%m-%d}"), "the clock was ahead")
-    toy.run(3, one={"p5.48xlarge": "1.30"})
-    assert prices(toy) == [("1.0000000000", day(0)), ("1.3000000000", day(3))]
+    toy.run(3, one={"p5.48xlarge": "51.30"})
+    assert prices(toy) == [("51.0000000000", day(0)), ("51.3000000000", day(3))]
     assert not [row for row in checks.data_files(toy.settings(), day(3)) if row["check"] == "times of fetches"]
     toy.rebuild(4)
-    assert prices(toy) == [("1.0000000000", day(0)), ("1.3000000000", day(3))]
+    assert prices(toy) == [("51.0000000000", day(0)), ("51.3000000000", day(3))]
 
 
 def ids(toy: Toy) -> list[int]:
