@@ -281,7 +281,7 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
 
     Offers that say all the same are one, and counted. Those of one offer with different prices all stay: which of them
     holds is for the batch gate to refuse. Raises LayoutChanged where a fifth of the rows with a price cannot be read,
-    and where there is no price at all, and `found` has no Empty: every source here always had one.
+    or one of a market, whose quantiles are of all its rows, and where there is no price at all, and `found` has no Empty: every source here always had one.
     """
     import polars as pl
 
@@ -308,7 +308,8 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
         else:
             ignored[one] += 1
     n_rows = len(unread) + n_priced
-    if unread and len(unread) >= MAX_UNREAD * n_rows:
+    is_market = any(row.get("statistic") in QUANTILES for row in groups[Offer].values())
+    if unread and (is_market or len(unread) >= MAX_UNREAD * n_rows):
         message = f"{len(unread)} of {n_rows} rows cannot be read, the first: {unread[0].reason}"
         raise refusal(message, unread[0].field, unread[0].value)
     if not groups[Offer] and not may_be_empty:

@@ -6,6 +6,7 @@ The mail tells the fleet at list; of contracts it holds nothing either, unless i
 import email
 import email.policy
 import logging
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -58,16 +59,23 @@ def in_tables(file: Path) -> set[str]:
             "and database_name = current_database() group by all"
         ).fetchall()
         comments = con.execute("select string_agg(comment, ' ') from duckdb_columns()").fetchone()
-        found = {secret for secret in SECRETS if secret in str(comments)}
+        found = in_words(str(comments))
         for (name,) in names:
-            flags = ", ".join(f"coalesce(bool_or(contains(t::VARCHAR, '{secret}')), false)" for secret in SECRETS)
+            flags = ", ".join(
+                f"coalesce(bool_or(regexp_matches(t::VARCHAR, '{pattern(secret)}')), false)" for secret in SECRETS
+            )
             row = con.execute(f"select {flags} from {name} as t").fetchone() or ()
             found |= {secret for secret, is_there in zip(SECRETS, row, strict=True) if is_there}
     return found
 
 
 def in_words(text: str) -> set[str]:
-    return {secret for secret in SECRETS if secret in text}
+    return {secret for secret in SECRETS if re.search(pattern(secret), text)}
+
+
+def pattern(secret: str) -> str:
+    """Return what a secret looks like; the short amount stands in longer numbers of others, such as 22731.4296."""
+    return rf"(^|[^0-9]){re.escape(secret)}([^0-9]|$)" if secret == "31.42" else re.escape(secret)
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:

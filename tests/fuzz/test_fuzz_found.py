@@ -184,7 +184,7 @@ def test_a_parser_that_fails_fails_its_look_alone(tmp_path: Path, monkeypatch: p
     landing.record_fetch(look, run_id="r", recorded_at=at)
 
     def fails(name: str) -> object:
-        return SimpleNamespace(parse=lambda document: {}["x"])
+        return SimpleNamespace(parse=lambda document: {}["x"], other_urls=())
 
     monkeypatch.setattr(ingest, "source_named", fails)
     with memory() as con:
