@@ -280,8 +280,8 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
     """Return what was found in a document; `provider` where an offer does not name its own.
 
     Offers that say all the same are one, and counted. Those of one offer with different prices all stay: which of them
-    holds is for the batch gate to refuse. Raises LayoutChanged where a fifth of the rows with a price cannot be read, or
-    one of a market, whose quantiles are of all its rows; and where there is no price at all, and `found` has no Empty:
+    holds is for the batch gate to refuse. Raises LayoutChanged where a fifth of the rows with a price cannot be read,
+    or one of a market, whose quantiles are of all its rows; and where there is no price at all, and `found` has no Empty:
     every source here always had one.
     """
     import polars as pl
