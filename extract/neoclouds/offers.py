@@ -281,8 +281,8 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
 
     Offers that say all the same are one, and counted. Those of one offer with different prices all stay: which of them
     holds is for the batch gate to refuse. Raises LayoutChanged where a fifth of the rows with a price cannot be read,
-    or one of a market, whose quantiles are of all its rows; and where there is no price at all, and `found` has no Empty:
-    every source here always had one.
+    or one of a market, whose quantiles are of all rows; and where there is no price, and `found` has no Empty: every
+    source here always had one.
     """
     import polars as pl
 
