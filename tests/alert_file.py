@@ -20,7 +20,7 @@ create table int.price_change (
     instance_type varchar, accelerator_name varchar, accelerator_count decimal(10, 4), region_id varchar,
     purchase_option varchar, commitment_term_hours integer, purchase_payment_model varchar, tier varchar,
     pricing_currency varchar, effective_hourly_price_before double, effective_hourly_price_after double,
-    source varchar, source_before varchar
+    source varchar, source_before varchar, reason varchar
 );
 create table int.accelerator_hour_price (
     offer_id bigint, service_provider_name varchar, instance_type varchar, accelerator_name varchar,
