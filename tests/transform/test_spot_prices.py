@@ -158,7 +158,7 @@ def test_an_old_capture_is_no_zone_of_today(put: Put) -> None:
     """A capture of day 0 by zone name stays in its own row, and out of the region's present and means."""
     old = row(P5, "1", purchase_option="spot", availability_zone="us-east-1a")
     file = put(
-        look(0, old, source="offline_archive", complete=False, archived=True),
+        look(0, old, source="offline_archive", complete=False, archived=True, trusted=True),
         seen(5, "aws_spot", spot(P5, A, "10")), seen(40, "aws_spot", spot(P5, A, "10")), at=40,
     )  # fmt: skip
 

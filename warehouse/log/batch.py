@@ -289,11 +289,8 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     for hold, is_accepted in found.resolved:
         decision, by = ("accept", "confirmed by a later observation") if is_accepted else ("refuse", NOT_REPEATED)
         batch.refusals.append(hold.decided(decision, by=by))
-    for row_number, hold in found.still:
-        _wait(con, batch, row_number, hold)
-        _leave_unsaid(batch, replaced.offers.get(row_number, ()))
-    for row_number, hold in found.released:
-        _release(con, row_number, hold)
+    _wait(con, batch, found.still, replaced.offers)
+    _release(con, found.released)
     _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
     _hold(con, batch, first_sight.out_of_band(con, seen=True), waiting, gate="band")
     _resolve_band_holds(con, batch, waiting)
@@ -309,10 +306,14 @@ def _hold(
     gate: str = "history",
 ) -> None:
     """Let rows wait, those of a price in `waiting` as seen once more; a person's refusal of the same price counts."""
-    refused = refused_prices(con) if rows else {}
-    for held in rows:
-        _refuse_row(con, batch, held.row, gate, held.reason, held.field)
-        new = batch.refusals[-1]
+    if not rows:
+        return
+    refused = refused_prices(con)
+    found = _refused_rows(con, batch, {held.row: (gate, held.reason, held.field) for held in rows})
+    # Also their copies at their first sighting, of those let in.
+    con.execute("delete from observed_row where -row_number - 1 in (from named_row)")
+    for held, new in zip(rows, found, strict=True):
+        batch.refusals.append(new)
         before = waiting.get((new.source, new.offer_id or 0), [])
         same = next((each for each in before if each.gate == gate and each.row_json == new.row_json), None)
         decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(new))
@@ -350,34 +351,41 @@ def _leave_unsaid(batch: Batch, offer_ids: Iterable[int]) -> None:
     batch.refusals += [batch.refusals[-1].in_place_of(offer_id) for offer_id in offer_ids]
 
 
-def _wait(con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, hold: Quarantined) -> None:
-    """Record that a price which waits was seen once more."""
-    ((number, observed_at),) = con.execute(
-        "select fetch_number, observed_at from observed_row where row_number = ?", [row_number]
-    ).fetchall()
-    con.execute("delete from observed_row where row_number = ?", [row_number])
-    batch.refusals.append(hold.waits_at(number, observed_at))
-
-
-def _release(con: duckdb.DuckDBPyConnection, row_number: int, hold: Quarantined) -> None:
-    """Let in a price that was confirmed: it counts from when it was first seen."""
-    con.execute(
-        "insert into observed_row by name select * replace (?::TIMESTAMP as observed_at, "
-        "? as document_sha256, -1 as fetch_number, -row_number - 1 as row_number) "
-        "from observed_row where row_number = ?",
-        [hold.observed_at, hold.document_sha256, row_number],
-    )
-
-
-def _refuse_row(
-    con: duckdb.DuckDBPyConnection, batch: Batch, row_number: int, gate: str, reason: str, name: str = "unit_price"
+def _wait(
+    con: duckdb.DuckDBPyConnection,
+    batch: Batch,
+    rows: Sequence[tuple[int, Quarantined]],
+    replaced: Mapping[int, list[int]],
 ) -> None:
-    cursor = con.execute("select * from observed_row where row_number = ?", [row_number])
-    columns = [column[0] for column in cursor.description or ()]
-    row: dict[str, Any] = dict(zip(columns, cursor.fetchone() or (), strict=True))
-    # Also its copy at its first sighting, if it was let in.
-    con.execute("delete from observed_row where row_number in (?, -? - 1)", [row_number, row_number])
-    batch.refusals.append(_refusal(batch, row, gate, reason, name))
+    """Record that prices which wait were seen once more."""
+    if not rows:
+        return
+    _name_rows(con, (number for number, _ in rows))
+    seen = {
+        number: when
+        for number, *when in con.execute(
+            "delete from observed_row where row_number in (from named_row) "
+            "returning row_number, fetch_number, observed_at"
+        ).fetchall()
+    }
+    for number, hold in rows:
+        batch.refusals.append(hold.waits_at(*seen[number]))
+        _leave_unsaid(batch, replaced.get(number, ()))
+
+
+def _release(con: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, Quarantined]]) -> None:
+    """Let in prices that were confirmed: they count from when they were first seen."""
+    if not rows:
+        return
+    con.execute(
+        "create or replace temp table released (row_number BIGINT, first_at TIMESTAMP, first_sha256 VARCHAR)"
+    )
+    insert_rows(con, "released", [(number, hold.observed_at, hold.document_sha256) for number, hold in rows])
+    con.execute(
+        "insert into observed_row by name select o.* replace (r.first_at as observed_at, "
+        "r.first_sha256 as document_sha256, -1 as fetch_number, -o.row_number - 1 as row_number) "
+        "from observed_row as o inner join released as r on o.row_number = r.row_number"
+    )
 
 
 def _name_rows(con: duckdb.DuckDBPyConnection, row_numbers: Iterable[int]) -> None:

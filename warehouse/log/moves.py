@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 MIN_TOGETHER = 4
-"""Offers that must have moved at once before it is no coincidence; fewer are judged one by one."""
+"""Offers, or machines, that must have moved at once before it is no coincidence; fewer are judged one by one."""
 
 MIN_SHARE_AT_ONCE = 0.25
 """Share of an answer's prices that must have moved by several factors at once: of a long list, a few always do."""
@@ -199,7 +199,10 @@ def _own_counts(spans: Iterable[_Span], n_several: int) -> dict[int, Doubt]:
 
 
 def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, float]) -> dict[int, Doubt]:
-    """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them."""
+    """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them.
+
+    They wait for a person where they are of MIN_TOGETHER machines, or the factor is one of a currency or a unit.
+    """
     found: dict[int, Doubt] = {}
     left = list(spans)
     while len(left) >= MIN_TOGETHER:
@@ -209,9 +212,14 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
             break
         n_rows = len({span.move.row for span in members})
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
-        reason = f"{text}{_named(low, high, rates)}; {FOR_PERSON}"
+        named = _named(low, high, rates)
+        # A provider cuts one machine's price alike in all its regions; a mistake of reading meets several machines.
+        for_person = bool(named) or len({span.move.machine for span in members}) >= MIN_TOGETHER
+        reason = f"{text}{named}; {FOR_PERSON if for_person else FOR_REPEAT}"
         for span in members:
-            found[span.move.row] = Doubt(reason=reason, for_person=True, field=span.move.field, n_together=n_rows)
+            found[span.move.row] = Doubt(
+                reason=reason, for_person=for_person, field=span.move.field, n_together=n_rows if for_person else 1
+            )
         left = [span for span in left if span not in members]
     return found
 
