@@ -138,7 +138,7 @@ def cloud(names: tuple[str, ...]) -> ec2_cloud.Cloud:
         spot = tuple(
             record
             for n, zone in enumerate(zones)
-            for kind in ("p5.48xlarge", "p4d.24xlarge", "trn1.32xlarge", "g6.xlarge")
+            for kind in ("p5.48xlarge", "p4d.24xlarge", "trn1.32xlarge", "g6.48xlarge")
             for record in moved_once(zone.zone_id, kind, f"{10 + n}.{number:02d}")
         )
         made[name] = ec2_cloud.Region(name=name, zones=zones, spot=spot)

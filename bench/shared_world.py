@@ -147,7 +147,7 @@ def _count(offer: int) -> int:
 
 @cache
 def _rule(seed: int, source: str, scope: str, offer: int) -> tuple[float, float, int, int, int, int]:
-    """Return a chip's least price, growth, looks to a change, looks from one absence to the next, its phase, first look.
+    """Return a chip's least price, growth, looks to a change, looks between absences, their phase, first look.
 
     No gate holds the prices: they are in the range of every chip.
     """

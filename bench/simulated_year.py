@@ -84,9 +84,10 @@ CHANGES_A_DAY = (
 )  # fmt: skip
 
 TYPES = (
-    "p3.2xlarge", "p3.8xlarge", "p3.16xlarge", "p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5e.48xlarge",
-    "p5en.48xlarge", "g4dn.xlarge", "g5.xlarge", "g5.48xlarge", "g6.xlarge", "g6.48xlarge", "g6e.xlarge",
-    "trn1.32xlarge", "trn2.48xlarge",
+    ("p3.2xlarge", 1), ("p3.8xlarge", 4), ("p3.16xlarge", 8), ("p4d.24xlarge", 8), ("p4de.24xlarge", 8),
+    ("p5.48xlarge", 8), ("p5e.48xlarge", 8), ("p5en.48xlarge", 8), ("g4dn.xlarge", 1), ("g5.xlarge", 1),
+    ("g5.48xlarge", 8), ("g6.xlarge", 1), ("g6.48xlarge", 8), ("g6e.xlarge", 1), ("trn1.32xlarge", 16),
+    ("trn2.48xlarge", 16),
 )  # fmt: skip
 CHIPS = ("H100", "A100", "H200", "B200", "L40S", "RTX 4090", "A10", "L4")
 COUNTS = (1, 2, 4, 8)
@@ -114,13 +115,16 @@ class World:
         row: dict[str, Any] = {
             "service_provider_name": kind.provider, "capacity_unit": "instance", "purchase_option": kind.option,
             "region_id": scope if scope != "all" else "us", "statistic": "price", "pricing_currency": "USD",
-            "unit_price_type": "List", "unit_price": f"{self.dice.uniform(1, 40):.4f}",
+            "unit_price_type": "List",
         }  # fmt: skip
+        of_a_chip = self.dice.uniform(1, 2)  # in the range of all of them, so that no gate holds it
         if kind.provider == "AWS":
             zone = {"availability_zone": f"{scope}a"} if kind.option == "spot" else {}
-            return row | {"instance_type": TYPES[n % len(TYPES)]} | zone
+            name, count = TYPES[n % len(TYPES)]
+            return row | {"instance_type": name, "unit_price": f"{of_a_chip * count:.4f}"} | zone
         chip, count = CHIPS[n % len(CHIPS)], COUNTS[n // len(CHIPS) % len(COUNTS)]
-        return row | {"instance_type": f"vm-{n}", "accelerator_label": chip, "accelerator_count": str(count)}
+        return row | {"instance_type": f"vm-{n}", "accelerator_label": chip, "accelerator_count": str(count),
+                      "unit_price": f"{of_a_chip * count:.4f}"}  # fmt: skip
 
     def turn(self, day: int) -> None:
         """Move on to a day: some prices change, some sources are down."""

@@ -36,7 +36,7 @@ class Archive(Toy):
         for number in range(0 if scope == "d" else 3):
             if number and scope == "b":
                 raise LayoutChanged("no table", source=TOY)
-            self.world[scope] = None if scope == "c" else {P5: str(number + 1)}
+            self.world[scope] = None if scope == "c" else {P5: str(number + 40)}
             yield replace(self.fetch(replace(ctx, now=lambda number=number: day(number)), scope), archived=True)
 
     def source(self) -> Source:
@@ -99,7 +99,7 @@ def test_a_scope_that_breaks_off_fails_alone_and_loses_nothing(flow_file: Any, a
 
     assert state.message == f"4 fetches fresh, 3 changes; stale: {TOY} b, {TOY} c"
     assert archive.asked[0] == ("a", day(0), datetime(2026, 1, 3, 23, 59, 59, 999999, tzinfo=UTC))
-    assert [(at, Decimal(price)) for at, price in prices(archive)] == [("01", 1), ("02", 2), ("03", 3)]
+    assert [(at, Decimal(price)) for at, price in prices(archive)] == [("01", 40), ("02", 41), ("03", 42)]
     assert "| toy | b |" in flow_file.pages[0]
     assert "no table" in flow_file.pages[0]
 

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -205,8 +205,7 @@ def test_the_lock_is_given_back(folder: Path) -> None:
 
 
 def test_freshness_is_of_the_moment(folder: Path) -> None:
-    """The same file is fresh now and stale later."""
-    fresh = looked(folder, at=day(1.5).replace(tzinfo=UTC) + timedelta(hours=1))["prices of toy"]
-    assert fresh["result"] == "ok"
+    """The same file is fresh now, but for the scope that failed, and stale later."""
+    assert str(looked(folder)["prices of toy"]["found"]).startswith("1 fresh, 1 stale; ")
     stale = looked(folder, at=day(60).replace(tzinfo=UTC))["prices of toy"]
     assert str(stale["found"]).startswith("2 stale; ")
