@@ -22,6 +22,7 @@ ALLOWED = {
     ("reports/sql/week_move.sql", "min"): "the same",
     ("reports/sql/week_offer.sql", "min"): 'the least of one provider\'s new offers of a week, shown as "from"',
     ("reports/sql/week_also.sql", "min"): 'the least of one provider\'s offers that came or went, shown as "from"',
+    ("reports/sql/withdrawn.sql", "order by"): "the largest error first: a price against its own correction",
     ("reports/sql/week_taken_back.sql", "order by"): "the largest error first: a price against its own correction",
     ("reports/sql/chart_frontier.sql", "arg_min"): "the cost of the offer with the best cost_rank",
 }

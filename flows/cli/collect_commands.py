@@ -173,7 +173,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None)
 @click.option("--reason", required=True, help="Why they were wrong, in words that readers see.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be withdrawn.")
 def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Result:
-    """Withdraw the prices of fetches, as they were wrong.
+    """Withdraw prices that were learnt wrong.
 
     RUN is the id of a run; SHA256 a document, or its first 8 digits or more; DAYS a day, or two joined by "..". Nothing
     is deleted: the history reads as if they had not been, price_change has each correction with its reason, and what

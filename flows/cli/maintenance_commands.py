@@ -196,7 +196,7 @@ def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str
 @command("data maintain --days 30", group=data)
 @click.option("--days", type=click.IntRange(min=0), default=30, help="What is older expires, if none needs it.")
 def maintain(read: Reader, *, days: int) -> Result:
-    """Make the published file from nothing, once a week.
+    """Publish from nothing, once a week.
 
     Compares it with the one that runs amended day by day. Of a shared warehouse it also merges small files and expires
     old snapshots and publications.

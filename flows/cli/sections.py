@@ -42,11 +42,15 @@ def stopping(ctx: click.Context) -> Iterator[None]:
         return
     seen: list[signal.Signals] = []
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        seen.append(signal.Signals(number))
+    def stop(number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGALRM:
+            seen.append(signal.Signals(number))
+        if _is_importing(frame):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            return
         raise Stopped
 
-    former: dict[int, Any] = {}
+    former: dict[int, Any] = {signal.SIGALRM: signal.signal(signal.SIGALRM, stop)}
     for number in map(int, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)):
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             former[number] = signal.signal(number, stop)
@@ -57,12 +61,22 @@ def stopping(ctx: click.Context) -> Iterator[None]:
         if not seen:
             raise
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in former.items():
             signal.signal(number, handler)
     if seen:
         kept = f" {KEPT}" if ctx.invoked_subcommand in (*SECTIONS["collect"], "data") else ""
         click.echo(f"stopped by {seen[0].name}.{kept}", err=True)
         sys.exit(128 + seen[0])
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported: Python 3.11 loses an error there, or keeps a lock of the module."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Sections(click.Group):

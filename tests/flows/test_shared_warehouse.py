@@ -119,7 +119,7 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
 
     assert there.landed is not None
     assert (there.landed.n_lines, there.landed.missing) == (1, ())
-    assert there.log["core.price_event"].n_rows == 2
+    assert there.log["log.price_open"].n_rows == 2
     assert prices(shared.published()) == [1.0, 3.0]
     with pytest.raises(ChipledgerError, match="holds something already"):
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
@@ -257,9 +257,9 @@ def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: p
 
     file.chmod(0o644)
     with duckdb.connect(str(file)) as con:
-        con.execute("update core.document set size_bytes = 77")
+        con.execute("update log.document set size_bytes = 77")
     done = CliRunner().invoke(main, command)
-    assert (done.exit_code, json.loads(done.output)["value"]) == (1, "core.document")
+    assert (done.exit_code, json.loads(done.output)["value"]) == (1, "log.document")
     assert query(file, "select count(*) from core.document where size_bytes = 77") == [(0,)]
     assert CliRunner().invoke(main, command).exit_code == 0
 

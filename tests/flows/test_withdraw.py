@@ -37,13 +37,14 @@ def withdraw(toy: Toy, at: float, days: list[int]) -> None:
 def made_up(seed: int) -> dict[int, Prices]:
     """Return the prices of each day: offers that move a little, go and come back beside some that stand."""
     chance = random.Random(seed)  # noqa: S311
-    now: Prices = dict.fromkeys(("p5.48xlarge", "p4d.24xlarge", "p3.16xlarge"), "1.00")
+    least = {"p5.48xlarge": 40, "p4d.24xlarge": 20, "p3.16xlarge": 24}
+    now: Prices = dict.fromkeys(least)
     world = {}
     standing = dict.fromkeys(("g5.xlarge", "g6.xlarge", "g4dn.xlarge"), "1.00")  # so that no fetch looks cut short
     for number in range(N_DAYS):
         for name in now:
             if chance.random() < 0.4:
-                now[name] = None if chance.random() < 0.2 else f"1.{chance.randrange(0, 60):02d}"
+                now[name] = None if chance.random() < 0.2 else f"{least[name] * (1 + chance.randrange(60) / 100):.2f}"
         world[number] = {name: price for name, price in now.items() if price} | standing
     return world
 

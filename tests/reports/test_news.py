@@ -61,6 +61,7 @@ def quiet() -> Facts:
         aws_prices=NOTHING,
         provider_prices=NOTHING,
         old_prices=NOTHING,
+        withdrawn=NOTHING,
         refused=NOTHING,
         unknown=NOTHING,
         gaps=NOTHING,

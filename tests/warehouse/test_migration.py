@@ -95,7 +95,7 @@ def test_what_no_table_explains_is_kept(tmp_path: Path) -> None:
     """An event without its offer, and one without a document: both stay, and the checks of publishing name them."""
     log = tmp_path / "build.duckdb"
     with db.open_build(log) as con:
-        load(con, [look(0, row("p5.48xlarge", "1"))], recorded_at=day(0))
+        load(con, [look(0, row("p5.48xlarge", "40"))], recorded_at=day(0))
     older(log, retracted=False)
     with duckdb.connect(str(log)) as con:
         con.execute("insert into core.price_event by name select * replace (77 as offer_id) from core.price_event")

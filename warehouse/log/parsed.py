@@ -15,7 +15,7 @@ class ParsedFetch:
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed; `refused` where it was refused
-    whole before it was parsed. `trusted` fetches, which a person accepted, pass the batch and history gates.
+    whole before it was parsed. `trusted` fetches, which a person read, pass the batch and history gates.
     `set_aside` are rows that are no prices as they are, with `reason`, `field`, `value`, a time of their own, and
     `is_withdrawn`: refused for good by their collector. `facts` are frames by the name of their table, for
     `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.

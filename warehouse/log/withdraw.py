@@ -193,6 +193,7 @@ def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], 
                 source=pl.lit(fetch.source),
                 scope=pl.lit(fetch.scope),
                 is_past_gates=pl.lit(value=True),
+                is_archived=pl.lit(fetch.archived),
                 fetch_number=pl.lit(number, pl.Int64),
                 refusal_number=pl.lit(None, pl.Int64),
             )
