@@ -50,11 +50,15 @@ def other_providers(shared: Path) -> pl.DataFrame:
     """
     body = (shared / "data" / "neocloud_history.csv").read_bytes()
     document = Document(source="import", scope="neocloud_history", url="", body=body, fetched_at=datetime.now(UTC))
+    observed = observations.parse(document)
     frames = [
         frame.with_columns(origin=pl.lit(origin), flag=pl.lit(None, pl.String))
-        for origin, frame in observations.parse(document).items()
+        for origin, frame in observed.prices.items()
     ]
-    frames += [frame.with_columns(origin=pl.lit(origin)) for origin, frame in observations.flagged(document).items()]
+    frames += [
+        frame.rename({"reason": "flag"}).with_columns(origin=pl.lit(origin))
+        for origin, frame in observed.set_aside.items()
+    ]
     return pl.concat(frames, how="diagonal").with_columns(
         part=pl.when(pl.col("origin") == HELD_OUT_COLLECTOR)
         .then(pl.lit("collector"))

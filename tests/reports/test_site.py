@@ -197,7 +197,7 @@ def test_a_chip_without_a_cost_says_why(hostile_reports: Path) -> None:
     table = page[page.index('id="beside"') : page.index("</table>", page.index('id="beside"'))]
     cells = {
         html.unescape(name): re.findall(r"<small>([^<]*)</small></td>", line)
-        for name, line in re.findall(r'<th scope="row" class="stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
+        for name, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
     }
     assert set(cells["L4"]) == {"no run"}
     assert {"SXM"} <= set(cells["H100"])

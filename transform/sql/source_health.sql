@@ -1,5 +1,6 @@
 -- Each scope of each source: the last look, the last good one, what it gave, and where the source disagrees with
--- others. Fetches later than the file's own date, by a clock that was ahead, are left out.
+-- others. Fetches later than the file's own date, by a clock that was ahead, are left out; an
+-- import is dated by its newest price, and may be read later.
 with run as (
     select
         r.source,
@@ -12,7 +13,7 @@ with run as (
         sum(r.n_refused) filter (where r.observed_at >= b.built_at - interval 30 days or r.archived) as n_refused
     from core.scope_run as r
     cross join meta.build as b
-    where r.observed_at <= b.built_at
+    where r.archived or r.observed_at <= b.built_at
     group by r.source, r.scope
 ),
 
