@@ -6,7 +6,7 @@ Every answer of a collector is loaded as a live one, in order of time; at the en
 waits for one, unless it is a mistake that `neocloud_known_events.csv` names. The lists of the clouds are loaded as
 histories, as their versions are weeks apart, and once more as live answers. A row counts as held where it was not let
 in when it came. Left out are rows that their collector doubts, those that contradict another of the same answer, and
-interruptible prices; marketplaces are counted apart.
+interruptible prices; marketplaces, and the least of several prices, are counted apart.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def judged(frame: pl.DataFrame) -> pl.DataFrame:
     priced = frame.filter(
         pl.col("unit_price").cast(pl.Float64, strict=False) > 0,
         pl.col("purchase_option") != "spot",
-        pl.col("statistic") == "price",
+        pl.col("statistic").is_in(["price", "floor"]),
     )
     same = [
         "origin",
@@ -202,8 +202,10 @@ def counts(
     parts: list[str],
 ) -> None:
     """Add rows and held rows to their parts, marketplaces apart."""
-    for provider, tier, part, n in frame.group_by("service_provider_name", "tier", "part").len().iter_rows():
-        name = f"{part}, marketplaces" if is_market(provider, tier) else part
+    for provider, tier, statistic, part, n in (
+        frame.group_by("service_provider_name", "tier", "statistic", "part").len().iter_rows()
+    ):
+        name = named(part, provider, tier, statistic)
         found.setdefault(name, Part()).n_rows += n
     origin = frame["origin"][0]
     for row, _ in held:
@@ -213,13 +215,20 @@ def counts(
             "collector" if origin == past_prices.HELD_OUT_COLLECTOR
             else "last_quarter" if row.observed_at > past_prices.LAST_QUARTER.replace(tzinfo=None) else "tuning"
         )  # fmt: skip
-        name = f"{part}, marketplaces" if is_market(provider, content.get("tier")) else part
+        name = named(part, provider, content.get("tier"), content.get("statistic"))
         each = found.setdefault(name, Part())
         each.n_held += 1
         if content and _is_wrong(events, row, content):
             each.n_wrong += 1
         else:
             each.reasons[kind_of(row.reason)] += 1
+
+
+def named(part: str, provider: str, tier: str | None, statistic: str | None) -> str:
+    """Return the name of a part: marketplaces are apart, and prices that a collector gives as the least of several."""
+    if is_market(provider, tier):
+        return f"{part}, marketplaces"
+    return f"{part}, least of several" if statistic == "floor" else part
 
 
 def clouds(shared: Path, *, archived: bool) -> dict[str, Part]:

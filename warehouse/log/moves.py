@@ -201,7 +201,8 @@ def _own_counts(spans: Iterable[_Span], n_several: int) -> dict[int, Doubt]:
 def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, float]) -> dict[int, Doubt]:
     """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them.
 
-    They wait for a person where they are of MIN_TOGETHER machines, or the factor is one of a currency or a unit.
+    They are of MIN_TOGETHER machines, or the factor is one of a currency or a unit: a provider cuts the price of one
+    machine alike in all its regions, and a mistake of reading meets several.
     """
     found: dict[int, Doubt] = {}
     left = list(spans)
@@ -213,13 +214,10 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
         n_rows = len({span.move.row for span in members})
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
         named = _named(low, high, rates)
-        # A provider cuts one machine's price alike in all its regions; a mistake of reading meets several machines.
-        for_person = bool(named) or len({span.move.machine for span in members}) >= MIN_TOGETHER
-        reason = f"{text}{named}; {FOR_PERSON if for_person else FOR_REPEAT}"
-        for span in members:
-            found[span.move.row] = Doubt(
-                reason=reason, for_person=for_person, field=span.move.field, n_together=n_rows if for_person else 1
-            )
+        if named or len({span.move.machine for span in members}) >= MIN_TOGETHER:
+            reason = f"{text}{named}; {FOR_PERSON}"
+            for span in members:
+                found[span.move.row] = Doubt(reason=reason, for_person=True, field=span.move.field, n_together=n_rows)
         left = [span for span in left if span not in members]
     return found
 
