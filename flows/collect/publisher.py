@@ -17,7 +17,7 @@ import duckdb
 
 from extract import SOURCES
 from extract.base import Source
-from flows.collect import offline
+from flows.collect import offline, truth
 from flows.collect.summary import Summary
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, query
@@ -62,6 +62,7 @@ class Publisher:
         says that this is meant.
         """
         file, made_of = self.settings.data_dir / FILE_NAME, self._made_of()
+        self.summary.known_truth = truth.known(file)
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file

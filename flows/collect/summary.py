@@ -12,6 +12,11 @@ from warehouse.log.load import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
 """Statuses of fetches that have another word for people."""
+MAX_HELD = 5
+HELD = (
+    "select source, reason, count(*) as n from core.quarantine where run_id = ? and decision is null and offer_id is "
+    "not null and gate in ('history', 'band', 'batch') group by source, reason order by n desc, source, reason"
+)
 
 
 @dataclass(kw_only=True)
@@ -20,6 +25,7 @@ class Summary:
 
     `week_faults` are the parts of the week's page and mail that could not be made, `page_faults` those of other pages.
     `chips`: those of the last lines. `private_fault`: why the private file was not built, without any value of it.
+    `known_truth`: checks and subjects that differed in the file before.
     `unchanged`: what was not made again, as nothing was new.
     """
 
@@ -36,6 +42,7 @@ class Summary:
     private_file: Path | None = None
     private_fault: str | None = None
     unchanged: list[str] = field(default_factory=list)
+    known_truth: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def fresh(self) -> bool:
@@ -58,12 +65,15 @@ class Summary:
 
     @cached_property
     def truth(self) -> list[str]:
-        """Return a line for each truth check that differs in the file that was published."""
+        """Return a line for each truth check that newly differs, and the number of those that did before."""
         if self.file is None or not self.file.exists():
             return []
         from flows.collect import truth
 
-        return truth.lines(truth.differing(self.file))
+        found = truth.differing(self.file)
+        news = [each for each in found if each.key not in self.known_truth]
+        n_known = len(found) - len(news)
+        return truth.lines(news) + ([f"{n_known:,} known: `chipledger doctor` says of each"] if n_known else [])
 
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
@@ -74,7 +84,8 @@ class Summary:
         yield f"{fetches}{f': {counted}' if counted else ''}; {rows:,} rows read; {self.n_events:,} changes stored"
         refused = sum(result.n_refused for result in self.results)
         if refused:
-            yield f"{refused:,} rows refused: `chipledger quarantine list` says why"
+            yield f"{refused:,} row{'' if refused == 1 else 's'} refused: `chipledger quarantine list` says why"
+            yield from self._held()
         for result in self.failed:
             yield f"no fresh prices: {result.source} {result.scope}: {result.error}"
         for note in self.notes[:20]:
@@ -98,6 +109,22 @@ class Summary:
             yield f"private side not built: {self.private_fault}; `chipledger fleet check` says more"
         if self.report and self.file and self.file.exists():
             yield from self._front(self.file)
+
+    def _held(self) -> Iterator[str]:
+        """Yield which prices of this run wait, by source and reason, most first; nothing where none was published."""
+        import duckdb
+
+        if self.file is None or not self.file.exists():
+            return
+        try:
+            with duckdb.connect(str(self.file), read_only=True) as con:
+                found = con.execute(HELD, [self.run_id]).fetchall()
+        except duckdb.Error:  # a file of another version
+            return
+        for source, reason, n in found[:MAX_HELD]:
+            yield f"held: {source}, {n:,} price{'' if n == 1 else 's'}: {reason}"
+        if len(found) > MAX_HELD:
+            yield f"held: {sum(n for *_, n in found[MAX_HELD:]):,} more, for {len(found) - MAX_HELD} other reasons"
 
     def _front(self, file: Path) -> Iterator[str]:
         """Yield what the chips cost and what to do next; nothing of a file that cannot say."""

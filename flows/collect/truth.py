@@ -37,6 +37,10 @@ class Differing(NamedTuple):
     advice: str
 
     @property
+    def key(self) -> tuple[str, str]:
+        return self.check_name, self.subject
+
+    @property
     def line(self) -> str:
         """Return it on one line, without control characters."""
         lines = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}; {self.example}"
@@ -47,6 +51,14 @@ class Differing(NamedTuple):
 def differing(file: Path) -> list[Differing]:
     """Return what differs in a published file; nothing where it has no truth checks."""
     return _read(file)[1]
+
+
+def known(file: Path) -> frozenset[tuple[str, str]]:
+    """Return the checks and subjects that differ in a file that stands; nothing of one that cannot be read."""
+    try:
+        return frozenset(each.key for each in differing(file)) if file.exists() else frozenset()
+    except duckdb.Error:
+        return frozenset()
 
 
 def _read(file: Path) -> tuple[tuple[int, int, int] | None, list[Differing]]:

@@ -238,14 +238,16 @@ def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
 def warnings(
     checks: Sequence[Mapping[str, Any]] | None, scopes: pl.DataFrame, *, sources: str = "", unknown: pl.DataFrame
 ) -> Markup:
-    """Return what limits the conclusions of a page: checks that differ, scopes not read, chips unknown; or nothing.
+    """Return what limits the conclusions of a page: checks newly differing, scopes not read, chips unknown; or nothing.
 
     `sources` is the address of the list of sources, which says what is left out.
     """
     differing, listed = truth_tables.differing(checks), troubles(scopes)
+    news = [row for row in differing if not row["is_known"]]
     return macro("parts.html.j2", "warnings")(
-        differing[: truth_tables.MAX_WARNED],
-        len(differing),
+        news[: truth_tables.MAX_WARNED],
+        len(news),
+        len(differing) - len(news),
         listed[:MAX_TROUBLES],
         len(listed),
         wording.few(unknown["named"].to_list(), most=6) if unknown.height else "",

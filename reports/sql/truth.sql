@@ -1,8 +1,12 @@
--- Every truth check of every subject, those that differ first, then those that had nothing to compare.
-select * -- noqa: AM04
-from int.truth_check
+-- Every truth check of every subject, those that differ first, then those that had nothing to compare. One that differs
+-- for nothing of the file's last day is known (is_known).
+select
+    c.*, -- noqa: AM04
+    coalesce(c.newest_differing_at < b.built_at - interval 1 day, false) as is_known
+from int.truth_check as c
+cross join meta.build as b
 order by
-    case result when 'differs' then 0 when 'not_checked' then 1 else 2 end,
-    check_group,
-    check_name,
-    subject
+    case c.result when 'differs' then 0 when 'not_checked' then 1 else 2 end,
+    c.check_group,
+    c.check_name,
+    c.subject

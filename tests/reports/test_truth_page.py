@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ from hostile_site import WEEK
 from weekly_file import HOSTILE
 
 from flows.collect import truth
+from flows.collect.summary import Summary
 from reports.pages import daily_page
 from reports.queries import Row
 from reports.tables import truth_tables
@@ -21,7 +23,7 @@ CHECK = {
     "check_name": "plausible_price", "check_group": "range", "meaning": "Dearest price", "subject": HOSTILE,
     "n_compared": 3, "n_differing": 1, "checked_value": 99.5, "limit_low": 0.2, "limit_high": 25.0,
     "unit": "USD per chip-hour", "result": "differs", "reason": None, "example": f"{HOSTILE}: 99.5",
-    "newest_differing_at": None, "advice": "Read the document",
+    "newest_differing_at": None, "advice": "Read the document", "is_known": False,
 }  # fmt: skip
 WELL = CHECK | {"subject": "H200", "result": "holds", "example": None, "advice": None}
 UNMADE = CHECK | {"subject": "all", "result": "not_checked", "reason": "no range is stated", "n_compared": 0}
@@ -86,6 +88,20 @@ def test_the_doctor_and_the_run_name_what_differs(hostile_reports: Path, tmp_pat
     assert all(row["advice"] for row in rows[1:])
     assert truth.lines(found * 20)[-1].startswith("and ") if found else truth.lines(found) == []
     assert truth.doctor(tmp_path / "none.duckdb") == []
+
+
+def test_what_differed_before_is_counted(hostile_reports: Path, tmp_path: Path) -> None:
+    """By a run, against the file that it replaces, and by a page, for its last day."""
+    file = hostile_reports.with_name("prices.duckdb")
+    first = Summary(run_id="a", started_at=datetime.now(UTC), file=file, known_truth=truth.known(tmp_path / "none"))
+    n = len(truth.differing(file))
+    again = replace(first, known_truth=truth.known(file))
+
+    assert n > 0
+    assert first.truth == truth.lines(truth.differing(file))
+    assert again.truth == [f"{n:,} known: `chipledger doctor` says of each"]
+    (new, known) = warnings([CHECK, CHECK | {"is_known": True}]).split("<li>")[1:]
+    assert ("differs: " in new, "1 truth check differs as before" in known) == (True, True)
 
 
 def test_a_line_of_what_differs_is_one_line() -> None:
