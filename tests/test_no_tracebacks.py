@@ -178,7 +178,9 @@ def test_a_question_of_too_much_memory_is_ended(folder: Path, monkeypatch: pytes
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_run_that_is_stopped_says_what_is_kept(tmp_path: Path, number: signal.Signals) -> None:
     """The exit code is that of the signal; no part stays, and the next run goes on."""
+    former = signal.signal(number, signal.SIG_DFL)  # as where nobody ignores it for the tests
     with subprocess.Popen([*COMMAND, str(tmp_path), "run", "--offline"], stderr=subprocess.PIPE, text=True) as run:
+        signal.signal(number, former)
         while not list(tmp_path.glob("offline/landing/*/*")) and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(number)

@@ -125,6 +125,17 @@ def test_a_node_for_a_chip() -> None:
     assert outcome.current == PROVIDER
 
 
+def test_a_price_that_was_one_for_one_look() -> None:
+    """Azure's own list had its A100 of polandcentral at 7.692 on 2025-05-16, between 46.861 and 46.89."""
+    before, slip, after = (
+        PROVIDER | {("A100", "polandcentral", 8): Decimal(price)} for price in ("46.861", "7.692", "46.89")
+    )
+    outcome = Outcome(answer(30, slip), answer(60, slip), before=before)
+    assert outcome.words == {"0.164 times the last price, 46.861; waits for a person"}
+    assert outcome.current == before
+    assert Outcome(answer(30, slip), answer(60, after), before=before).current == after
+
+
 def test_two_offers_at_eight_times_their_price() -> None:
     """Two are no crowd, but too far for a price to move: they wait for a person, and are not believed the next day."""
     wrong = {("H100", "eu-1", 1): Decimal("19.92"), ("H200", "eu-1", 1): Decimal("24.80")}

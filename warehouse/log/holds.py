@@ -91,6 +91,7 @@ class _Run(NamedTuple):
     next_unit_price: Decimal | None
     chips: float | None
     machine: str
+    chip: str
     place: int
 
     @property
@@ -199,6 +200,7 @@ class _Walk:
                     row=run.row_numbers[0],
                     offer=run.key,
                     machine=run.machine,
+                    chip=run.chip,
                     place=(run.place, name),
                     before=before,
                     after=after,

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 MIN_TOGETHER = 4
-"""Offers, or machines, that must have moved at once before it is no coincidence; fewer are judged one by one."""
+"""Offers, or chips, that must have moved at once before it is no coincidence; fewer are judged one by one."""
 
-MIN_SHARE_AT_ONCE = 0.25
+MIN_SHARE_AT_ONCE = 0.4
 """Share of an answer's prices that must have moved by several factors at once: of a long list, a few always do."""
 
 MIN_OWN_COUNTS = 3
 """Prices of several chips that must have moved by their own counts: several factors at once are no coincidence."""
+
+MOST_OF_ALL = 0.5
+"""Share of an answer's prices that one factor explains, however few chips they are of."""
 
 SMALL_MOVE = 0.03
 """What moved by less, as a share, is no sign of a mistake: reference rates move all prices by less in a month."""
@@ -53,6 +56,7 @@ class Move:
     row: int
     offer: Hashable
     machine: str
+    chip: str = ""
     place: Hashable
     before: Decimal
     after: Decimal
@@ -201,8 +205,8 @@ def _own_counts(spans: Iterable[_Span], n_several: int) -> dict[int, Doubt]:
 def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, float]) -> dict[int, Doubt]:
     """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them.
 
-    They are of MIN_TOGETHER machines, or the factor is one of a currency or a unit: a provider cuts the price of one
-    machine alike in all its regions, and a mistake of reading meets several.
+    They are of MIN_TOGETHER chips or most of an answer, or the factor is one of a currency or a unit: a provider cuts
+    the price of one chip alike in all its machines and regions, and a mistake of reading meets several.
     """
     found: dict[int, Doubt] = {}
     left = list(spans)
@@ -214,7 +218,9 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
         n_rows = len({span.move.row for span in members})
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
         named = _named(low, high, rates)
-        if named or len({span.move.machine for span in members}) >= MIN_TOGETHER:
+        n_chips = len({span.move.chip or span.move.machine for span in members})
+        is_most = MOST_OF_ALL * n_compared <= n_rows <= n_compared  # a history may count fewer than it moves
+        if named or n_chips >= MIN_TOGETHER or is_most:
             reason = f"{text}{named}; {FOR_PERSON}"
             for span in members:
                 found[span.move.row] = Doubt(reason=reason, for_person=True, field=span.move.field, n_together=n_rows)

@@ -105,6 +105,7 @@ select
     lead(n.unit_price) over following as next_unit_price,
     n.chips,
     coalesce(r.instance_type, r.accelerator_label) as machine,
+    coalesce(l.accelerator_name, t.accelerator_name, r.accelerator_label, r.instance_type) as chip,
     hash(
         r.service_provider_name, r.host_provider_name, r.region_id, r.availability_zone_id, r.availability_zone,
         r.accelerator_count, r.capacity_unit, r.minimum_quantity, r.purchase_option, r.commitment_discount_type,
@@ -114,5 +115,9 @@ select
 from run as n
 semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
 inner join observed_row as r on n.row_numbers[1] = r.row_number
+left join label_chip as l
+    on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
+left join core.instance_type as t
+    on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
 window following as (partition by n.offer_id, n.source order by n.run_number)
 order by n.first_at, n.fetch_number, n.row_numbers[1]
