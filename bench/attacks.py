@@ -164,9 +164,8 @@ def measured() -> Iterator[tuple[str, int, int, int, int]]:
 
 def main() -> None:
     """Print the table."""
-    print(
-        "| attack | tried | held | published on the first day | published in the end |\n| --- | ---: | ---: | ---: | ---: |"
-    )
+    print("| attack | tried | held | published on the first day | published in the end |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for row in measured():
         print("| " + " | ".join(map(str, row)) + " |")
 

@@ -19,7 +19,7 @@ MIN_SHARE_AT_ONCE = 0.4
 MIN_OWN_COUNTS = 3
 """Prices of several chips that must have moved by their own counts: several factors at once are no coincidence."""
 
-MOST_OF_ALL = 0.5
+SHARE_OF_WHOLE = 0.5
 """Share of an answer's prices that one factor explains, however few chips they are of."""
 
 SMALL_MOVE = 0.03
@@ -219,7 +219,7 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
         named = _named(low, high, rates)
         n_chips = len({span.move.chip or span.move.machine for span in members})
-        is_most = MOST_OF_ALL * n_compared <= n_rows <= n_compared  # a history may count fewer than it moves
+        is_most = SHARE_OF_WHOLE * n_compared <= n_rows <= n_compared  # a history may count fewer than it moves
         if named or n_chips >= MIN_TOGETHER or is_most:
             reason = f"{text}{named}; {FOR_PERSON}"
             for span in members:
