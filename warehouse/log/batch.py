@@ -377,9 +377,7 @@ def _release(con: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, Quarantin
     """Let in prices that were confirmed: they count from when they were first seen."""
     if not rows:
         return
-    con.execute(
-        "create or replace temp table released (row_number BIGINT, first_at TIMESTAMP, first_sha256 VARCHAR)"
-    )
+    con.execute("create or replace temp table released (row_number BIGINT, first_at TIMESTAMP, first_sha256 VARCHAR)")
     insert_rows(con, "released", [(number, hold.observed_at, hold.document_sha256) for number, hold in rows])
     con.execute(
         "insert into observed_row by name select o.* replace (r.first_at as observed_at, "
