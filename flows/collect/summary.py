@@ -111,7 +111,7 @@ class Summary:
             yield from self._front(self.file)
 
     def _held(self) -> Iterator[str]:
-        """Yield which prices of this run wait, by source and reason, most first; nothing where none was published."""
+        """Yield which prices of this run wait, by source and reason, most first, where no note says so already."""
         import duckdb
 
         if self.file is None or not self.file.exists():
@@ -121,6 +121,7 @@ class Summary:
                 found = con.execute(HELD, [self.run_id]).fetchall()
         except duckdb.Error:  # a file of another version
             return
+        found = [row for row in found if not any(row[1] in note for note in self.notes)]
         for source, reason, n in found[:MAX_HELD]:
             yield f"held: {source}, {n:,} price{'' if n == 1 else 's'}: {reason}"
         if len(found) > MAX_HELD:

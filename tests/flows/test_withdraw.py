@@ -9,7 +9,8 @@ import pytest
 from looks import day
 from toy_source import TOY, Prices, Toy, installed
 
-from flows.collect import steps
+from flows.collect import importer, steps
+from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
 from warehouse.log.withdraw import selected
@@ -94,3 +95,35 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     ]
     with pytest.raises(ChipledgerError, match="no fetch that counts is selected"):
         withdraw(toy, 4, [1])
+
+
+HEAD = "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"
+WRONG, RIGHT = (
+    f"{HEAD}2025-06-01T00:00:00Z,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk\n"
+    f"2025-07-31T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
+    for price in ("20.80", "16.50")
+)
+"""Two files of one source that agree on the first price, and not on the second."""
+
+
+@pytest.mark.parametrize("is_imported_before", [False, True])
+def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_imported_before: bool) -> None:
+    """What both say as well, also where it was imported before and contradicted the other; known-then is as it was."""
+    wrong, right = tmp_path / "wrong.csv", tmp_path / "right.csv"
+    wrong.write_text(WRONG, encoding="utf-8")
+    right.write_text(RIGHT, encoding="utf-8")
+    moments = iter(range(40, 90))
+
+    def told(file: Path, *, replaces: Path | None = None) -> list[tuple[str, str]]:
+        with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(next(moments))) as run:
+            if replaces:
+                importer.withdraw_file(run, str(replaces), [importer.landed(file)])
+            importer.land_file(run, file)
+            run.load()
+            found = run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall()
+        return [(f"{row[2]:%m-%d}", f"{row[5]:.2f}") for row in found]
+
+    assert told(wrong) == [("06-01", "16.00"), ("07-31", "20.80")]
+    if is_imported_before:
+        assert told(right) == [("06-01", "16.00")]
+    assert told(right, replaces=wrong) == [("06-01", "16.00"), ("07-31", "16.50")]

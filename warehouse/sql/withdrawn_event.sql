@@ -24,8 +24,10 @@ wrong as (
     semi join taken_back as t
         on
             e.source = t.source
-            and e.scope = t.scope
-            and (e.valid_from = t.observed_at or (t.observed_at is null and e.document_sha256 = t.document_sha256))
+            and (
+                (e.scope = t.scope and e.valid_from = t.observed_at)
+                or (t.observed_at is null and e.document_sha256 = t.document_sha256)
+            )
     anti join retraction as r
         on
             e.offer_id = r.offer_id

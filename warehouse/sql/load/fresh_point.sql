@@ -1,16 +1,27 @@
 -- The new observations that the log does not hold yet, one row per offer, source and moment.
 -- A moment is void where two prices were seen at it: then nothing is known of it.
-with unlogged as (
+with standing as (
+    select e.*
+    from touched_event as e
+    anti join touched_event as r
+        on
+            e.offer_id = r.offer_id
+            and e.source = r.source
+            and e.valid_from = r.valid_from
+            and e.recorded_at = r.retracts_recorded_at
+    where e.retracts_recorded_at is null
+),
+
+unlogged as (
     select n.*
     from new_observation as n
-    anti join touched_event as e
+    anti join standing as e
         on
             n.offer_id = e.offer_id
             and n.source = e.source
             and n.observed_at = e.valid_from
             and n.unit_price is not distinct from e.unit_price
             and n.upfront_price is not distinct from e.upfront_price
-            and e.retracts_recorded_at is null
 ),
 
 new_point as (
