@@ -7,7 +7,7 @@
 --   gone_offer       not offered any more
 --   spot_move        a spot price moved: that is what it does
 --   market_move      the middle or the least of several offers moved (statistic p25, median, floor), or the price of a
---                    marketplace, or of a provider that is one in some tier: no list was changed
+--                    marketplace, by name or in some tier: no list was changed
 --   correction       there and back within seven days: both moves, as neither alone was a change of the list. Where a
 --                    price flaps, moves are taken in pairs, so that a list change remains only if it ends elsewhere
 --   suspected_error  a mistake of reading, or its end, by one of these signs:
@@ -55,7 +55,13 @@ with step as (
 market as (
     select distinct service_provider_name
     from core.offer
-    where tier ilike 'marketplace%'
+    where
+        tier ilike 'marketplace%'
+        -- warehouse.schema.vocabulary.MARKETPLACES
+        or lower(service_provider_name) in (
+            'akash', 'lium', 'prime intellect', 'sesterce', 'sf compute', 'sfcompute', 'spheron', 'tensordock',
+            'vast.ai'
+        )
 ),
 
 effective as materialized (
