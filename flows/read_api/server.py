@@ -40,7 +40,7 @@ MAX_AT_ONCE = 4
 MAX_WAITING = 28
 """Questions that wait for these, of each; one more is refused."""
 ANSWERS = "flows.read_api.answers"
-ADDRESS_SPACE_BYTES = 1024**3
+ADDRESS_SPACE_BYTES = 2 * 1024**3
 """Of a process that answers."""
 
 INSTRUCTIONS = (

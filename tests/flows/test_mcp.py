@@ -253,6 +253,7 @@ def test_claims_are_audited_by_the_file(call):
                                         claim | {"claim_id": "b", "value": "4.00"}])  # fmt: skip
     wrong = call("audit_claims", claims=[claim | {"claim_id": "a", "value": "55.04", "unit": "tokens/s"}])
 
+    assert "claims" in told, told
     assert [each["verdict_today"] for each in told["claims"]] == ["consistent", "inconsistent"]
     assert told["claims"][0]["unit"] == "USD/hour" and told["claims"][0]["readings"]
     assert (wrong["field"], wrong["value"]) == ("unit", "tokens/s")

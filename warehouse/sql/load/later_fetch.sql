@@ -9,5 +9,11 @@ select
     f.complete and f.status = 'ok' as is_covered
 from log.scope_fetch as f
 anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no
-anti join new_fetch as n on f.source = n.source and f.scope = n.scope and f.observed_at = n.observed_at
+left join log.document as d on f.document_no = d.document_no
+anti join new_fetch as n
+    on
+        f.source = n.source
+        and f.scope = n.scope
+        and f.observed_at = n.observed_at
+        and d.document_sha256 is not distinct from n.document_sha256
 where f.observed_at >= ?
