@@ -1,10 +1,11 @@
 """One question that would never end, beside twenty others of other clients: it delays none of them."""
 
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -27,7 +28,7 @@ HOSTILE = {
 }
 OTHERS: dict[str, dict[str, object]] = {
     "latest_price": {"instance_type": P5}, "cheapest": {"chip": "H100 SXM"},
-    "query": {"sql": "from mart.price_now limit 5"}, "cost_per_token": {"model": "llama-2-70b"},
+    "query": {"sql": "from core.sku_price limit 5"}, "cost_per_token": {"model": "llama-2-70b"},
 }  # fmt: skip
 N = 20
 COMMAND = ("-c", "from flows.cli.main import main; main()", "--data-dir")
@@ -52,6 +53,10 @@ def served(folder: Path) -> Iterator[str]:
     command = [sys.executable, *COMMAND, str(folder), "mcp", "--http", str(port)]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as process:
         try:
+            while process.poll() is None:
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                    break
+                time.sleep(0.05)
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             process.terminate()
