@@ -11,6 +11,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +105,11 @@ ATTACKS: dict[str, Attack] = {
 }
 
 
-def answer(case: Case, lines: list[Line], at: float) -> ParsedFetch:
+def answer(source: str, schema: pl.Schema, lines: list[Line], at: float) -> ParsedFetch:
     """Return lines as a complete answer of a source on a day."""
-    rows = pl.DataFrame(lines, schema=SCHEMA[case.source.name]).with_columns(document_sha256=pl.lit(f"day {at}"))
+    rows = pl.DataFrame(lines, schema=schema).with_columns(document_sha256=pl.lit(f"day {at}"))
     return ParsedFetch(
-        run_id=f"run {at}", source=case.source.name, scope="all", observed_at=day(at), complete=True, archived=False,
+        run_id=f"run {at}", source=source, scope="all", observed_at=day(at), complete=True, archived=False,
         document_sha256=f"day {at}", rows=rows,
     )  # fmt: skip
 
@@ -124,16 +125,13 @@ def standing(con: Any) -> Counter[tuple[object, ...]]:
     )
 
 
-SCHEMA: dict[str, Any] = {}
-
-
 def tried(case: Case, attack: Attack) -> tuple[int, int] | None:
     """Return how many wrong prices stand after the first and after the last day; None where it cannot be tried."""
     frame = case.parse(case.body).rows.filter(
-        pl.col("purchase_option") == "on_demand", pl.col("statistic") == "price", pl.col("unit_price").is_not_null()
-    )
-    frame = frame.filter(pl.col("pricing_currency") == "USD")
-    SCHEMA[case.source.name] = frame.schema
+        pl.col("purchase_option") == "on_demand", pl.col("statistic") == "price", pl.col("unit_price").is_not_null(),
+        pl.col("pricing_currency") == "USD",
+    )  # fmt: skip
+    told = partial(answer, case.source.name, frame.schema)
     lines = frame.to_dicts()
     if len(lines) < 4 or lines[0]["service_provider_name"].lower() in MARKETPLACES:
         return None
@@ -144,10 +142,10 @@ def tried(case: Case, attack: Attack) -> tuple[int, int] | None:
             "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
             f"values ('USD', '2026-01-01', {RATE}, '2026-01-02')"
         )
-        load(con, [answer(case, lines, 0)], recorded_at=day(0))
+        load(con, [told(lines, 0)], recorded_at=day(0))
         right, wrong = standing(con), []
         for number in range(1, N_DAYS + 1):
-            load(con, [answer(case, attack(lines, number) or [], number)], recorded_at=day(number))
+            load(con, [told(attack(lines, number) or [], number)], recorded_at=day(number))
             wrong.append((standing(con) - right).total())
     return wrong[0], wrong[-1]
 
