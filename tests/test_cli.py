@@ -158,6 +158,14 @@ def test_parse_prints_json_lines_with_the_columns_of_an_offer(shared, tmp_path):
     assert {"on_demand"} == {row["purchase_option"] for row in rows}
 
 
+def test_parse_of_a_file_without_accelerators_says_so(shared, tmp_path):
+    """No line on stdout, a note of what was left out on stderr, and exit code 0: it is an answer."""
+    sample = shared / "data" / "aws_samples" / "savings_plan_bulk_AWSDatabaseSavingsPlans_ap-south-2_20260422.csv"
+    result = call("parse", "--source", "aws_savings_plans", sample, data_dir=tmp_path)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith(f"note: no price of an accelerator in {sample.name} (")
+
+
 def test_parse_of_something_else_is_an_error_object(tmp_path):
     """A file in another format gives an object with source, field, value and hint on stderr, and exit code 1."""
     (tmp_path / "page.html").write_text("<html>sign in</html>\n")

@@ -91,8 +91,10 @@ def parse(name: str, scope: str | None, file: Path) -> None:
     with output.errors(in_json=True):
         from flows.collect import inspect_document
 
-        accepted, refused = inspect_document.read(_known_source(name), scope or "", file)
+        accepted, refused, note = inspect_document.read(_known_source(name), scope or "", file)
     output.json_lines(accepted)
+    if note:
+        output.echo(f"note: {note}", err=True)
     for row in refused:
         output.echo(output.as_json(row), err=True)
     sys.exit(output.FAILED if refused else 0)

@@ -13,8 +13,11 @@ from warehouse.reference import accelerators
 from warehouse.schema.tables import OBSERVATION
 
 
-def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the accepted rows, each with the chip that its label names, and the refusals. Raises LayoutChanged."""
+def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    """Return the accepted rows, each with the chip that its label names, the refusals, and a note where there is neither.
+
+    Raises LayoutChanged.
+    """
     body = user_file.read(file)
     moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     document = Document(source=source.name, scope=scope, url=file.name, body=body, fetched_at=moment)
@@ -35,7 +38,9 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     ]
     # Its own time, where the document dates its prices itself.
     shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)
-    return [row | _chip(row) for row in accepted.select(shown).iter_rows(named=True)], refused
+    rows = [row | _chip(row) for row in accepted.select(shown).iter_rows(named=True)]
+    left_out = "; ".join(f"{reason}: {n}" for reason, n in sorted(parsed.ignored.items())) or "no row left out"
+    return rows, refused, "" if rows or refused else f"no price of an accelerator in {file.name} ({left_out})"
 
 
 def _chip(row: dict[str, Any]) -> dict[str, Any]:

@@ -132,3 +132,39 @@ def test_half_a_chip(run, tmp_path: Path) -> None:
         "select accelerator_label, accelerator_name, core.offer_unit.accelerator_count::double from core.offer_unit "
         "inner join core.offer using (offer_id) order by all",
     ) == [("1/2 L40S", "L40S", 0.5), ("1/3 L40S", "L40S", None)]
+
+
+WRONG = {
+    # A collector did not multiply by the number of chips, on one day of 2023.
+    "2023-05-20,RunPod,,on_demand,1.69,,A100-80GB,8,fs,": "0.2112 USD per chip-hour of A100-80GB, on demand: outside",
+    "2023-05-20,RunPod,,on_demand,0.28,,V100,4,fs,": "0.07 USD per chip-hour of V100, on demand: outside",
+    # What somebody asks on a marketplace, 66 times the chip's median.
+    "2026-05-20,Vast.ai,,on_demand,26.40,,RTX-5090,1,me,": "26.4 USD per chip-hour of RTX-5090, on demand: outside",
+    # A month's price in an hour's column, of a machine that nobody saw before.
+    "2025-06-30,Acme,eu-1,on_demand,11680.00,m8,H100 SXM,8,desk,": "1460 USD per chip-hour of H100, on demand: outside",
+}
+
+
+@pytest.mark.parametrize("row", WRONG)
+def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path, row: str) -> None:
+    """Held on first sight, told by the command, and neither current nor the last known price of its chip."""
+    code, printed = run("import", csv("a.csv", row, "2026-05-20,Lambda,,on_demand,2.99,,H100 SXM,1,me,"))
+    assert code == 0
+    (note,) = [line for line in notes(printed) if "row held" in line]
+    assert note.startswith(f"1 row held: {WRONG[row]}")
+    assert note.endswith("waits for a person")
+    assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(2.99,)]
+
+
+@pytest.mark.parametrize("wrong", ["11680.00", "41.60"])
+def test_a_wrong_import_moves_no_price(run, tmp_path: Path, wrong: str) -> None:
+    """A month's price, or one 2.6 times the last, of a machine whose chip nobody reads: the last one stands."""
+    row = "Acme,eu-1,on_demand,{},m8,Z9000,8,desk,"
+    run("import", csv("a.csv", f"2025-06-01,{row.format('16.00')}"))
+    code, printed = run("import", csv("b.csv", f"2025-06-30,{row.format(wrong)}"))
+    assert code == 0
+    [note] = [line for line in notes(printed) if "row held" in line]
+    assert "times the last price, 16" in note
+    assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double, valid_to from core.sku_price") == [
+        (16.0, None)
+    ]

@@ -65,6 +65,11 @@ CASES: dict[str, Case] = {
         days_of(*TWELVE),
         [*days_of(*TWELVE, days=(38, 39)), at(40, *TWELVE[2:])],
     ),
+    "regions under other names": (
+        "still_seen",
+        days_of(*TWELVE),
+        [*days_of(*TWELVE, days=(38, 39)), at(40, *(one | {"region_id": f"new {one['region_id']}"} for one in TWELVE))],
+    ),
     "nobody looked for three days": (
         "daily_looks",
         days_of(*TWELVE),
