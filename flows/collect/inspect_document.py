@@ -14,7 +14,7 @@ from warehouse.schema.tables import OBSERVATION
 
 
 def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    """Return the accepted rows, each with the chip that its label names, the refusals, and a note where there is neither.
+    """Return the accepted rows, each with the chip that its label names, the refusals, and what to say if all is empty.
 
     Raises LayoutChanged.
     """
