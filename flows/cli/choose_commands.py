@@ -95,7 +95,9 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 @click.option("--interactivity", type=POSITIVE, help="Serving: tokens per second of a user.")
 @click.option("--utilisation", type=SHARE, default=1.0, help="Serving: share of the rate that is served.")
 @click.option("--price-days", type=NOT_NEGATIVE, help="Also rank prices last seen so many days ago, marked.")
-def choose(read: Reader, **options: Any) -> Result:
+def choose(
+    read: Reader, *, workloads: tuple[str, ...], utilisation: float, price_days: float | None, **options: Any
+) -> Result:
     """Show the cheapest option for each workload.
 
     Of feasible options: by how much, and what would change that. Options that are not set are read from the table
@@ -104,7 +106,13 @@ def choose(read: Reader, **options: Any) -> Result:
     from flows.decisions import choose as decision
 
     settings = read()
-    found = decision.answer(settings.published(), decision.Query(**options), settings.decision)
+    found = decision.answer(
+        settings.published(),
+        decision.stated(settings.decision, **options),
+        workloads=workloads,
+        utilisation=utilisation,
+        price_days=price_days,
+    )
     return Result(found, _choice_lines(found))
 
 

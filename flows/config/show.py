@@ -1,4 +1,4 @@
-"""The settings for people, from the model's JSON schema: values with origins, a commented file, the docs' tables."""
+"""The settings for people, from the model's JSON schema: values with origins, and a commented file."""
 
 import json
 import shutil
@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import types
-from flows.config.settings import ENVIRONMENT_ONLY, OPTIONS, RENAMED, Layers, Settings, source_tables
-from flows.shared.folders import PREFIX
+from flows.config.settings import ENVIRONMENT_ONLY, Layers, Settings, source_tables
 from reports.files import put
 from warehouse.errors import HIDDEN, SettingsError
 
 WIDTH = 118
-TABLE_HEAD = ("| setting | default | for |", "| --- | --- | --- |")
 HEAD = """\
 # All settings of chipledger, as `chipledger settings init` writes them. A line with a single # and a name shows the
 # default, or an example where there is none: remove the # and write your own value. Variables of the environment, such
@@ -31,7 +29,7 @@ def rows(layers: Layers) -> list[dict[str, Any]]:
     values = model.model_dump(mode="json", by_alias=True)
     values["sources"] = source_tables()(**model.sources).model_dump(mode="json")
     found = []
-    for table, _, fields in _tables():
+    for table, _, fields in tables():
         here = values
         for part in table:
             here = here[part]
@@ -45,40 +43,12 @@ def rows(layers: Layers) -> list[dict[str, Any]]:
 def text() -> str:
     """Return the file of all settings, commented out, with descriptions."""
     lines = [HEAD]
-    for table, description, fields in _tables():
+    for table, description, fields in tables():
         if table:
             lines += ["", *_comment(description), f"[{'.'.join(table)}]"]
         for name, schema in fields.items():
             if table or name not in ENVIRONMENT_ONLY:
                 lines += _commented(name, schema)
-    return "\n".join(lines)
-
-
-def reference() -> str:
-    """Return all settings as tables in Markdown: name, default, description; those of sources by name."""
-    from extract.neoclouds import SOURCES as NEOCLOUDS
-
-    lines: list[str] = []
-    having: dict[str, list[str]] = {name: [] for name in OPTIONS}
-    providers = {f"`{source.name}`" for source in NEOCLOUDS}
-    for table, description, fields in _tables():
-        if table[:1] == ("sources",):
-            for name in fields.keys() & OPTIONS.keys():
-                having[name].append(f"`{table[1]}`")
-            continue
-        lines += ["", f"`[{table[0]}]`: {description}.", ""] if table else []
-        lines += [*TABLE_HEAD, *(_entry(*each) for each in fields.items() if each[0] not in ENVIRONMENT_ONLY)]
-    lines += ["", "`[sources.<name>]`, for the sources named; without it the source decides.", ""]
-    lines += ["| setting | for | sources |", "| --- | --- | --- |"]
-    for name, names in having.items():
-        if providers <= {*names}:
-            names = ["every provider other than AWS", *(each for each in names if each not in providers)]
-        lines.append(f"| `{name}` | {OPTIONS[name][1].description} | {', '.join(names)} |")
-    lines += ["", "Old names, which work until the next release, with a warning:", "", "| old | new |", "| --- | --- |"]
-    lines += [f"| `{old}` | {f'`{new}`' if new else 'none: it has no effect'} |" for old, new in RENAMED.items()]
-    lines += ["", "By variables only:", "", "| variable | for |", "| --- | --- |"]
-    for name in ENVIRONMENT_ONLY:
-        lines.append(f"| `{PREFIX}{name.upper()}` | {Settings.model_fields[name].description} |")
     return "\n".join(lines)
 
 
@@ -103,7 +73,7 @@ def write(path: Path, *, force: bool) -> Path | None:
     return copy
 
 
-def _tables() -> Iterator[tuple[tuple[str, ...], str, Fields]]:
+def tables() -> Iterator[tuple[tuple[str, ...], str, Fields]]:
     """Yield each table of the file: its place, its description, and its settings' schemas by name; top level first."""
     root = Settings.model_json_schema()
     tables = {name: each for name, each in root["properties"].items() if "$ref" in each}
@@ -116,25 +86,20 @@ def _tables() -> Iterator[tuple[tuple[str, ...], str, Fields]]:
         yield ("sources", name), each["description"], types.schemas_at(root, (name,))[0]["properties"]
 
 
-def _entry(name: str, schema: Mapping[str, Any]) -> str:
-    shown = "" if schema.get("default") is None else f"`{_toml(schema['default'])}`"
-    return f"| `{name}` | {shown} | {schema['description']} |"
-
-
 def _commented(name: str, schema: Mapping[str, Any]) -> list[str]:
     """Return the description of a setting, and the setting, commented out: its default, or an example."""
     default = schema.get("default")
     if default is not None:
-        return [*_comment(schema["description"]), f"#{name} = {_toml(default)}"]
-    return [*_comment(f"{schema['description']}; not set, for example:"), f"#{name} = {_toml(schema['examples'][0])}"]
+        return [*_comment(schema["description"]), f"#{name} = {toml(default)}"]
+    return [*_comment(f"{schema['description']}; not set, for example:"), f"#{name} = {toml(schema['examples'][0])}"]
 
 
 def _comment(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
     """Return a value as TOML writes it; JSON writes all but tables alike."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(name)} = {toml(each)}" for name, each in value.items()) + "}"
     return json.dumps(value, ensure_ascii=False)

@@ -3,8 +3,7 @@
 Every figure comes from mart.choice; nothing is scored here.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,34 +115,35 @@ order by accelerator_name
 OFFERS = {"training": "int.training_offer", "serving": "int.serving_offer", "offline": "int.serving_offer"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """What the caller states; what is left out comes from the settings."""
-
-    workloads: tuple[str, ...] = ()
-    horizon_months: float | None = None
-    tolerates_interruption: bool | None = None
-    spot_loss: float | None = None
-    share_of_use: float | None = None
-    providers: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
-    tokens_per_day: float | None = None
-    training_tokens: float | None = None
-    interactivity: float | None = None
-    utilisation: float = 1.0
-    price_days: float | None = None
+def stated(decision: DecisionSettings, **options: Any) -> DecisionSettings:
+    """Return the settings with options in their place, as far as these are stated."""
+    return decision.model_copy(update={name: value for name, value in options.items() if value not in (None, ())})
 
 
-def answer(file: Path, query: Query, decision: DecisionSettings) -> dict[str, Any]:
-    """Return what wins for each workload, and which question each number answers. Raises ChipledgerError."""
-    inputs = _inputs(query, decision)
+def answer(
+    file: Path,
+    decision: DecisionSettings,
+    *,
+    workloads: Sequence[str] = (),
+    utilisation: float = 1.0,
+    price_days: float | None = None,
+) -> dict[str, Any]:
+    """Return what wins for each workload, all without `workloads`, and which question each number answers.
+
+    Raises ChipledgerError.
+    """
+    inputs = _inputs(decision) | {
+        "utilisation": utilisation,
+        "price_days": price_days,
+        "monthly_spend": decision.monthly_spend,
+    }
     regions = inputs["regions"] or ()
     with allowed.opened(file, regions) as con:
         known = {row["workload"]: row for row in rows(con, WORKLOADS)}
-        _check(query.workloads, known, "no such workload", "--workload")
+        _check(workloads, known, "no such workload", "--workload")
         providers = {row["name"] for row in rows(con, PROVIDERS)}
         _check(inputs["providers"] or (), providers, "no provider with a price has this name", "--provider")
-        wanted = [row for name, row in known.items() if not query.workloads or name in query.workloads]
+        wanted = [row for name, row in known.items() if not workloads or name in workloads]
         found = [_workload(con, row, inputs) for row in wanted]
         stated = allowed.as_dict(con, regions)
     return {
@@ -162,24 +162,16 @@ def _check(names: Iterable[str], known: Iterable[str], message: str, field: str)
             raise SettingsError(message, field=field, value=name, hint=f"Known: {', '.join(sorted(known))}")
 
 
-def _inputs(query: Query, decision: DecisionSettings) -> dict[str, Any]:
-    """Return every input: of the query, else as set, else its default."""
-
-    def either(name: str) -> Any:
-        stated = getattr(query, name)
-        return getattr(decision, name) if stated is None else stated
-
+def _inputs(decision: DecisionSettings) -> dict[str, Any]:
+    """Return the inputs as set, else their defaults; None: not stated."""
     return {
-        "horizon_months": query.horizon_months or decision.horizon_months or HORIZON_MONTHS,
-        "tolerates_interruption": bool(either("tolerates_interruption")),
-        "spot_loss": either("spot_loss"),
-        "share_of_use": _share(decision) if query.share_of_use is None else query.share_of_use,
-        "providers": list(query.providers or decision.providers) or None,
-        "regions": list(query.regions or decision.regions) or None,
-        **{name: either(name) or None for name in ("tokens_per_day", "training_tokens", "interactivity")},
-        "utilisation": query.utilisation,
-        "price_days": query.price_days,
-        "monthly_spend": decision.monthly_spend,
+        "horizon_months": decision.horizon_months or HORIZON_MONTHS,
+        "tolerates_interruption": bool(decision.tolerates_interruption),
+        "spot_loss": decision.spot_loss,
+        "share_of_use": _share(decision),
+        "providers": list(decision.providers) or None,
+        "regions": list(decision.regions) or None,
+        **{name: getattr(decision, name) for name in ("tokens_per_day", "training_tokens", "interactivity")},
     }
 
 

@@ -434,7 +434,7 @@ def _note(permission: Permission, found: str) -> Row:
 def needed(file: Path, decision: DecisionSettings) -> list[Need]:
     """Return the machines of AWS's best options for the workloads. Raises ChipledgerError where the file has none."""
     try:
-        found = choose.answer(file, choose.Query(providers=("AWS",)), decision)
+        found = choose.answer(file, choose.stated(decision, providers=("AWS",)))
     except duckdb.Error as error:
         raise ChipledgerError(str(error).splitlines()[0], source=str(file)) from error
     machines: dict[tuple[str, str, str], tuple[bool, set[str]]] = {}

@@ -92,14 +92,14 @@ def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
 
 def test_choose_stays_within(file: Path) -> None:
     """By setting or option; what wins is sold there, and where nothing is sold nothing wins."""
-    asked = choose.Query(workloads=("pretraining-175b",))
-    here = choose.answer(file, asked, DecisionSettings(regions=(HERE,)))
+    workloads = ("pretraining-175b",)
+    here = choose.answer(file, DecisionSettings(regions=(HERE,)), workloads=workloads)
     won = [row for row in here["workloads"][0]["choices"] if row["offer_id"] is not None]
     assert {row["region_id"] for row in won} == {HERE}
     assert here["inputs"]["regions"] == [HERE]
-    east = choose.answer(file, choose.Query(workloads=asked.workloads, regions=(EAST,)), DecisionSettings())
+    east = choose.answer(file, DecisionSettings(regions=(EAST,)), workloads=workloads)
     assert [row for row in east["workloads"][0]["choices"] if row["offer_id"] is not None] == []
-    assert choose.answer(file, asked, DecisionSettings())["regions"] == {"allowed": [], "left_out": []}
+    assert choose.answer(file, DecisionSettings(), workloads=workloads)["regions"] == {"allowed": [], "left_out": []}
 
 
 def test_every_command_says_so(file: Path, tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def _sql(name: str) -> str:
 
 def test_workloads_without_evidence_are_listed_and_not_ranked(file: Path) -> None:
     """Nobody measured a training of ResNet-152 here: no choice, and every chip that is sold without evidence."""
-    found = choose.answer(file, choose.Query(workloads=("non-transformer", "pretraining-175b")), DecisionSettings())
+    found = choose.answer(file, DecisionSettings(), workloads=("non-transformer", "pretraining-175b"))
     nothing, big = sorted(found["workloads"], key=lambda each: str(each["workload"]))
 
     assert nothing["choices"] == []
@@ -174,7 +174,7 @@ def test_workloads_without_evidence_are_listed_and_not_ranked(file: Path) -> Non
 
 def test_every_workload_of_the_articles_is_answered(file: Path) -> None:
     """Seven workloads, in the words of the table; each choice costs least of its yardstick's feasible rows."""
-    found = choose.answer(file, choose.Query(), DecisionSettings(monthly_spend=100_000))
+    found = choose.answer(file, DecisionSettings(monthly_spend=100_000))
 
     assert [each["workload"] for each in found["workloads"]] == [
         "pretraining-8b", "pretraining-70b", "pretraining-175b", "fine-tuning", "serving-latency", "batch-serving",
@@ -196,7 +196,7 @@ def test_settings_stand_in_for_what_is_not_asked(file: Path) -> None:
     """An option comes before the table, the table before the default; each question shows the number it got."""
     decision = DecisionSettings(horizon_months=6, share_of_use={"low": 0.2, "likely": 0.5, "high": 0.8},
                                 weeks_of_migration=6, weeks_to_production=4)  # fmt: skip
-    found = choose.answer(file, choose.Query(workloads=("fine-tuning",), horizon_months=24), decision)
+    found = choose.answer(file, choose.stated(decision, horizon_months=24), workloads=("fine-tuning",))
     numbers = {each["setting"]: each["number"] for each in found["questions"]}
 
     assert found["inputs"]["horizon_months"] == 24
@@ -229,8 +229,8 @@ def test_the_command_and_its_words(file: Path) -> None:
 def test_wrong_questions_are_refused(file: Path) -> None:
     """No such workload or provider, and what the macro does not take."""
     with pytest.raises(SettingsError, match="no such workload"):
-        choose.answer(file, choose.Query(workloads=("mining",)), DecisionSettings())
+        choose.answer(file, DecisionSettings(), workloads=("mining",))
     with pytest.raises(SettingsError, match="no provider with a price"):
-        choose.answer(file, choose.Query(providers=("Nobody",)), DecisionSettings())
+        choose.answer(file, DecisionSettings(providers=("Nobody",)))
     with pytest.raises(ChipledgerError):
-        choose.answer(file, choose.Query(workloads=("batch-serving",), utilisation=2), DecisionSettings())
+        choose.answer(file, DecisionSettings(), workloads=("batch-serving",), utilisation=2)

@@ -9,7 +9,7 @@ import pytest
 
 from warehouse.errors import ChipledgerError
 from warehouse.reference import accelerator_facts, accelerators, models
-from warehouse.reference.accelerator_facts import FACTS, WIDE_COLUMNS
+from warehouse.reference.accelerator_facts import FACTS
 from warehouse.schema.tables import table_named
 
 Chips = dict[tuple[object, object], dict[str, Any]]
@@ -31,7 +31,7 @@ def chips() -> Chips:
     return {(row[0], row[1]): dict(zip(FACTS, row[2:], strict=True)) for row in table}
 
 
-def read_facts(tmp_path: Path, *lines: str) -> list[accelerator_facts.AcceleratorFact]:
+def read_facts(tmp_path: Path, *lines: str) -> list[Any]:
     path = tmp_path / "accelerator_fact.csv"
     path.write_text("\n".join([FACT_HEADER, *lines]) + "\n", encoding="utf-8")
     return accelerator_facts.read_table(path)
@@ -153,7 +153,8 @@ def test_a_form_inherits_what_holds_for_all(tmp_path: Path) -> None:
         "H100,,tdp_w,350,W,2,Of the card,https://x.test/a,2026-11-21",
         "L4,,tdp_w,72,W,1,,https://x.test/a,2026-11-21",
     )  # fmt: skip
-    memory, power = WIDE_COLUMNS.index("memory_gb"), WIDE_COLUMNS.index("tdp_w")
+    columns = table_named("ref.accelerator").columns
+    memory, power = columns.index("memory_gb"), columns.index("tdp_w")
 
     rows: list[tuple[Any, ...]] = [(*row[:2], row[memory], row[power]) for row in accelerator_facts.wide(facts)]
     assert rows == [

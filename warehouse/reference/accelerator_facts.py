@@ -4,30 +4,15 @@
 """
 
 from collections import defaultdict
-from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any
 
-from warehouse.reference.table import Broken, Model, Rule, Values, fields_of, reader
+from warehouse.reference.table import Broken, Model, Rule, Values, fields_of_columns, reader, record_of_columns
 from warehouse.schema.columns import allowed, columns
 
 FACTS = allowed("fact")
-WIDE_COLUMNS = ("accelerator_name", "form_factor", *FACTS)
-"""The columns of ref.accelerator."""
-
-
-class AcceleratorFact(NamedTuple):
-    """One figure of one source about one chip, in the order of the columns of `ref.accelerator_fact`."""
-
-    accelerator_name: str
-    form_factor: str | None
-    fact: str
-    fact_value: Decimal
-    unit: str
-    fact_rank: int
-    note: str | None
-    source_url: str
-    accessed_on: date
+AcceleratorFact = record_of_columns("ref.accelerator_fact")
+"""One figure of one source about one chip."""
 
 
 def _wrong_ranks(rows: list[Values]) -> Broken:
@@ -46,7 +31,7 @@ def _wrong_ranks(rows: list[Values]) -> Broken:
 MODEL = Model(
     file="accelerator_fact.csv",
     key="accelerator_name",
-    fields=fields_of(AcceleratorFact),
+    fields=fields_of_columns(AcceleratorFact._fields, {*AcceleratorFact._fields} - {"form_factor", "note"}),
     rules=[
         Rule("unit", f"{fact} is in {columns()[fact].unit}", f"fact <> '{fact}' or unit = '{columns()[fact].unit}'")
         for fact in FACTS
@@ -58,7 +43,7 @@ MODEL = Model(
 read_table = reader(AcceleratorFact, MODEL)
 
 
-def wide(facts: list[AcceleratorFact]) -> list[tuple[str | Decimal | None, ...]]:
+def wide(facts: list[Any]) -> list[tuple[str | Decimal | None, ...]]:
     """Return the rows of ref.accelerator: name, form, and the figure of rank 1 of each fact, None where none is known.
 
     A figure without a form holds for every form that the chip has; a chip of no form has one row with None.

@@ -52,16 +52,6 @@ MODEL = Model(
 read_table = reader(InstanceType, MODEL)
 
 
-def missing(instance_types: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that are of an accelerator family without entry, sorted; they must not pass for CPU types."""
-    return tuple(sorted(name for name in set(instance_types) - _known() if ACCELERATOR_TYPE.match(name)))
-
-
-@cache
-def _known() -> frozenset[str]:
-    return frozenset(fact.instance_type for fact in read_table())
-
-
 MACHINE_FIGURES = ("vcpus", "host_memory_gib")
 
 

@@ -7,6 +7,7 @@ Cells become values by the types of a model's fields. What else a table must be,
 
 import csv
 import io
+from collections import namedtuple
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_type_h
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import private_columns as columns
+from warehouse.schema.tables import table_named
 
 if TYPE_CHECKING:
     import pandera.polars as pa
@@ -112,6 +114,11 @@ class Line(NamedTuple):
 def fields_of(record: type) -> dict[str, Any]:
     """Return the fields of a NamedTuple with their types."""
     return get_type_hints(record)
+
+
+def record_of_columns(table: str) -> Any:
+    """Return a named tuple with the columns of a table of the published file, such as ref.price_band."""
+    return namedtuple(table.partition(".")[2], table_named(table).columns)
 
 
 def fields_of_columns(names: Iterable[str], required: Collection[str]) -> dict[str, Any]:
