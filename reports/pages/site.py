@@ -94,7 +94,7 @@ def write(
         built_at, _ = queries.build(con)
         marts = {row["mart_name"] for row in queries.all_of(file, "mart_name")}
         if draw is None:
-            draw = bool(queries.all_of(file, "any_current"))
+            draw = queries.all_of(file, "count")[0]["n_current"] > 0
         drawn = draw and marts.issuperset(DRAWN)
         trouble = ""
         places = (f"daily/{wording.day(built_at)}.html", "latest.html")

@@ -1,13 +1,5 @@
 -- What the chips of $chips did in 90 days over all providers, on demand, like for like.
-select
-    accelerator_name,
-    window_days,
-    drift,
-    drift_method,
-    n_matched,
-    unknown_reason,
-    sparkline,
-    spark_days
+select * -- noqa: AM04
 from int.drift_report
 where
     index_level = 'chip'

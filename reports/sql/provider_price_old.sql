@@ -3,8 +3,7 @@
 select
     p.*, -- noqa: AM04
     b.ranked_days,
-    b.marketplace_days,
-    count(*) over (partition by p.purchase_option) as n_prices
+    b.marketplace_days
 from int.provider_price as p
 cross join meta.build as b
 where

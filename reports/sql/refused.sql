@@ -1,15 +1,7 @@
 -- Refused rows that nobody settled yet, newest first; of each id the last row counts.
 select
-    source,
-    scope,
-    observed_at,
-    gate,
-    reason,
-    field,
-    value as refused_value,
-    row_json,
-    quarantine_id,
-    document_sha256
+    *, -- noqa: AM04
+    value as refused_value
 from core.quarantine
 qualify
     row_number() over (partition by quarantine_id order by -epoch_us(recorded_at), decision nulls last) = 1

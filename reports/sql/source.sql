@@ -1,8 +1,6 @@
--- Each registered source with its looks: how many there were, and how many failed in the 30 days before the file was
--- built.
+-- Each registered source, and how many of its looks failed in the 30 days before the file was built.
 select
     s.*, -- noqa: AM04
-    count(r.source) as n_looks,
     count(r.source) filter (
         where r.status <> 'ok' and r.observed_at >= b.built_at - interval 30 days
     ) as n_failed

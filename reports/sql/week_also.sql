@@ -1,37 +1,6 @@
 -- What else happened to list prices of the reader's chips in a week: moves that are not among those of week_biggest,
 -- then offers that went, came and came back, those of a provider, chip and purchase option together.
-with ordered as (
-    select
-        *,
-        row_number() over (
-            partition by service_provider_name, accelerator_name, purchase_option
-            order by abs(change_ratio) desc, n_offers desc, event_at asc, offer_id asc
-        ) = 1 as is_first
-    from week.move
-    where
-        change_kind = 'list_change'
-        and is_per_chip
-        and list_contains($chips, accelerator_name)
-        and abs(change_ratio) >= $least
-),
-
-placed as (
-    select
-        *,
-        row_number() over (
-            order by
-                is_first desc,
-                abs(change_ratio) desc,
-                n_providers desc,
-                list_position($chips, accelerator_name) asc,
-                service_provider_name asc,
-                purchase_option asc,
-                offer_id asc
-        ) as place
-    from ordered
-),
-
-came as (
+with came as (
     select
         c.service_provider_name,
         c.accelerator_name,
@@ -56,7 +25,7 @@ came as (
 
 every as (
     select *
-    from placed
+    from week.ranked
     where not is_first or place > 5
     union all by name
     select * from came

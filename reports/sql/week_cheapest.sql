@@ -5,19 +5,15 @@ with listed as (
     select
         p.accelerator_name,
         p.form_factor,
-        case
-            when p.purchase_option in ('on_demand', 'spot', 'capacity_block') and p.price_rank = 1
-                then p.purchase_option
-        end as way,
+        p.purchase_option as way,
         p.cheapest_price_usd as price_usd,
         p.service_provider_name,
         p.tier,
         p.purchase_option,
-        p.last_observed_at,
         p.document_sha256,
         p.offer_id
     from int.provider_price as p
-    where p.price_rank is not null
+    where p.price_rank = 1 and p.purchase_option in ('on_demand', 'spot', 'capacity_block')
 
     union all by name
 
@@ -28,7 +24,6 @@ with listed as (
         cheapest_price_usd as price_usd,
         service_provider_name,
         purchase_option,
-        last_observed_at,
         document_sha256,
         offer_id
     from int.provider_price
@@ -45,7 +40,6 @@ with listed as (
         service_provider_name,
         purchase_payment_model,
         purchase_option,
-        last_observed_at,
         document_sha256,
         offer_id
     from int.commitment_option

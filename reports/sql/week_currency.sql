@@ -3,8 +3,6 @@
 with asked as (
     select
         o.pricing_currency,
-        count(*) as n_offers,
-        list_sort(list(distinct o.service_provider_name)) as providers,
         $since::DATE - 1 as day_before,
         ($until::TIMESTAMP - interval 1 microsecond)::DATE as last_day
     from int.accelerator_hour_price as p
@@ -15,10 +13,6 @@ with asked as (
 
 select
     a.pricing_currency,
-    a.n_offers,
-    a.providers,
-    b.usd_per_currency_unit as rate_before,
-    l.usd_per_currency_unit as rate_after,
     l.usd_per_currency_unit / b.usd_per_currency_unit - 1 as rate_change
 from asked as a
 asof inner join core.usd_rate as b on a.pricing_currency = b.pricing_currency and a.day_before >= b.rate_date

@@ -6,7 +6,6 @@ select
     c.tier,
     c.change_kind,
     count(*) as n_offers,
-    count(distinct c.region_id) as n_regions,
     min(
         case
             when u.accelerator_count > 0 and c.pricing_currency = 'USD'

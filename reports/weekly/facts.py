@@ -74,7 +74,7 @@ FRAMES = (
     "scope",
     "refused",
 )
-"""The SELECTs of a week beside week_move, whose rows stand in the table week.move for them."""
+"""The SELECTs of a week beside week_move and week_ranked, whose rows stand in tables of the schema week for them."""
 NEWEST_WITHIN_DAYS = 7
 """A week is the newest while the file was built so few days after it: then what the file alone has is told, too."""
 
@@ -298,10 +298,11 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
-    """Make the table week.move, of which other SELECTs are made, and return it in its order."""
-    con.execute("create schema if not exists week")
-    text = select("week_move")
-    con.execute(f"create or replace table week.move as {text}", _wanted(text, values))
+    """Make the tables week.move and week.ranked, of which other SELECTs are made, and return the first in its order."""
+    con.execute("create schema week")
+    for name in ("move", "ranked"):
+        text = select(f"week_{name}")
+        con.execute(f"create table week.{name} as {text}", _wanted(text, values))
     return con.execute("from week.move").pl()
 
 
