@@ -26,19 +26,13 @@ from extract.benchmarks.supplied import MEANINGS, Supplied, complete
 from warehouse.errors import ChipledgerError
 from warehouse.reference.table import Line, Values, first_refusal
 
-__all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "describe", "detect", "read"]
+__all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "describe", "read", "runs"]
 
 _JSON_TOOLS = (mlperf_results, inferencex, genai_perf, llmperf, sglang, vllm)
 """In the order in which they are asked: forms that are parts of others come after them."""
 KNOWN = (
     "vLLM bench serve, SGLang bench_serving, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen, MLPerf Training"
 )
-
-
-def detect(body: bytes, name: str = "") -> str | None:
-    """Return the benchmark family that a file is of; None where no known tool wrote it. Raises LayoutChanged."""
-    found = _runs(body, name)
-    return str(found[0].FAMILY) if found else None
 
 
 def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
@@ -49,7 +43,7 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
     the runs, and `leave_out` reads the others.
     """
     words = Supplied(supplied, source=name)
-    found = _runs(body, name)
+    found = runs(body, name)
     if found is None:
         raise BenchmarkRefused(
             "no known benchmark tool wrote this file",
@@ -58,13 +52,13 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
             value=body[:60].decode("utf-8", "replace"),
             hint=f"Read are the results of {KNOWN}",
         )
-    tool, runs = found
+    tool, every = found
     left_out = words.left_out()
-    if left_out and not left_out < set(range(1, len(runs) + 1)):
-        raise words.refused("leave_out", f"the file has {len(runs)} runs, and one must remain")
+    if left_out and not left_out < set(range(1, len(every) + 1)):
+        raise words.refused("leave_out", f"the file has {len(every)} runs, and one must remain")
     lines: dict[int, Line] = {}
     failed: list[tuple[int, ChipledgerError]] = []
-    for position, run in enumerate(runs, start=1):
+    for position, run in enumerate(every, start=1):
         if position in left_out:
             continue
         try:
@@ -79,7 +73,8 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
     return measured
 
 
-def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
+def runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
+    """Return the tool that wrote a file and its runs; None where no known one did. Raises LayoutChanged."""
     text = content.decoded(body, name)
     for tool, parse in (
         (mlperf_loadgen, mlperf_loadgen.parsed),
@@ -89,13 +84,13 @@ def _runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
         run = parse(text, name)
         if run is not None:
             return tool, [run]
-    runs = content.json_runs(text, name)
+    found = content.json_runs(text, name)
     for tool in _JSON_TOOLS:
-        if tool.claims(runs[0]):
-            for run in runs:
+        if tool.claims(found[0]):
+            for run in found:
                 if not tool.claims(run):
                     raise run.layout("body", f"{run.place} is not of the tool of the first, {tool.FAMILY}")
-            return tool, mlperf_results.chosen(runs, name) if tool is mlperf_results else runs
+            return tool, mlperf_results.chosen(found, name) if tool is mlperf_results else found
     return None
 
 

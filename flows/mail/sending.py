@@ -118,11 +118,11 @@ class Smtp:
         body = message.as_bytes()
         try:
             with self._connected() as server:
-                _expect(server.mail(sender), 250)
-                _expect(server.rcpt(to), 250)
+                _expect(server.mail(sender))
+                _expect(server.rcpt(to))
                 before()
                 try:
-                    _expect(server.data(body), 250)
+                    _expect(server.data(body))
                 except smtplib.SMTPResponseException as error:
                     raise Refused(self.redacted(error)) from None
                 except (OSError, smtplib.SMTPException) as error:
@@ -162,8 +162,9 @@ class Smtp:
                 server.close()
 
 
-def _expect(answer: tuple[int, bytes], code: int) -> None:
-    if answer[0] != code and not (code == 250 and answer[0] == 251):
+def _expect(answer: tuple[int, bytes]) -> None:
+    """Raise SMTPResponseException for all but yes, and yes by forwarding (RFC 5321, 4.2.3)."""
+    if answer[0] not in (250, 251):
         raise smtplib.SMTPResponseException(answer[0], answer[1].decode("utf-8", "replace"))
 
 

@@ -82,9 +82,7 @@ def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: da
     return grid([style.figure(each) for each in drawn if each])
 
 
-def drift(
-    index: pl.DataFrame, *, chip: str, since: datetime, until: datetime, purchase_option: str = ON_DEMAND
-) -> Drawing | None:
+def drift(index: pl.DataFrame, *, chip: str, since: datetime, until: datetime) -> Drawing | None:
     """Return the chart of a frame of reports/sql/chart_drift.sql that is of one chip; None where it holds no drift.
 
     Each chain begins at 100 on its first day in the chart; a chain that broke begins again and is a line of its own.
@@ -102,7 +100,7 @@ def drift(
     shape = style.scale([100, *(value for _, rows in chains for _, value in rows)], baseline=None)
     first = min(rows[0][0] for _, rows in chains)
     return Drawing(
-        finding=f"{chip} {wording.option(purchase_option)}, like for like: {moved}"
+        finding=f"{chip} {wording.option(ON_DEMAND)}, like for like: {moved}"
         f"{f' since {whole[-1][0][0]}' if whole else ''}, {n}.",
         scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
         "moved. A line that stops is a chain that broke.",
@@ -175,7 +173,7 @@ def frontiers(con: duckdb.DuckDBPyConnection) -> Markup:
     return grid([style.figure(frontier(group)) for _, group in shown.group_by("group_rank", maintain_order=True)])
 
 
-def frontier(points: pl.DataFrame, *, purchase_option: str = ON_DEMAND) -> Drawing:
+def frontier(points: pl.DataFrame) -> Drawing:
     """Return the chart of one model, scenario, precision and way of decoding of reports/sql/chart_frontier.sql.
 
     The frontier is the cheapest cost seen at each speed, whatever the chip. Where no chip was measured to be fast
@@ -198,7 +196,7 @@ def frontier(points: pl.DataFrame, *, purchase_option: str = ON_DEMAND) -> Drawi
         finding += f", {quick['cost_usd']:.3g} at {quick['interactivity']:g} ({_seller(quick)})"
     return Drawing(
         finding=f"{finding}.",
-        scope=f"Along the bottom tokens per second and user. {wording.option(purchase_option).capitalize()} prices at "
+        scope=f"Along the bottom tokens per second and user. {wording.option(ON_DEMAND).capitalize()} prices at "
         f"full load, all of the machine charged to output; {cheap['benchmark_family']}. Points are "
         f"{wording.count(known.height, 'offer')}, grey lines each chip's cheapest to the last speed that it reaches, "
         "the thick line the frontier.",
@@ -362,18 +360,10 @@ def _front(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, k
         "grid": [(f"{n * step:g}", y(n * step)) for n in range(int(top / step) + 1)],
         # Times are naive and UTC, as all times of the file.
         "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
-        "lines": [(name.lower(), _steps(lines[name], x, y)) for name in reversed(list(lines))],
+        "lines": [(name.lower(), sparkline.steps(lines[name], x, y)) for name in reversed(list(lines))],
         "event": _event(lines.get("AWS"), x, y, size),
         "labels": _labels(lines, y, until),
     }
-
-
-def _steps(spans: Spans, x, y) -> str:  # type: ignore[no-untyped-def]
-    made, last = "", None
-    for begin, end, price in spans:
-        made += f"H{x(begin)}V{y(price)}" if last == begin else f"M{x(begin)} {y(price)}"
-        made, last = f"{made}H{x(end)}", end
-    return made
 
 
 def _event(spans: Spans | None, x, y, size: Size) -> tuple[float, float, float, float, str, str] | None:  # type: ignore[no-untyped-def]

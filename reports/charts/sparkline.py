@@ -4,7 +4,7 @@ A price holds until it changes, so the line has steps; it stops where the price 
 what it shows to who cannot see it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -57,26 +57,21 @@ def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
         share = (price - low) / (high - low) if high > low else 0.5
         return f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share:.1f}".removesuffix(".0")
 
-    path = []
-    last: Span | None = None
-    for begin, end, price in spans:
-        joins = last is not None and last[1] >= begin
-        path.append(f"{'H' + x(begin) + 'V' + y(price) if joins else 'M' + x(begin) + ' ' + y(price)}")
-        path.append(f"H{x(end)}")
-        last = (begin, end, price)
     kind = "fall" if prices[-1] < prices[0] else "rise" if prices[-1] > prices[0] else "same"
     return macro("spark.html.j2", "spark")(
-        kind, WIDTH, HEIGHT, described(spans, days=(until - since).days), "".join(_joined(path))
+        kind, WIDTH, HEIGHT, described(spans, days=(until - since).days), steps(spans, x, y)
     )
 
 
-def _joined(path: Iterable[str]) -> Iterable[str]:
-    """Return the commands of a path without those that go nowhere."""
-    last = ""
-    for command in path:
-        if command != last:
-            yield command
-        last = command
+def steps(spans: Sequence[Span], x: Callable[[datetime], object], y: Callable[[float], object]) -> str:
+    """Return spans of prices, in order of time, as a path of SVG: level, then a step, a new line after a gap."""
+    path: list[str] = []
+    last: datetime | None = None
+    for begin, end, price in spans:
+        joins = last is not None and last >= begin
+        path += [f"H{x(begin)}V{y(price)}" if joins else f"M{x(begin)} {y(price)}", f"H{x(end)}"]
+        last = end
+    return "".join(command for before, command in zip(["", *path], path, strict=False) if command != before)
 
 
 def described(spans: Sequence[Span], *, days: int) -> str:

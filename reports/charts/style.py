@@ -192,15 +192,15 @@ def time_scale(since: datetime, until: datetime) -> Scale:
     return Scale(low=low, high=high, ticks=[each for each in ticks if low <= each <= high])
 
 
-def spread(heights: Sequence[float], *, apart: float = LABEL_HEIGHT, most: float = HEIGHT) -> list[float]:
-    """Return ascending heights moved as little as need be to lie `apart` from each other and above `most`."""
+def spread(heights: Sequence[float]) -> list[float]:
+    """Return ascending heights moved as little as need be for the labels to stand apart, and within the plot."""
     made: list[float] = []
     for height in heights:
-        made.append(max(height, made[-1] + apart) if made else max(height, 0))
-    limit = most
+        made.append(max(height, made[-1] + LABEL_HEIGHT) if made else max(height, 0))
+    limit: float = HEIGHT
     for place in reversed(range(len(made))):
         made[place] = min(made[place], limit)
-        limit = made[place] - apart
+        limit = made[place] - LABEL_HEIGHT
     return made
 
 

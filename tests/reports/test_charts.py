@@ -145,7 +145,7 @@ def test_a_scale_begins_at_zero_unless_prices_are_far_apart(
 
 
 def test_labels_never_stand_on_each_other() -> None:
-    made = style.spread([10, 11, 12, 199, 200, 200], apart=14, most=200)
+    made = style.spread([10, 11, 12, 199, 200, 200])
 
     assert all(second - first >= 14 for first, second in pairwise(made))
     assert made[-1] <= 200

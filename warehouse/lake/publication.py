@@ -34,7 +34,6 @@ FOLDER, NEWEST = "published", "newest.json"
 HERE = "published.json"
 """In a reader's data directory: which publication its file is."""
 FILE_NAME = "prices.duckdb"
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +120,6 @@ def as_of(place: Place, moment: datetime) -> tuple[Path, Publication]:
     chosen = found[-1]
     file = place.data_dir / FOLDER / chosen.name
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
         _fetch(place, chosen, file)
     return file, chosen
 
@@ -139,9 +137,7 @@ def remove(place: Place, publications: list[Publication]) -> None:
 
 def _fetch(place: Place, publication: Publication, target: Path) -> None:
     """Copy a published file, checked by its hash, into a reader's directory: whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
+    with _part(target) as part:
         with _faults(place, publication.name):
             if place.is_on_s3:
                 bucket = _bucket(place)
@@ -158,9 +154,6 @@ def _fetch(place: Place, publication: Publication, target: Path) -> None:
             )
         part.chmod(0o444)
         target.with_name(f"{target.name}.wal").unlink(missing_ok=True)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _write(place: Place, file: Path, name: str) -> None:
@@ -239,11 +232,8 @@ def _folder(place: Place) -> Path:
 
 
 def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
     with file.open("rb") as opened:
-        while block := opened.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _as_text(publication: Publication) -> str:

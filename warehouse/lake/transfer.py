@@ -1,7 +1,7 @@
 """Moving a log, and what was landed, from one warehouse into another that is empty; both are compared afterwards."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -141,20 +141,11 @@ def copy_landing(source: Landing, target: Landing) -> Landed:
 
 def _compared(source: Landing, target: Landing, part: str) -> int:
     """Return the position after a part's last line in the target; raise ChipledgerError where the lines differ."""
-    end = 0
-
-    def text(landing: Landing) -> Iterator[bytes]:
-        nonlocal end
-        for line, end in landing.journal_parts.lines(part, 0):  # noqa: B007 - its last value is asked for
-            yield line.rstrip(b"\n") + b"\n"
-
-    digests = []
-    for landing in (source, target):
-        digest = hashlib.sha256()
-        for line in text(landing):
-            digest.update(line)
-        digests.append(digest.hexdigest())
-    if digests[0] != digests[1]:
+    end, digests = 0, (hashlib.sha256(), hashlib.sha256())
+    for landing, digest in zip((source, target), digests, strict=True):
+        for line, end in landing.journal_parts.lines(part, 0):  # noqa: B007 - its last value is returned
+            digest.update(line.rstrip(b"\n") + b"\n")
+    if digests[0].digest() != digests[1].digest():
         raise ChipledgerError(
             "the journal was written to while it was copied, or not copied whole",
             source=str(target.place),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, detect, read
+from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, read, runs
 from extract.benchmarks.content import MAX_BYTES
 from warehouse.errors import LayoutChanged
 
@@ -116,7 +116,7 @@ def test_what_is_no_text_of_runs_is_a_changed_layout(body: bytes) -> None:
 def test_what_no_tool_wrote_is_refused_or_detected_as_none(body: bytes) -> None:
     """A table of prices is no benchmark."""
     try:
-        detected = detect(body)
+        detected = runs(body, "")
     except LayoutChanged:
         detected = None
 
