@@ -8,7 +8,7 @@ ContractedCost and EffectiveCost are stored apart, for comparison.
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -71,44 +71,20 @@ MODEL = Model(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """One line of a fleet. The fields are the columns of the table `fleet_input`; None: the line does not say.
+LINE_COLUMNS = columns("""
+line_number, label, service_provider_name, offer, instance_type, accelerator_name, form_factor, accelerators_per_node,
+region_id, availability_zone_id, purchase_option, commitment_discount_type, commitment_term_hours,
+purchase_payment_model, offering_class, tier, nodes, share_of_use, commitment_ends_on, billed_list_cost,
+billed_contracted_cost, billed_effective_cost, billed_currency, billed_hours
+""")
+Line = table.record(LINE_COLUMNS)
+"""One line of a fleet, by the columns of the table `fleet_input`; None: the line does not say.
 
-    Of `commitment_term_hours` 0, and of the words "none", mean that the offer must have none. `instance_type`,
-    `accelerator_name` and `form_factor` are what `offer` is read to be; all None: nothing that is known.
-    """
-
-    line_number: int
-    label: str | None
-    service_provider_name: str
-    offer: str
-    instance_type: str | None
-    accelerator_name: str | None
-    form_factor: str | None
-    accelerators_per_node: Decimal | None
-    region_id: str | None
-    availability_zone_id: str | None
-    purchase_option: str
-    commitment_discount_type: str | None
-    commitment_term_hours: int | None
-    purchase_payment_model: str | None
-    offering_class: str | None
-    tier: str | None
-    nodes: Decimal
-    share_of_use: float
-    commitment_ends_on: date | None
-    billed_list_cost: Decimal | None = None
-    billed_contracted_cost: Decimal | None = None
-    billed_effective_cost: Decimal | None = None
-    billed_currency: str | None = None
-    billed_hours: Decimal | None = None
+Of `commitment_term_hours` 0, and of the words "none", mean that the offer must have none. `instance_type`,
+`accelerator_name` and `form_factor` are what `offer` is read to be; all None: nothing that is known."""
 
 
-LINE_COLUMNS = tuple(field.name for field in fields(Line))
-
-
-def read(file: str, body: bytes, names: Names) -> list[Line]:
+def read(file: str, body: bytes, names: Names) -> list[Any]:
     """Return the lines of a fleet. Raises ChipledgerError, naming line, field and value, where one is not usable.
 
     A provider or machine that nobody here knows is no error: the line has no price, and says why.
@@ -121,7 +97,7 @@ def read(file: str, body: bytes, names: Names) -> list[Line]:
     ]
 
 
-def _line(number: int, row: Values, names: Names) -> Line:
+def _line(number: int, row: Values, names: Names) -> Any:
     provider = names.provider(row["provider"]) or row["provider"]
     share = row["share_of_use"]
     same = ("label", "offer", "accelerators_per_node", "offering_class", "tier", "nodes", *BILLED)

@@ -16,8 +16,8 @@ from flows.config.settings import PrivateSettings, Settings
 from flows.private import fleet_file
 from flows.private import names as private_names
 from flows.private import prices as private_prices
-from flows.private.fleet_file import LINE_COLUMNS, Line
-from flows.private.prices import RULE_COLUMNS, Rule
+from flows.private.fleet_file import LINE_COLUMNS
+from flows.private.prices import RULE_COLUMNS
 from flows.shared import user_file
 from transform import private as tables
 from warehouse.documents import Document
@@ -121,7 +121,7 @@ def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
     con.execute(f"attach {quote(str(published))} as prices (read_only)")
 
 
-def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[Rule | Line]) -> None:
+def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[object]) -> None:
     """Make a table of what was read; its types are those of the columns that it becomes."""
     known = private_columns()
     con.execute(f"create {what} ({', '.join(f'{name} {known[name].type}' for name in columns)})")

@@ -2,6 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from fleet_file import NAMES
@@ -155,7 +156,7 @@ def test_two_rules_for_the_same_days() -> None:
 HEADER = "provider,offer,region,option,nodes,share_of_use,commitment_end,term\n"
 
 
-def line(text: str, header: str = HEADER) -> fleet_file.Line:
+def line(text: str, header: str = HEADER) -> Any:
     (only,) = fleet_file.read("fleet.csv", (header + text + "\n").encode(), NAMES)
     return only
 

@@ -7,11 +7,12 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
-from warehouse.reference.table import Broken, Model, Rule, Values, fields_of_columns, reader, record_of_columns
+from warehouse.reference.table import Broken, Model, Rule, Values, fields_of_columns, reader, record
 from warehouse.schema.columns import allowed, columns
+from warehouse.schema.tables import table_named
 
 FACTS = allowed("fact")
-AcceleratorFact = record_of_columns("ref.accelerator_fact")
+AcceleratorFact = record(table_named("ref.accelerator_fact").columns)
 """One figure of one source about one chip."""
 
 

@@ -3,9 +3,10 @@
 Its columns are those of ref.price_band: US dollars per chip-hour.
 """
 
-from warehouse.reference.table import Model, Rule, fields_of_columns, reader, record_of_columns
+from warehouse.reference.table import Model, Rule, fields_of_columns, reader, record
+from warehouse.schema.tables import table_named
 
-PriceBand = record_of_columns("ref.price_band")
+PriceBand = record(table_named("ref.price_band").columns)
 MODEL = Model(
     file="price_band.csv",
     key="accelerator_name",

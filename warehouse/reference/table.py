@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_type_h
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import private_columns as columns
-from warehouse.schema.tables import table_named
 
 if TYPE_CHECKING:
     import pandera.polars as pa
@@ -116,9 +115,9 @@ def fields_of(record: type) -> dict[str, Any]:
     return get_type_hints(record)
 
 
-def record_of_columns(table: str) -> Any:
-    """Return a named tuple with the columns of a table of the published file, such as ref.price_band."""
-    return namedtuple(table.partition(".")[2], table_named(table).columns)
+def record(columns: Sequence[str]) -> Any:
+    """Return a type of named tuples with these columns; what each holds, warehouse/schema/columns.csv says."""
+    return namedtuple("Row", columns)
 
 
 def fields_of_columns(names: Iterable[str], required: Collection[str]) -> dict[str, Any]:
