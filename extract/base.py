@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
+from warehouse.reference.source_terms import terms_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +69,8 @@ class Source:
     yields the fetches of one scope between two dates (None: open), oldest first; they are archived and never complete.
     `settings` names what a deployment may choose of it, besides `enabled`. `polite` sources go through
     `extract.web.polite`, which obeys robots.txt and pauses between requests to a host. A source with `off_because` is
-    collected only where a deployment says `enabled = true`; the text says why. `credentials` names environment
+    collected only where a deployment says `enabled = true`; the text says why, and is made of `ref.source_terms` where
+    these forbid it, as `terms_url` is. `credentials` names environment
     variables and AWS actions in backticks, for the docs. Of a source with `other_urls` the documents of a fetch are not
     parts of one answer but choices: the first that can be read holds, and `fetch` puts the one that it chose first.
     """
@@ -77,7 +79,6 @@ class Source:
     provider: str
     title: str
     url: str
-    terms_url: str
     max_age: timedelta | None
     scopes: Callable[[Context], tuple[str, ...]]
     fetch: Callable[[Context, str], ScopeFetch]
@@ -86,9 +87,16 @@ class Source:
     kind: str = "live"
     settings: tuple[str, ...] = ()
     polite: bool = False
+    terms_url: str = ""
     off_because: str = ""
     credentials: str = "none"
     other_urls: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take over what the table of terms says of the source."""
+        if terms := terms_of(self.name):
+            object.__setattr__(self, "terms_url", self.terms_url or terms.terms_url)
+            object.__setattr__(self, "off_because", self.off_because or terms.forbids)
 
 
 def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:

@@ -32,11 +32,12 @@ from decimal import Decimal
 from typing import Any
 from xml.etree import ElementTree
 
+from extract.aws.places import url_in
 from extract.base import Context, Parsed, Source
 from extract.web import strict_xml
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch, Whole
-from warehouse.errors import LayoutChanged, SettingsError
+from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
 
 NAME = "ecb_rates"
@@ -78,7 +79,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of the rates of the last working day; raise Unavailable or SourceError."""
-    answer = ctx.web.get(_address(ctx, "url", URL), accept="application/xml, text/xml")
+    answer = ctx.web.get(url_in(ctx.settings, "url", URL, source=NAME), accept="application/xml, text/xml")
     document = _document(ctx, scope, answer, body=answer.body, content_type=answer.content_type)
     return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
@@ -88,7 +89,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
 
     Raises Unavailable, SourceError, or LayoutChanged where it is no such archive.
     """
-    answer = ctx.web.get(_address(ctx, "archive_url", ARCHIVE_URL), accept="application/zip")
+    answer = ctx.web.get(url_in(ctx.settings, "archive_url", ARCHIVE_URL, source=NAME), accept="application/zip")
     whole = _unpacked(answer.body)
     head, *lines = whole.splitlines(keepends=True)
     kept = [line for line in lines if _is_between(line, since, until)]
@@ -250,13 +251,6 @@ def _is_between(line: bytes, since: datetime | None, until: datetime | None) -> 
     return (since is None or day >= since.date().isoformat()) and (until is None or day <= until.date().isoformat())
 
 
-def _address(ctx: Context, setting: str, default: str) -> str:
-    url = ctx.settings.get(setting) or default
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise SettingsError("expected an http address", source=NAME, field=setting, value=url)
-    return url
-
-
 def _refusal(message: str, field: str, value: object) -> LayoutChanged:
     return LayoutChanged(message, source=NAME, field=field, value=value, hint="Check the landed document")
 
@@ -266,7 +260,6 @@ SOURCE = Source(
     provider="ECB",
     title="Euro foreign exchange reference rates of the European Central Bank",
     url="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
-    terms_url="https://www.ecb.europa.eu/services/using-our-site/disclaimer/html/index.en.html",
     max_age=timedelta(days=10),
     scopes=scopes,
     fetch=fetch,

@@ -137,7 +137,6 @@ SOURCE = Source(
     provider="AWS",
     title="AWS on-demand prices of the past, from the package",
     url="https://github.com/aws/karpenter-provider-aws",
-    terms_url="https://github.com/aws/karpenter-provider-aws/blob/main/LICENSE",
     max_age=None,
     scopes=regions,
     fetch=past_only(NAME, "Read it as past prices (backfill), or fetch aws_price_list for the present ones"),

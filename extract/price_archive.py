@@ -114,7 +114,6 @@ SOURCE = Source(
     provider="several",
     title="Prices of the past, from the package: commitments, spot, Capacity Blocks, other providers",
     url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
-    terms_url="https://github.com/chipledger/chipledger/blob/main/docs/offline-archive.md",
     max_age=None,
     scopes=scopes,
     fetch=past_only(NAME, "Read it with `chipledger run --offline`"),

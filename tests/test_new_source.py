@@ -83,7 +83,7 @@ def test_a_table_is_read_and_holds_the_rules(checkout: Path) -> None:
         ("NVIDIA H200 SXM 141 GB", "1", "on_demand", "USD", "3.19"),
     ]
     registry = (checkout / "extract/neoclouds/__init__.py").read_text()
-    assert "    northgpu.SOURCE,\n)\n" in registry
+    assert '\nnorthgpu\n"""\n' in registry
     held = rules(checkout, "northgpu")
     assert held.returncode == 0, held.stdout
     again = new_source(checkout, "northgpu", "page.html")

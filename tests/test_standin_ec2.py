@@ -141,7 +141,7 @@ def test_old_captures_lack_zone_ids(standin: aws.StandIn, connect: Connect) -> N
 
 
 def test_capacity_blocks_have_hours_and_minutes(connect: Connect) -> None:
-    """308.14 is 8 h 37 min; no offer is an empty answer; types and UltraServers are refused in AWS's words."""
+    """308.14 is 8 h 37 min; no offer is an empty answer; types and more than two calls are refused in AWS's words."""
     found = connect("ap-south-2").describe_capacity_block_offerings(
         InstanceType="trn2.48xlarge", InstanceCount=1, CapacityDurationHours=24
     )["CapacityBlockOfferings"]
@@ -153,8 +153,11 @@ def test_capacity_blocks_have_hours_and_minutes(connect: Connect) -> None:
     assert stated == [("308.14", 8, 37), ("858.26", 24, 0)]
     assert ohio(InstanceType="trn2.48xlarge", InstanceCount=1, CapacityDurationHours=48)["CapacityBlockOfferings"] == []
     assert code_of(ohio, InstanceType="trn2.3xlarge", CapacityDurationHours=24) == "InvalidParameterValue"
-    assert code_of(ohio, UltraserverType="u-trn2x64", CapacityDurationHours=24) == "UnauthorizedOperation"
-    assert code_of(ohio, InstanceType="trn2.48xlarge", CapacityDurationHours=25) == "InvalidParameterValue"
+    assert code_of(ohio, UltraserverType="u-trn2x64", CapacityDurationHours=24) == "CapacityBlockDescribeLimitExceeded"
+    hyderabad = connect("ap-south-2").describe_capacity_block_offerings
+    assert code_of(hyderabad, UltraserverType="u-trn2x64", CapacityDurationHours=24) == "UnauthorizedOperation"
+    melbourne = connect("ap-southeast-4").describe_capacity_block_offerings
+    assert code_of(melbourne, InstanceType="trn2.48xlarge", CapacityDurationHours=25) == "InvalidParameterValue"
 
 
 def test_what_goes_wrong(standin: aws.StandIn, connect: Connect) -> None:

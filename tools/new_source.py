@@ -582,16 +582,10 @@ def _is_count(values: list[Any]) -> bool:
 
 
 def _register(path: Path, module: str) -> None:
-    """Add a module to the imports, in order, and to the end of SOURCES: the last precedence among the providers."""
+    """Add a module to the end of MODULES: the last precedence among the providers."""
     text = path.read_text(encoding="utf-8")
-    head = "from extract.neoclouds import (\n"
-    before, _, rest = text.partition(head)
-    names, _, after = rest.partition("\n)\n")
-    names = "\n".join(sorted([*names.split("\n"), f"    {module},"]))
-    start = after.index("SOURCES: tuple[Source, ...] = (\n")
-    end = after.index("\n)\n", start)
-    after = f"{after[:end]}\n    {module}.SOURCE,{after[end:]}"
-    path.write_text(f"{before}{head}{names}\n)\n{after}", encoding="utf-8")
+    end = text.index('\n"""\n', text.index("MODULES = "))
+    path.write_text(f"{text[:end]}\n{module}{text[end:]}", encoding="utf-8")
 
 
 def _format(*paths: Path) -> None:

@@ -4,7 +4,8 @@ ec2.DescribeCapacityBlockOfferings,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html , needs credentials; data
 under the AWS Service Terms, https://aws.amazon.com/service-terms/ .
 
-Settings: `regions` ("all" that the account has, or a list), `instance_types` (UltraServers begin with u-),
+Settings: `regions` ("all" that the account has, or a list), `instance_types` (UltraServers begin with u-; by default
+those that ec2.DescribeInstanceTypes says are sold in blocks in the region, and the UltraServers made of these),
 `durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
 Each combination is a query in each region, kept as a document with its parameters.
 
@@ -22,56 +23,63 @@ Quirks:
 6. Offers differ by start, so the price is that of the one that starts first; all of them are facts.
 7. A split offer consists of segments with their own zones, dates and fees; its paid time is the sum of theirs, and it
    is another offer ("in 2 segments"). Where the fees do not add up the rate is unknown.
-8. "No offer" is an answer, and so are the refusals of a type that a region does not sell in blocks, or of UltraServers,
-   which need an agreement: facts with an empty id, the refusal in `answer_error`. Any other error fails the region.
+8. "No offer" is an answer, and so are the refusals of a type that a region does not sell in blocks, of all blocks in a
+   region without them, or of UltraServers, which need an agreement: facts with an empty id, the refusal in
+   `answer_error`. Any other error fails the region.
 9. Zones come by name only, which differs between accounts.
+10. An account may ask little in each region: as public clients measured in 2026, two queries at once, then one in two
+    seconds; beyond that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not
+    retry. So queries are paced, and asked again after 15 and 45 s; what was answered until then is kept.
 """
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from itertools import product
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from extract.aws import reading
-from extract.aws.client import BODY, PAGE_SIZE, Call, Page, regions
+from extract.aws.client import BODY, PAGE_SIZE, UNAUTHORIZED, Call, Page, regions
 from extract.aws.places import names_in
 from extract.aws.reading import ULTRASERVER_PREFIX, Layout, plain_number
 from extract.base import Context, Parsed, Source
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import SettingsError, SourceError
+from warehouse.errors import CredentialsMissing, SettingsError, SourceError
 
 NAME = "aws_capacity_blocks"
 LAYOUT = Layout(NAME)
+ULTRASERVERS = {
+    "u-p6e-gb200x36": "p6e-gb200.36xlarge",
+    "u-p6e-gb200x72": "p6e-gb200.36xlarge",
+    "u-trn2x64": "trn2u.48xlarge",
+}
+"""UltraServers, which EC2 does not list among its types, and the machines that they are made of."""
 INSTANCE_TYPES = (
-    "p4d.24xlarge",
-    "p4de.24xlarge",
-    "p5.4xlarge",
-    "p5.48xlarge",
-    "p5e.48xlarge",
-    "p5en.48xlarge",
-    "p6-b200.48xlarge",
-    "p6-b300.48xlarge",
-    "trn1.32xlarge",
-    "trn2.3xlarge",
-    "trn2.48xlarge",
-    "u-p6e-gb200x36",
-    "u-p6e-gb200x72",
-    "u-trn2x64",
+    *("p4d.24xlarge", "p4de.24xlarge", "p5.4xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge"),
+    *("p6-b200.48xlarge", "p6-b300.48xlarge", "trn1.32xlarge", "trn2.3xlarge", "trn2.48xlarge"),
+    *ULTRASERVERS,
 )
-"""What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64)."""
+"""What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64): asked where EC2 does not say."""
 DURATIONS_H = (24,)
 COUNTS = (1,)
 ALLOWED_DURATIONS_H = (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))
 ALLOWED_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraServer")
 """What EC2 says (seen 2026-10-03) where it does not sell a type in blocks, or not to this account."""
+NOT_SOLD = ("InvalidAction", "UnsupportedOperation")
+"""The codes of a region without Capacity Blocks."""
+EXCEEDED = "CapacityBlockDescribeLimitExceeded"
+BURST, PACE_S, BACK_OFF_S = 2, 2.1, (15.0, 45.0)
+"""What an account may ask of a region: so many queries at once, then one in so long; see quirk 10."""
 
 ROOT, SET = "DescribeCapacityBlockOfferingsResponse", "capacityBlockOfferingSet"
+TYPES, TYPES_ROOT = "InstanceTypes", "DescribeInstanceTypesResponse"
 SEGMENTS = "capacityBlockOfferingSegmentSet"
 USABLE_UNTIL_MIN = 30
 """Instances are ended from so long before the end of a block."""
@@ -91,21 +99,76 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return the answers to all queries in one region."""
+    """Return the answers to all queries in one region, or to those before EC2 refused to answer more."""
     operation, result = "ec2.DescribeCapacityBlockOfferings", "CapacityBlockOfferings"
     call = Call(source=NAME, scope=scope, operation=operation, result=result)
-    queries = list(_queries(ctx.settings))
+    hours = _numbers(ctx.settings, "durations_hours", DURATIONS_H, ALLOWED_DURATIONS_H)
+    counts = _numbers(ctx.settings, "counts", COUNTS, ALLOWED_COUNTS)
     now = ctx.now()
     client = call.client()
-    documents = [document for query in queries for document in _answer(ctx, client, call, query)]
+    names, documents, notes = _sold_in_blocks(ctx, client, scope)
+    queries = [_query_of(*each) for each in product(names, hours, counts)]
+    n_answered = 0
+    try:
+        for wait_s in _pauses(len(queries)):
+            time.sleep(wait_s)
+            documents += _patiently(ctx, client, call, queries[n_answered])
+            n_answered += 1
+    except SourceError as error:
+        if error.value != EXCEEDED or not n_answered:
+            raise
+        notes.append(f"{n_answered} of {len(queries)} queries were answered, then {EXCEEDED}: the others next time")
     unpriced = [offer.id for document in documents for offer in _read(document)[0] if rate(offer) is None]
-    notes = (f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}",) if unpriced else ()
+    notes += [f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}"] if unpriced else []
     # Of types that were not queried the fetch says nothing, nor of prices that cannot be derived.
     is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
-    complete = is_whole and not unpriced
+    complete = is_whole and not unpriced and n_answered == len(queries)
     return ScopeFetch(
-        source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=notes
+        source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=tuple(notes)
     )
+
+
+def _sold_in_blocks(ctx: Context, client: Any, scope: str) -> tuple[tuple[str, ...], list[Document], list[str]]:
+    """Return the types to ask for, the answer of EC2 that says so, and a note where it may not be asked.
+
+    Machines of UltraServers are sold as these.
+    """
+    chosen = names_in(ctx.settings, "instance_types", source=NAME)
+    if chosen is not None:
+        return chosen, [], []
+    call = Call(source=NAME, scope=scope, operation="ec2.DescribeInstanceTypes", result=TYPES)
+    request = {"Filters": [{"Name": "supported-usage-class", "Values": ["capacity-block"]}], "MaxResults": 100}
+    try:
+        answers = list(call.documents(ctx, client, request, {"supported-usage-class": "capacity-block"}))
+    except CredentialsMissing as error:
+        if error.value != UNAUTHORIZED:
+            raise
+        return INSTANCE_TYPES, [], [f"queried: all types known to be sold in blocks, as EC2 may not list them: {error}"]
+    listed = {machine["InstanceType"] for page, _ in answers for machine in page[TYPES]}
+    servers = [name for name, machine in ULTRASERVERS.items() if machine in listed]
+    return (*sorted(listed - {*ULTRASERVERS.values()}), *servers), [document for _, document in answers], []
+
+
+def _pauses(n_queries: int) -> Iterator[float]:
+    """Yield how long to wait before each query, so that all are answered; see quirk 10."""
+    allowance, last = float(BURST), time.monotonic()
+    for _ in range(n_queries):
+        now = time.monotonic()
+        allowance, last = min(BURST, allowance + (now - last) / PACE_S), now
+        yield max(0.0, 1 - allowance) * PACE_S
+        allowance -= 1
+
+
+def _patiently(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> list[Document]:
+    """Return what `_answer` does, once EC2 answers more; raise its refusal where that takes too long."""
+    for wait_s in BACK_OFF_S:
+        try:
+            return _answer(ctx, client, call, query)
+        except SourceError as error:
+            if error.value != EXCEEDED:
+                raise
+            time.sleep(wait_s)
+    return _answer(ctx, client, call, query)
 
 
 def _answer(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> list[Document]:
@@ -137,18 +200,15 @@ def _refusal(error: SourceError) -> Page | None:
     )
     if not response or BODY not in response:
         return None
-    message = str(response.get("Error", {}).get("Message", ""))
-    return response if any(known in message for known in REFUSALS) else None
+    error_of = response.get("Error", {})
+    is_known = any(known in str(error_of.get("Message", "")) for known in REFUSALS)
+    return response if is_known or error_of.get("Code") in NOT_SOLD else None
 
 
-def _queries(settings: Mapping[str, object]) -> Iterator[dict[str, str]]:
-    """Yield the parameters of each query, as text."""
-    names = names_in(settings, "instance_types", source=NAME) or INSTANCE_TYPES
-    for name in names:
-        kind = "Ultraserver" if name.startswith(ULTRASERVER_PREFIX) else "Instance"
-        for hours in _numbers(settings, "durations_hours", DURATIONS_H, ALLOWED_DURATIONS_H):
-            for count in _numbers(settings, "counts", COUNTS, ALLOWED_COUNTS):
-                yield {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
+def _query_of(name: str, hours: int, count: int) -> dict[str, str]:
+    """Return the parameters of a query, as text."""
+    kind = "Ultraserver" if name.startswith(ULTRASERVER_PREFIX) else "Instance"
+    return {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
 
 
 def _numbers(
@@ -226,8 +286,10 @@ class Offer:
 
 def parse(document: Document) -> Parsed:
     """Return the price of the offer that starts first, by zone, and all offers as facts."""
-    query = _query(document)
     offers, refusal = _read(document)
+    if "supported-usage-class" in document.parameters:
+        return reading.parsed()
+    query = _query(document)
     ignored: Counter[str] = Counter(f"unknown rate: {_why(offer)}" for offer in offers if rate(offer) is None)
     named = document.parameters.get("starting_first")
     chosen = set(named.split(",")) if named is not None else {offer.id for offer in _first(offers)}
@@ -319,6 +381,8 @@ def _read(document: Document) -> tuple[list[Offer], str | None]:
         if not code:
             raise LAYOUT.refusal("an error without a code", document.body)
         return [], f"{code}: {message or ''}"
+    if root.tag == TYPES_ROOT:
+        return [], None
     found = root.find(SET)
     if root.tag != ROOT or found is None:
         raise LAYOUT.refusal(f"expected {ROOT} with {SET}", document.body)
@@ -442,11 +506,10 @@ SOURCE = Source(
     provider="AWS",
     title="AWS EC2 Capacity Block offers, by zone",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html",
-    terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=1),
     scopes=scopes,
     fetch=fetch,
     parse=parse,
     settings=("regions", "instance_types", "durations_hours", "counts"),
-    credentials="`ec2:DescribeCapacityBlockOfferings`",
+    credentials="`ec2:DescribeCapacityBlockOfferings`, `ec2:DescribeInstanceTypes`",
 )

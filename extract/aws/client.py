@@ -39,15 +39,13 @@ BODY = "chipledger:body"
 NETWORK_HINT = "Check the network, and that the region has this service"
 SETTINGS_HINT = "Check the region and the settings"
 
-REFUSED = frozenset(
-    {
-        "AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
-        "IncompleteSignature", "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException", "NotAuthorized", "OptInRequired", "PendingVerification",
-        "RequestExpired", "SignatureDoesNotMatch", "UnauthorizedException", "UnauthorizedOperation",
-        "UnrecognizedClientException",
-    }
-)  # fmt: skip
+_REFUSED = """
+AccessDenied AccessDeniedException AuthFailure Blocked ExpiredToken ExpiredTokenException IncompleteSignature
+InvalidClientTokenId InvalidSignatureException MissingAuthenticationToken MissingAuthenticationTokenException
+NotAuthorized OptInRequired PendingVerification RequestExpired SignatureDoesNotMatch UnauthorizedException
+UnauthorizedOperation UnrecognizedClientException
+"""
+REFUSED = frozenset(_REFUSED.split())
 FIRST_REFUSAL = 301
 """The first status that botocore takes for an error."""
 XML_REFUSAL = (
@@ -56,21 +54,20 @@ XML_REFUSAL = (
 JSON_REFUSAL = b'{"__type": "%d", "message": "no answer of the service"}'
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 """What botocore's readers raise for an answer of another form, in addition to their own error."""
-PASSING = frozenset(
-    {
-        "EC2ThrottledException", "ExpiredNextTokenException", "InternalError", "InternalErrorException",
-        "InternalFailure", "InternalServerException", "RequestLimitExceeded", "RequestThrottled",
-        "RequestThrottledException", "ServiceUnavailable", "Throttling", "ThrottlingException",
-        "TooManyRequestsException", "Unavailable",
-    }
-)  # fmt: skip
-
+_PASSING = """
+CapacityBlockDescribeLimitExceeded EC2ThrottledException ExpiredNextTokenException InternalError InternalErrorException
+InternalFailure InternalServerException RequestLimitExceeded RequestThrottled RequestThrottledException
+ServiceUnavailable Throttling ThrottlingException TooManyRequestsException Unavailable
+"""
+PASSING = frozenset(_PASSING.split())
 
 PAGE_SIZE = 1000
 MAX_PAGES = 2000
 """Two million records: 90 days of a region's accelerators are a twentieth of it; more is a paging error."""
 HOME_REGION = "us-east-1"
 """Which region lists the regions, where neither AWS_REGION nor AWS_DEFAULT_REGION names one."""
+UNAUTHORIZED = "UnauthorizedOperation"
+"""What EC2 answers to credentials that may not call an operation."""
 NOT_ENABLED = frozenset({"AuthFailure", "OptInRequired"})
 """What EC2 answers in a region that the account has not enabled; the first also to wrong credentials."""
 
@@ -257,7 +254,8 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
     code = response.get("Error", {}).get("Code", "")
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in PASSING or status == 429 or status >= 500:
-        return Unavailable(message, source=source, field="code", value=code, hint="Try again later")
+        hint = "Try again later; each time, it may be a quota of 0" if "Limit" in code else "Try again later"
+        return Unavailable(message, source=source, field="code", value=code, hint=hint)
     if code in REFUSED or status in (401, 403):
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
     return SourceError(message, source=source, field="code", value=code, hint=settings)

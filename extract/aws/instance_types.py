@@ -334,7 +334,6 @@ SOURCE = Source(
     provider="AWS",
     title="EC2 instance types with accelerators, as the API describes them",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
-    terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=30),
     scopes=scopes,
     fetch=fetch,

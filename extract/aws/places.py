@@ -7,7 +7,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from extract.base import Context
 from warehouse.errors import SettingsError, SourceError
@@ -31,6 +31,21 @@ class Partition:
 GLOBAL = Partition(name="aws", bulk_url="https://pricing.us-east-1.amazonaws.com", api_region="us-east-1")
 """Serves the regions of GovCloud too, which have no endpoint of their own."""
 CHINA = Partition(name="cn", bulk_url="https://pricing.cn-northwest-1.amazonaws.com.cn", api_region="cn-northwest-1")
+
+
+@functools.cache
+def region_names() -> Mapping[str, str]:
+    """Return AWS's name of each Region Code, as botocore has it."""
+    import botocore.session
+
+    partitions: Any = botocore.session.Session().get_component("data_loader").load_data("endpoints")["partitions"]
+    return {code: each["description"] for one in partitions for code, each in one["regions"].items()}
+
+
+def region_named(name: str) -> str | None:
+    """Return the Region Code of a name, in the words of AWS's pages too; None where it is no region's."""
+    name = name.replace("EU (", "Europe (").replace("Australia (", "Asia Pacific (")
+    return {named: code for code, named in region_names().items()}.get(name)
 
 
 def partition_of(scope: str) -> Partition:

@@ -73,20 +73,8 @@ HOURLY_UNIT, UPFRONT_UNIT = "Hrs", "Quantity"
 _YEARS = re.compile(r"(\d{1,3}) ?(?:yr|year)s?")
 
 ALWAYS = (
-    "SKU",
-    "OfferTermCode",
-    "RateCode",
-    "TermType",
-    "Unit",
-    "PricePerUnit",
-    "Currency",
-    "Instance Type",
-    "Instance Family",
-    "Tenancy",
-    "Operating System",
-    "License Model",
-    "operation",
-    "Pre Installed S/W",
+    *("SKU", "OfferTermCode", "RateCode", "TermType", "Unit", "PricePerUnit", "Currency", "Instance Type"),
+    *("Instance Family", "Tenancy", "Operating System", "License Model", "operation", "Pre Installed S/W"),
 )
 SINCE: Mapping[str, datetime] = {
     "CapacityStatus": datetime(2020, 1, 1, tzinfo=UTC),
@@ -639,7 +627,6 @@ SOURCE = Source(
     provider="AWS",
     title="AWS Price List of EC2, on-demand and Reserved",
     url="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
-    terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
     scopes=scopes,
     fetch=fetch,

@@ -74,58 +74,29 @@ NAMED = re.compile(
 """A name such as p5.48xlarge after what comes before one, or a family such as "P5" in a field of its own."""
 
 COLUMNS = (
-    "SKU",
-    "RateCode",
-    "Unit",
-    "DiscountedRate",
-    "Currency",
-    "DiscountedSKU",
-    "DiscountedServiceCode",
-    "DiscountedUsageType",
-    "DiscountedOperation",
-    "PurchaseOption",
-    "LeaseContractLength",
-    "LeaseContractLengthUnit",
-    "Product Family",
-    "DiscountedRegionCode",
-    "DiscountedInstanceType",
+    *("SKU", "RateCode", "Unit", "DiscountedRate", "Currency", "DiscountedSKU", "DiscountedServiceCode"),
+    *("DiscountedUsageType", "DiscountedOperation", "PurchaseOption", "LeaseContractLength"),
+    *("LeaseContractLengthUnit", "Product Family", "DiscountedRegionCode", "DiscountedInstanceType"),
 )
 """Columns of the CSV that are read, and expected."""
 
 PLANS = {
-    "Compute": "Compute",
-    "EC2Instance": "EC2Instance",
-    "SageMaker": "SageMaker",
-    "Database": "Database",
-    "ComputeSavingsPlans": "Compute",
-    "EC2InstanceSavingsPlans": "EC2Instance",
-    "SageMakerSavingsPlans": "SageMaker",
-    "DatabaseSavingsPlans": "Database",
+    f"{plan}{end}": plan for plan in ("Compute", "EC2Instance", "SageMaker", "Database") for end in ("", "SavingsPlans")
 }
 """Kinds of plan by planType and by product family, in the API's words; any other is reported."""
 SERVICES = {"Compute": "AmazonEC2", "EC2Instance": "AmazonEC2", "SageMaker": "AmazonSageMaker"}
 """Which service's usage is read of each plan: a Compute plan covers Fargate and Lambda too."""
-TERM_HOURS = {
-    "31536000": HOURS_PER_YEAR,
-    "1 year": HOURS_PER_YEAR,
-    "94608000": 3 * HOURS_PER_YEAR,
-    "3 year": 3 * HOURS_PER_YEAR,
-}
+TERM_HOURS = dict.fromkeys(("31536000", "1 year"), HOURS_PER_YEAR)
+TERM_HOURS |= dict.fromkeys(("94608000", "3 year"), 3 * HOURS_PER_YEAR)
 """Durations in seconds, as the API says, and in years, as the bulk files say; any other is reported."""
 
 HOURLY_UNIT = "Hrs"
 OPERATION = "RunInstances"
 ML_OPERATIONS = ("RunInstance", "")
 LINUX, SHARED = "Linux/UNIX", "shared"
-USAGE = {
-    "BoxUsage": None,
-    "DedicatedUsage": "other_tenancy",
-    "HostBoxUsage": "other_tenancy",
-    "HostUsage": "other_tenancy",
-    "UnusedBox": "unused_reservation",
-    "UnusedDed": "unused_reservation",
-    "Reservation": "unused_reservation",
-    "DedicatedRes": "unused_reservation",
+USAGE = {"BoxUsage": None} | {
+    **dict.fromkeys(("DedicatedUsage", "HostBoxUsage", "HostUsage"), "other_tenancy"),
+    **dict.fromkeys(("UnusedBox", "UnusedDed", "Reservation", "DedicatedRes"), "unused_reservation"),
 }
 """Why a kind of EC2 usage is not the price of running a shared machine; None where it is. Any other is reported."""
 
@@ -497,7 +468,6 @@ SOURCE = Source(
     provider="AWS",
     title="AWS Savings Plans: Compute, EC2 Instance and SageMaker",
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
-    terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=3),
     scopes=scopes,
     fetch=fetch,

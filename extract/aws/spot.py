@@ -74,18 +74,8 @@ _WANTED = re.compile(
     re.MULTILINE,
 )
 FIELD_COUNT_LESS_ONE = 4
-_WORDS = {
-    "north": "n",
-    "south": "s",
-    "east": "e",
-    "west": "w",
-    "central": "c",
-    "northeast": "ne",
-    "northwest": "nw",
-    "southeast": "se",
-    "southwest": "sw",
-    "gov": "g",
-}
+_WORDS = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
+_WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
@@ -419,7 +409,6 @@ SOURCE = Source(
     provider="AWS",
     title="AWS EC2 spot price history, by zone",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeSpotPriceHistory.html",
-    terms_url="https://aws.amazon.com/service-terms/",
     max_age=timedelta(days=1),
     scopes=scopes,
     fetch=fetch,

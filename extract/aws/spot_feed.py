@@ -35,10 +35,6 @@ from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
 NAME = "aws_spot_feed"
 LAYOUT = Layout(NAME)
-OFF_BECAUSE = (
-    "a reader of terms and robots.txt left AWS's spot advisor out (2026-10-10), and nobody judged the prices of "
-    "the same pages; read https://aws.amazon.com/terms/ and decide: aws_spot queries the documented API"
-)
 PRICES_URL = "https://website.spot.ec2.aws.a2z.com/spot.json"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
 URLS = {"prices": ("prices_url", PRICES_URL), "advisor": ("advisor_url", ADVISOR_URL)}
@@ -212,11 +208,9 @@ SOURCE = Source(
     provider="AWS",
     title="AWS public spot feed and spot advisor, by region",
     url="https://aws.amazon.com/ec2/spot/pricing/",
-    terms_url="https://aws.amazon.com/terms/",
     max_age=timedelta(days=1),
     scopes=scopes,
     fetch=fetch,
     parse=parse,
     settings=("prices_url", "advisor_url"),
-    off_because=OFF_BECAUSE,
 )

@@ -650,6 +650,4 @@ SOURCE = Source(
     backfill=backfill,
     kind="archive",
     settings=("url",),
-    off_because="its repository has no licence file, so nothing allows publishing its rows again, and git clones "
-    "hundreds of megabytes of it; read it with `chipledger backfill skypilot_catalog --scope lambda`",
 )

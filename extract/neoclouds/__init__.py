@@ -4,56 +4,17 @@
 rows. docs/adding-a-provider.md says how to add one.
 """
 
+from importlib import import_module
+
 from extract.base import Source
 from extract.catalogues import gpuhunt_, skypilot_catalog
-from extract.neoclouds import (
-    coreweave,
-    crusoe,
-    digitalocean,
-    hotaisle,
-    hyperbolic,
-    hyperstack,
-    jarvislabs,
-    lambda_,
-    lium,
-    massedcompute,
-    nebius,
-    ovh,
-    runpod,
-    scaleway,
-    shadeform,
-    spheron,
-    together,
-    vast,
-    verda,
-    voltagepark,
-    vultr,
-)
 
-SOURCES: tuple[Source, ...] = (
-    spheron.SOURCE,
-    vultr.SOURCE,
-    scaleway.SOURCE,
-    verda.SOURCE,
-    lambda_.SOURCE,
-    nebius.SOURCE,
-    coreweave.SOURCE,
-    crusoe.SOURCE,
-    hyperstack.SOURCE,
-    together.SOURCE,
-    ovh.SOURCE,
-    digitalocean.SOURCE,
-    voltagepark.SOURCE,
-    hyperbolic.SOURCE,
-    massedcompute.SOURCE,
-    hotaisle.SOURCE,
-    lium.SOURCE,
-    shadeform.SOURCE,
-    runpod.SOURCE,
-    vast.SOURCE,
-    jarvislabs.SOURCE,
-)
-"""Every source of this folder, one line each. Of two that price one offer the upper one wins: append a new source."""
+MODULES = """
+spheron vultr scaleway verda lambda_ nebius coreweave crusoe hyperstack together ovh digitalocean voltagepark hyperbolic
+massedcompute hotaisle lium shadeform runpod vast jarvislabs
+"""
+"""Every module of this folder with a source. Of two that price one offer the first wins: append a new one."""
 
+SOURCES: tuple[Source, ...] = tuple(import_module(f"{__name__}.{name}").SOURCE for name in MODULES.split())
 CATALOGUES: tuple[Source, ...] = (skypilot_catalog.SOURCE, gpuhunt_.SOURCE)
 """Sources that are no provider's own: what others collect of many of them."""

@@ -149,6 +149,5 @@ SOURCE = web_source(
     provider="CoreWeave",
     title="CoreWeave list prices, on demand and spot",
     url="https://www.coreweave.com/pricing",
-    terms_url="https://docs.coreweave.com/policies/terms-of-service",
     accept=HTML,
 )

@@ -25,7 +25,6 @@ from extract.neoclouds.offers import Found, each, offer, shown_price
 from extract.neoclouds.pages import HEADINGS, Node, Page, cells, children, inside, pieces, text_of
 from warehouse.documents import Document
 
-TERMS_URL = "https://legal.crusoe.ai/"
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
@@ -87,8 +86,5 @@ SOURCE = web_source(
     provider="Crusoe",
     title="Crusoe list prices, on demand and spot",
     url="https://www.crusoe.ai/cloud/pricing",
-    terms_url=TERMS_URL,
     accept=HTML,
-    off_because="Crusoe's terms are reported to forbid copying or publishing without written permission (read on "
-    f"2026-10-05); read {TERMS_URL} and decide",
 )

@@ -38,7 +38,6 @@ from warehouse.documents import Document
 from warehouse.errors import SourceError
 
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
-TERMS_URL = "https://www.digitalocean.com/legal/terms-of-service-agreement"
 API_URL = "https://api.digitalocean.com/v2/sizes"
 TOKEN_VARIABLE = "DIGITALOCEAN_TOKEN"  # noqa: S105, the name of a variable
 SIZES_A_PAGE = 200
@@ -173,10 +172,7 @@ SOURCE = web_source(
     provider="DigitalOcean",
     title="DigitalOcean GPU Droplets",
     url=URL,
-    terms_url=TERMS_URL,
     pages=pages,
     scopes=scopes,
-    off_because="DigitalOcean's terms are reported to forbid automated collection of its pages (read on 2026-10-10); "
-    f"read {TERMS_URL} and decide",
     credentials=f"none, or `{TOKEN_VARIABLE}`",
 )

@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,7 +44,7 @@ def web_source(
     provider: str,
     title: str,
     url: str,
-    terms_url: str,
+    terms_url: str = "",
     accept: str = JSON,
     pages: Pages | None = None,
     scopes: tuple[str, ...] | Scopes = ("all",),
@@ -53,12 +53,14 @@ def web_source(
     settings: tuple[str, ...] = (),
     credentials: str = "none",
     other_urls: tuple[str, ...] = (),
+    published_at: Callable[[bytes], datetime | None] = lambda body: None,
 ) -> Source:
     """Return a source that fetches one address, or all `pages` of an answer, as one document.
 
     `read` yields the offers of a document, its stock, and the reasons for what has no price. Where `url` gives nothing
     that it can read, `other_urls` are asked one after the other. The setting `url` replaces them all: the whole address
-    without `pages`, else the one that they get.
+    without `pages`, else the one that they get. `published_at` finds when a document says that its prices held: a fetch
+    is of that moment.
     """
     fetch_pages = pages or (lambda ctx, address, scope: [ctx.web.get(address, accept=accept)])
 
@@ -66,13 +68,14 @@ def web_source(
         """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
         urls = (_address(ctx, url),) if ctx.settings.get("url") else (url, *other_urls)
         documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
-        at = documents[0].fetched_at
+        at = min(documents[0].published_at or documents[0].fetched_at, documents[0].fetched_at)
         return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
 
     def fetch_one(ctx: Context, address: str, scope: str) -> Document:
         with errors_of(name):
             answers = _all(fetch_pages(ctx, address, scope))
-        bodies = [answer.body for answer in answers]
+            bodies = [answer.body for answer in answers]
+            dated = published_at(bodies[0])
         return Document(
             source=name,
             scope=scope,
@@ -81,6 +84,7 @@ def web_source(
             fetched_at=ctx.now(),
             status=answers[0].status,
             content_type=answers[0].content_type,
+            published_at=dated,
         )
 
     def scopes_of(ctx: Context) -> tuple[str, ...]:

@@ -144,6 +144,5 @@ SOURCE = web_source(
     provider="Hot Aisle",
     title="Hot Aisle, AMD GPUs",
     url="https://hotaisle.xyz/pricing",
-    terms_url="https://hotaisle.xyz/",
     accept=HTML,
 )

@@ -21,7 +21,6 @@ from extract.neoclouds.fetching import web_source
 from extract.neoclouds.offers import CENTS, Found, Priced, each, offer, stock
 from warehouse.documents import Document
 
-TERMS_URL = "https://hyperbolic.xyz/terms"
 MACHINES = {"virtual-machine": ("vcpuCount", "vCPU"), "bare-metal": ("cpuCount", "CPU")}
 """Each kind of machine, which is the tier, with the field that counts the cores of its nodes, and their name."""
 NETWORKS = {
@@ -102,7 +101,4 @@ SOURCE = web_source(
     provider="Hyperbolic",
     title="Hyperbolic on-demand options",
     url="https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options",
-    terms_url=TERMS_URL,
-    off_because="Hyperbolic was left out by a reader of its terms and robots.txt, which closes /api/ (2026-10-10); "
-    f"read {TERMS_URL} and decide",
 )

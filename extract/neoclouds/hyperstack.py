@@ -120,6 +120,5 @@ SOURCE = web_source(
     provider="Hyperstack",
     title="Hyperstack list prices: on demand, reserved and spot",
     url="https://www.hyperstack.cloud/gpu-pricing",
-    terms_url="https://www.hyperstack.cloud/terms-and-conditions",
     accept=HTML,
 )

@@ -74,8 +74,8 @@ SOURCE = web_source(
     provider="JarvisLabs",
     title="JarvisLabs GPUs, by region",
     url="https://backendprod.jarvislabs.net/misc/server_meta",
-    terms_url="https://jarvislabs.ai/",
     pages=pages,
     scopes=scopes,
+    off_because=f"it needs a key in `{KEY}`, and nobody could read its terms",
     credentials=f"`{KEY}`",
 )

@@ -121,6 +121,5 @@ SOURCE = web_source(
     provider="Lambda",
     title="Lambda, price page",
     url="https://lambda.ai/pricing",
-    terms_url="https://lambda.ai/legal/terms-of-service",
     accept=HTML,
 )

@@ -108,6 +108,5 @@ SOURCE = web_source(
     provider="Lium",
     title="Lium, public feed of nodes",
     url="https://lium.io/api/public/v1/nodes",
-    terms_url="https://lium.io/terms",
     max_age=timedelta(days=1),
 )

@@ -209,6 +209,5 @@ SOURCE = web_source(
     provider="Massed Compute",
     title="Massed Compute, price page",
     url="https://vm.massedcompute.com/pricing",
-    terms_url="https://massedcompute.com/",
     accept=HTML,
 )

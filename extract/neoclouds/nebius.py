@@ -224,6 +224,5 @@ SOURCE = web_source(
     provider="Nebius",
     title="Nebius, price page",
     url="https://nebius.com/prices",
-    terms_url="https://docs.nebius.com/legal/terms-of-use/",
     accept=HTML,
 )

@@ -155,7 +155,6 @@ SOURCE = web_source(
     provider="OVHcloud",
     title="OVHcloud Public Cloud, GPU instances and AI plans",
     url=URL,
-    terms_url="https://www.ovhcloud.com/en/terms-and-conditions/contracts/",
     pages=pages,
     scopes=chosen("regions", tuple(CURRENCIES)),
     settings=("regions",),

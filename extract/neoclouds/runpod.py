@@ -32,7 +32,6 @@ from extract.neoclouds.offers import Found, by_option, each, offer, stock, with_
 from extract.web.interface import Response
 from warehouse.documents import Document
 
-TERMS_URL = "https://www.runpod.io/legal/terms-of-service"
 CLOUDS = ("secure", "community")
 """The tiers: "secure" has the fields secureCloud (whether a chip is sold there), securePrice and secureSpotPrice."""
 STOCKS = {"stockOfOne": None, "secureStockOfOne": "secure"}
@@ -104,8 +103,5 @@ SOURCE = web_source(
     provider="RunPod",
     title="RunPod, GPU types",
     url="https://api.runpod.io/graphql",
-    terms_url=TERMS_URL,
     pages=pages,
-    off_because="RunPod's terms are reported to forbid data mining, robots and similar gathering of data, and use to "
-    f"compete; read {TERMS_URL} and decide",
 )

@@ -124,7 +124,6 @@ SOURCE = web_source(
     provider="Scaleway",
     title="Scaleway GPU Instances, by zone",
     url="https://api.scaleway.com",
-    terms_url="https://www.scaleway.com/en/contracts/",
     pages=pages,
     scopes=chosen("regions", ZONES, ZONE),
     settings=("regions",),

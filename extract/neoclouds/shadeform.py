@@ -41,7 +41,6 @@ from extract.neoclouds.offers import CENTS, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
-TERMS_URL = "https://shadeform.com/terms-of-service"
 KEY = "SHADEFORM_API_KEY"
 DEPLOYMENTS = ("vm", "baremetal", "container")
 PRICE = "hourly_price"
@@ -137,10 +136,7 @@ SOURCE = web_source(
     provider="Shadeform",
     title="Shadeform, instance types",
     url="https://api.shadeform.ai/v1/instances/types",
-    terms_url=TERMS_URL,
     pages=pages,
     max_age=timedelta(days=1),
-    off_because="Shadeform's terms of 2026-08-06 are reported to forbid collecting its data in a database without "
-    f"permission; read {TERMS_URL} and decide",
     credentials=f"none, or `{KEY}`",
 )

@@ -158,7 +158,6 @@ SOURCE = web_source(
     provider="Spheron",
     title="Spheron GPU offers",
     url="https://app.spheron.ai/api/gpu-offers",
-    terms_url="https://www.spheron.network/",
     max_age=timedelta(days=1),
     pages=pages,
 )

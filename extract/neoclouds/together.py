@@ -134,6 +134,5 @@ SOURCE = web_source(
     provider="Together AI",
     title="Together AI list prices: GPU clusters and dedicated inference",
     url="https://www.together.ai/pricing",
-    terms_url="https://www.together.ai/terms-of-service",
     accept=HTML,
 )

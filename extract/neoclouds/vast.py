@@ -51,7 +51,6 @@ from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SourceError
 
-TERMS_URL = "https://vast.ai/terms"
 KEY = "VAST_API_KEY"
 GPU_NAMES = (
     *("A100 PCIE", "A100 SXM4", "B200", "B300", "H100 NVL", "H100 PCIE", "H100 SXM", "H200", "H200 NVL", "L40S"),
@@ -293,12 +292,9 @@ SOURCE = web_source(
     provider="Vast.ai",
     title="Vast.ai, verified machines",
     url="https://console.vast.ai/api/v0/bundles/",
-    terms_url=TERMS_URL,
     pages=pages,
     scopes=chosen("gpu_names", GPU_NAMES, r".*\S.*"),
     max_age=timedelta(days=1),
-    off_because="Vast.ai's terms of 2023-12-15 are reported to forbid systematic retrieval to make a database; "
-    f"read {TERMS_URL} and decide",
     settings=("gpu_names",),
     credentials=f"none, or `{KEY}`",
 )

@@ -161,5 +161,4 @@ SOURCE = web_source(
     title="Verda instance types",
     url="https://api.verda.com/v1/instance-types",
     other_urls=("https://api.datacrunch.io/v1/instance-types", "https://verda.com/pricing"),
-    terms_url="https://verda.com/terms-and-conditions",
 )

@@ -20,7 +20,6 @@ from extract.neoclouds.fetching import web_source
 from extract.neoclouds.offers import Found, each, offer, stock
 from warehouse.documents import Document
 
-TERMS_URL = "https://voltagepark.com/terms-of-service"
 TIER = "bare metal"
 FABRICS = {"Ethernet": "ethernet", "InfiniBand": "infiniband"}
 """Each network, and how the names of its fields end."""
@@ -63,7 +62,4 @@ SOURCE = web_source(
     provider="Voltage Park",
     title="Voltage Park bare metal",
     url="https://cloud-api.voltagepark.com/api/v1/bare-metal/locations",
-    terms_url=TERMS_URL,
-    off_because="Voltage Park was left out by a reader of its terms and robots.txt (2026-10-10), and its page names no "
-    f"price; read {TERMS_URL} and decide",
 )

@@ -204,7 +204,6 @@ SOURCE = web_source(
     provider="Vultr",
     title="Vultr GPU plans",
     url="https://api.vultr.com/v2",
-    terms_url="https://www.vultr.com/legal/tos/",
     pages=pages,
     scopes=tuple(KEYS),
 )

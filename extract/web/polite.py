@@ -13,7 +13,7 @@ import copy
 import ipaddress
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
@@ -58,6 +58,8 @@ class PoliteWeb:
 
     Raises, in addition to what HttpWeb raises, SourceError with field "robots" where a site forbids an address to us or
     wants pauses beyond `MAX_PAUSE_S`, and Unavailable with that field where its robots.txt cannot be read.
+    Addresses whose host and port are among `documented` are of APIs that their owners document for everybody: there a
+    robots.txt that cannot be read forbids nothing, and one that can be read is obeyed.
     `spare_loopback=False` drops the pauses, not the rules, on this machine's own addresses. `clock` and `sleep` count
     in seconds.
     """
@@ -66,6 +68,7 @@ class PoliteWeb:
         self,
         web: HttpWeb,
         *,
+        documented: Collection[str] = (),
         pause_s: float = PAUSE_S,
         spare_loopback: bool = True,
         clock: Callable[[], float] = time.monotonic,
@@ -76,6 +79,7 @@ class PoliteWeb:
         self._agent = user_agent().partition("/")[0]
         self._pause_s, self._spare_loopback = pause_s, spare_loopback
         self._clock, self._sleep = clock, sleep
+        self._documented = documented
         self._hosts: dict[str, _Host] = {}
         self._hosts_lock = threading.Lock()
 
@@ -134,8 +138,13 @@ class PoliteWeb:
     def _check(self, url: str) -> None:
         """Raise SourceError where the host's robots.txt forbids an address, Unavailable where it cannot be read."""
         host = self._host(url)
-        rules = self._rules(url, host)
         address = parse_url(url)
+        try:
+            rules = self._rules(url, host)
+        except SourceError as error:
+            if error.field == "robots" and address.netloc.decode("ascii") in self._documented:
+                return
+            raise
         if not rules.can_fetch(str(address), self._agent):
             hint = "Disable this source, or ask the site's owner for permission"
             place = f"{_root(address)}/robots.txt"

@@ -223,8 +223,9 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
 
 @command("sources", cls=click.Group, invoke_without_command=True)
 def sources(read: Reader) -> Result:
-    """List the sources: kind, on or off, maximum age."""
+    """List the sources: kind, on or off, maximum age, what their terms say of robots and of publishing again."""
     from extract import SOURCES
+    from warehouse.reference.source_terms import terms_of
 
     chosen = read()
     rows = [
@@ -235,6 +236,8 @@ def sources(read: Reader) -> Result:
             "enabled": chosen.is_on(source),
             "max_age_hours": int(source.max_age.total_seconds() // 3600) if source.max_age else None,
             "title": source.title,
+            "may_fetch": (terms := terms_of(source.name)) and (terms.may_fetch or "unread"),
+            "redistributable": terms and (terms.redistributable or "unread"),
             "url": source.url,
             "terms_url": source.terms_url,
         }

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import duckdb
 
@@ -28,6 +29,7 @@ from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
+from warehouse.reference.source_terms import terms_of
 
 if TYPE_CHECKING:
     from extract.web.interface import Web
@@ -201,8 +203,14 @@ class Collector:
         from extract.web.polite import PoliteWeb
 
         with self._polite_lock:
-            self._polite = self._polite or PoliteWeb(HttpWeb())
+            self._polite = self._polite or PoliteWeb(HttpWeb(), documented=self._documented_hosts())
             return self._polite
+
+    def _documented_hosts(self) -> frozenset[str]:
+        """Return host and port of the sources whose providers document them as public APIs."""
+        apis = [source for source in SOURCES if (terms := terms_of(source.name)) and terms.is_documented_api]
+        chosen = [(str(self.settings.source(api.name).get("url") or api.url), *api.other_urls) for api in apis]
+        return frozenset(urlsplit(url).netloc for urls in chosen for url in urls)
 
     def _landed_document(self, source: str, key: str) -> Document | None:
         row = self.state.version(source, key)

@@ -100,10 +100,18 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             Number("Refused", lambda row: total(row, "n_refused"), why=why),
             Number("Failed\nlooks", "n_failed"),
             Number("Disagree-\nments", lambda row: total(row, "n_disagreements"), why=why),
+            Column("Terms: fetch,\npublish", _terms, why=lambda row: None if row["terms_url"] else "an import"),
         ],
         note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
-        "never is. Disagreements: offers for which another source says something else about the same moment.",
+        "never is. Disagreements: offers for which another source says something else about the same moment. "
+        "Terms: whether they let robots fetch the prices, and anybody publish them again, as a reader of them found.",
     )
+
+
+def _terms(row: Row) -> str | None:
+    if not row["terms_url"]:
+        return None
+    return outside(", ".join(row[name] or "unread" for name in ("may_fetch", "redistributable")), row["terms_url"])
 
 
 def _failed(failed: Sequence[Row]) -> Table:

@@ -164,3 +164,90 @@ def test_a_table_without_a_date_is_an_error(metadata: Mapping[str, object]) -> N
     """The moment of the look would be a guess."""
     with pytest.raises(LayoutChanged):
         SOURCE.fetch(context(json.dumps({"metadata": metadata, "instance_types": {}}).encode()), "published")
+
+
+# --- AWS's own page
+
+HEADS = ("Instance Type", "Region", "Effective Hourly Rate", "ACCELERATOR")
+PLACES = {"us-east-1-dfw-2a": "US East (Dallas) Local Zone", "us-east-1-atl-2a": "US East (Atlanta) Local Zone",
+          "us-west-2-phx-2a": "US West (Phoenix) Local Zone"}  # fmt: skip
+
+
+def page(saved: bytes, *, heads: tuple[str, ...] = HEADS, rate: str = "${hourly} USD (${chip} USD)") -> bytes:
+    """Return the collector's file as AWS's page has it: a table a family, one of operating systems, and scripts."""
+    items = []
+    for name, machine in json.loads(saved, parse_float=str)["instance_types"].items():
+        rows = [
+            {
+                "id": number, "idProperty": "row1", "2": f"<p>{PLACES.get(one['region_code'], one['region'])}</p>\r\n",
+                "3": f"<p>{rate}</p>".format(hourly=one["hourly_rate_usd"], chip=one["accelerator_hourly_rate_usd"]),
+                "4": f"<p>{machine['accelerator_count']} x {machine['accelerator_type']}</p>",
+            }
+            for number, one in enumerate(machine["pricing"])
+        ]  # fmt: skip
+        items.append(item("Pricing", heads, [{"id": "row1", "label": name}], rows))
+    system = {"id": 0, "idProperty": "row1", "2": "<p>Linux</p>", "3": "<p>$0.00</p>"}
+    items.append(item("OS pricing", ("Instance Type", "OS", "Hourly Rate"), [{"id": "row1", "label": "p5"}], [system]))
+    script = json.dumps({"data": {"items": items}})
+    return f'<html><script type="application/json">{script}</script><p>$1.11</p></html>'.encode()
+
+
+def item(heading: str, heads: tuple[str, ...], groups: list[Any], rows: list[Any]) -> dict[str, Any]:
+    columns = [{"Heading": head, "accessor": str(number)} for number, head in enumerate(heads, start=1)]
+    fields = {"itemTableColumns": columns, "itemTableRowGroups": groups, "itemTableData": rows}
+    return {"fields": {"itemHeading": heading} | {name: json.dumps(value) for name, value in fields.items()}}
+
+
+def test_the_page_gives_what_the_collector_read_in_it(saved: bytes) -> None:
+    """Every region, GovCloud and the Local Zones, to the digit."""
+    theirs, ours = SOURCE.parse(document(saved)), SOURCE.parse(document(page(saved)))
+
+    assert sorted(ours.rows.iter_rows(), key=str) == sorted(theirs.rows.iter_rows(), key=str)
+    assert len(ours.rows) == 69
+    assert row_gate(ours.rows)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("edited", "said"),
+    [({"heads": ("Instance Type", "Place", "Effective Hourly Rate", "ACCELERATOR")}, "expected the columns"),
+     ({"heads": ("Instance Type", "Region", "Monthly Rate", "ACCELERATOR")}, "expected tables with"),
+     ({"rate": "{hourly} EUR"}, "cannot be read"), ({"rate": "${chip} USD (${chip} USD)"}, None)],
+)  # fmt: skip
+def test_a_page_of_another_form_is_refused(saved: bytes, edited: dict[str, Any], said: str | None) -> None:
+    """Other columns, unit or currency; a chip's rate for that of its machine fails the arithmetic."""
+    if said is None:
+        found = SOURCE.parse(document(page(saved, **edited)))
+        assert len(row_gate(found.rows)[1]) > 50
+        return
+    with pytest.raises(LayoutChanged, match=said):
+        SOURCE.parse(document(page(saved, **edited)))
+
+
+def test_a_place_that_nobody_knows_is_refused_alone(saved: bytes) -> None:
+    """Of the page too: a new Local Zone prices no region by a guess."""
+    body = page(saved).replace(b"US East (Dallas) Local Zone", b"US East (Nowhere) Local Zone")
+
+    refused = row_gate(SOURCE.parse(document(body)).rows)[1]
+
+    assert {each.field for each in refused} == {"region_id"}
+    assert len(refused) == 2
+
+
+class TwoPages:
+    """A web with AWS's page and the collector's file."""
+
+    def __init__(self, bodies: Mapping[str, bytes]) -> None:
+        self.bodies = bodies
+
+    def get(self, url: str, *, accept: str = "application/json") -> Response:
+        return Response(url=url, body=self.bodies[url], status=200, content_type="text/plain")
+
+
+def test_the_page_is_read_first_and_the_file_where_it_cannot_be(saved: bytes) -> None:
+    """Of the page a fetch is of now; of the file, of when its collector saw the page, and a note says why."""
+    for first, url, at in ((page(saved), SOURCE.url, NOW), (b"<html>Moved</html>", URL, SEEN)):
+        web = TwoPages({SOURCE.url: first, URL: saved})
+        look = SOURCE.fetch(Context(web=web, settings={}, now=lambda: NOW), "published")  # type: ignore[arg-type]
+
+        assert (look.documents[0].url, look.observed_at) == (url, at)
+        assert bool(look.notes) is (url == URL)

@@ -1,6 +1,7 @@
 """Capacity Block offers: the query kept with the answer, hourly rates derived exactly, refusals taken as answers."""
 
 import csv
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,9 +12,10 @@ import polars as pl
 import pytest
 from looks import memory
 from standin import aws, ec2
-from standin.ec2_cloud import NOW, Block, Zone
+from standin.ec2_cloud import NOW, Block, Zone, machine
 
-from extract.aws.capacity_blocks import SOURCE
+from extract.aws import capacity_blocks
+from extract.aws.capacity_blocks import INSTANCE_TYPES, SOURCE, ULTRASERVERS
 from extract.base import Context, Parsed
 from extract.web.http import HttpWeb, Retries
 from warehouse.documents import Document, ScopeFetch
@@ -44,11 +46,19 @@ SPLIT = """
 def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a maker of contexts for the stand-in."""
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    faster(standin, monkeypatch, 25)
 
     def context(**settings: object) -> Context:
         return Context(web=HttpWeb(retries=Retries(attempts=1)), settings=settings, now=lambda: NOW)
 
     return context
+
+
+def faster(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, times: float) -> None:
+    """Let a second be shorter on both sides: in EC2's bucket and in what the source waits."""
+    standin.cloud.block_refill_per_s = 0.5 * times
+    monkeypatch.setattr(capacity_blocks, "PACE_S", capacity_blocks.PACE_S / times)
+    monkeypatch.setattr(capacity_blocks, "BACK_OFF_S", tuple(each / times for each in capacity_blocks.BACK_OFF_S))
 
 
 def read(look: ScopeFetch) -> list[Parsed]:
@@ -60,7 +70,7 @@ def rows(look: ScopeFetch) -> pl.DataFrame:
 
 
 def facts(look: ScopeFetch) -> pl.DataFrame:
-    return pl.concat([each.facts["capacity_block_answer"] for each in read(look)])
+    return pl.concat([each.facts["capacity_block_answer"] for each in read(look) if each.facts])
 
 
 def answer(*offers: str, query: Mapping[str, str] = QUERY, **parameters: str) -> Document:
@@ -264,13 +274,107 @@ def test_a_region_answers_every_query(standin: aws.StandIn, ask: Ask) -> None:
         ("trn2.48xlarge", "ap-south-2b", "35.7609284333")
     ]
     assert (look.complete, look.archived, look.notes) == (True, False, ())
-    assert len(look.documents) == 14
+    asked = [document.parameters.get("InstanceType") for document in look.documents]
+    assert asked == [None, "p5.48xlarge", "p6-b200.48xlarge", "trn1.32xlarge", "trn2.3xlarge", "trn2.48xlarge", None]
+    assert look.documents[0].parameters == {"supported-usage-class": "capacity-block", "page": "1"}
+    assert look.documents[-1].parameters["UltraserverType"] == "u-trn2x64"  # of trn2u.48xlarge, which is not asked for
     offered = facts(look).filter(instance_type="trn2.48xlarge").sort("starts_at")
     assert offered.select("block_fee", "duration_minutes").rows() == [
         (Decimal("308.14"), 517),
         (Decimal("858.26"), 1440),
     ]
-    assert look.documents[10].parameters == {**QUERY, "page": "1"}
+    assert look.documents[5].parameters == {**QUERY, "page": "1"}
+
+
+def all_sold(standin: aws.StandIn, region: str) -> None:
+    """Let EC2 list every type that was sold in blocks in 2026."""
+    names = {*INSTANCE_TYPES, *ULTRASERVERS.values()} - {*ULTRASERVERS}
+    standin.cloud.change(region, machines=tuple(machine(name, "capacity-block") for name in sorted(names)))
+
+
+@pytest.mark.prove
+def test_the_bucket_of_an_account_is_enough_for_every_query(standin: aws.StandIn) -> None:
+    """Two at once, then one in two seconds, as EC2 has it: 14 queries, none refused, none twice, in half a minute."""
+    all_sold(standin, REGION)
+    begun = time.monotonic()
+    look = SOURCE.fetch(Context(web=HttpWeb(), settings={}, now=lambda: NOW), REGION)
+    took_s = time.monotonic() - begun
+
+    print(f"{standin.count('ec2:DescribeCapacityBlockOfferings')} queries in {took_s:.1f} s")
+    assert standin.count("ec2:DescribeCapacityBlockOfferings") == 14
+    assert (look.complete, look.notes, len(look.documents)) == (True, (), 15)
+    assert 20 < took_s < 35
+
+
+def test_what_was_spent_elsewhere_is_waited_for(standin: aws.StandIn, ask: Ask) -> None:
+    """Another program of the account asked a moment ago: refused, asked again, nothing is lost."""
+    all_sold(standin, REGION)
+    standin.fault("ec2:DescribeCapacityBlockOfferings", ec2.QueryError(*ec2.LIMIT_EXCEEDED), after=3, times=2)
+
+    look = SOURCE.fetch(ask(), REGION)
+
+    assert (look.complete, look.notes, len(look.documents)) == (True, (), 15)
+    assert standin.count("ec2:DescribeCapacityBlockOfferings") > 14
+
+
+def test_what_was_answered_is_kept_where_no_more_is(standin: aws.StandIn, ask: Ask) -> None:
+    """The look says so, and is not complete: what it does not show is not gone."""
+    standin.fault("ec2:DescribeCapacityBlockOfferings", ec2.QueryError(*ec2.LIMIT_EXCEEDED), after=5)
+
+    look = SOURCE.fetch(ask(), REGION)
+
+    assert rows(look)["unit_price"].to_list() == ["35.7609284333"]
+    assert (look.complete, len(look.documents)) == (False, 6)
+    assert look.notes == (
+        "5 of 6 queries were answered, then CapacityBlockDescribeLimitExceeded: the others next time",
+    )
+    assert standin.count("ec2:DescribeCapacityBlockOfferings") == 5 + 3
+
+
+def test_an_account_without_quota_is_told_so(standin: aws.StandIn, ask: Ask) -> None:
+    """Asked three times, and nothing is kept of it."""
+    standin.cloud.block_burst = 0
+
+    with pytest.raises(Unavailable, match="reached the limit for this account") as caught:
+        SOURCE.fetch(ask(), REGION)
+
+    assert "quota" in str(caught.value.hint)
+    assert standin.count("ec2:DescribeCapacityBlockOfferings") == 3
+
+
+@pytest.mark.parametrize("effect", [ec2.NO_SUCH_ACTION, ec2.UNSUPPORTED])
+def test_a_region_without_capacity_blocks_is_an_answer(standin: aws.StandIn, ask: Ask, effect: ec2.QueryError) -> None:
+    """A fact of each type that was asked for, with EC2's own words."""
+    standin.fault("ec2:DescribeCapacityBlockOfferings", effect)
+
+    look = SOURCE.fetch(ask(), REGION)
+
+    assert rows(look).is_empty()
+    assert look.complete
+    assert set(facts(look)["answer_error"]) == {f"{effect.code}: {effect.message}"}
+    assert len(facts(look)) == 6
+
+
+def test_a_region_that_sells_no_type_in_blocks_is_not_asked(standin: aws.StandIn, ask: Ask) -> None:
+    """What EC2 says of its types is the evidence."""
+    standin.cloud.change(REGION, machines=(machine("p5.48xlarge"),))
+
+    look = SOURCE.fetch(ask(), REGION)
+
+    assert (look.complete, len(look.documents)) == (True, 1)
+    assert standin.count("ec2:DescribeCapacityBlockOfferings") == 0
+    assert all(parsed.rows.is_empty() for parsed in read(look))
+
+
+def test_without_the_right_to_list_types_all_known_are_asked_for(standin: aws.StandIn, ask: Ask) -> None:
+    """And the look says why it took longer."""
+    standin.fault("ec2:DescribeInstanceTypes", ec2.UNAUTHORIZED)
+
+    look = SOURCE.fetch(ask(), REGION)
+
+    assert (look.complete, len(look.documents)) == (True, 14)
+    assert look.notes[0].startswith("queried: all types known to be sold in blocks")
+    assert "ec2:DescribeInstanceTypes" in look.notes[0]
 
 
 def test_trap_25_no_offer_is_an_answer(ask: Ask) -> None:
@@ -315,6 +419,7 @@ def test_any_other_error_fails_the_region(
 @pytest.mark.parametrize("sizes", [(1,), (0, 1), (0, 0, 2)])
 def test_pages_give_one_price_and_one_answer(standin: aws.StandIn, ask: Ask, sizes: tuple[int, ...]) -> None:
     """The first start is that of all pages, and an empty page is no empty answer."""
+    standin.cloud.block_burst = 100
     whole = SOURCE.fetch(ask(instance_types=["trn2.48xlarge"]), REGION)
     standin.cloud.page_sizes = sizes
 

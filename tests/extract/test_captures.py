@@ -39,6 +39,7 @@ CAPTURES = (
     Capture("neoclouds/nebius/prices_layout3_2026-10.html", "nebius", "all", 14),
     Capture("neoclouds/scaleway/products_servers_fr-par-2_2026-08_page1.json", "scaleway", "fr-par-2", 12),
     Capture("neoclouds/voltagepark/locations_2026-08-22.json", "voltagepark", "all", 2, 2),
+    Capture("aws/capacity_block_page_script_2026-04_layout.html", "aws_capacity_block_rates", "published", 2),
     Capture("aws/capacity_block_published_rates_20260301.json", "aws_capacity_block_rates", "all", 62, refused=4),
     Capture("aws/capacity_block_rates_collector_2026-07-22.json", "aws_capacity_block_rates", "all", 69),
     Capture("aws/describe_instance_types_2021.json", "aws_instance_types", "us-east-1", 0, 7),
@@ -49,7 +50,6 @@ CAPTURES = (
 )
 """As counted by hand in each file."""
 NOT_READ = {
-    "aws/capacity_block_page_script_2026-04_layout.html": "a layout of AWS's own page, which no source reads",
     "aws/capacity_block_refusals.json": "codes of refusals, which no source reads as an answer",
     "aws/cloudinfo_products_eu_west_1.json": "figures that another program derived",
     "aws/trainium_spot_observed_sa_east_1_20261003.csv": "typed rows: tests/extract/test_price_archive.py",

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from web_site import Answer, Clock, Site, open_site, send
@@ -36,7 +37,7 @@ def any_host(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     return site
 
 
-def polite(clock: Clock, **settings: float) -> PoliteWeb:
+def polite(clock: Clock, **settings: Any) -> PoliteWeb:
     return PoliteWeb(HttpWeb(retries=QUICK), clock=clock, sleep=clock.sleep, **settings)
 
 
@@ -214,6 +215,24 @@ def test_an_answer_that_means_nothing_forbids(site: Site, clock: Clock, status: 
 
     assert not isinstance(caught.value, Unavailable)
     assert (caught.value.value, asked(site)) == (status, ["/robots.txt"])
+
+
+@pytest.mark.parametrize("status", [500, 429, 304])
+def test_a_documented_api_is_not_stopped_by_rules_that_cannot_be_read(site: Site, clock: Clock, status: int) -> None:
+    """Its owner invites everybody; pauses stay, other hosts are as before, and rules that can be read are obeyed."""
+    site.answers["/robots.txt"] = [send(status=status)]
+    host = site.url.partition("//")[2]
+    web = polite(clock, documented={host})
+
+    assert web.get(site.url + PAGE).body == b"page"
+    before = clock.now
+    web.get(site.url + PAGE)
+    assert clock.now >= before + 1
+    with pytest.raises(SourceError, match="cannot be read"):
+        polite(clock, documented={"api.example.com"}).get(site.url + PAGE)
+    site.answers["/robots.txt"] = [robots("User-agent: *\nDisallow: /pricing")]
+    with pytest.raises(SourceError, match="forbids it"):
+        polite(clock, documented={host}).get(site.url + PAGE)
 
 
 def test_nobody_there_is_unavailable(clock: Clock) -> None:

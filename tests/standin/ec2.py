@@ -79,10 +79,16 @@ class QueryError(Effect):
         return replace(QueryFailureError(self.code, self.message, self.status).answer(), delay=answer.delay)
 
 
+LIMIT_EXCEEDED = (
+    "CapacityBlockDescribeLimitExceeded",
+    "You've reached the limit for this account. The returned message provides details.",
+)
 AUTH_FAILURE = QueryError("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
 UNAUTHORIZED = QueryError("UnauthorizedOperation", "You are not authorized to perform this operation.", 403)
 EXPIRED = QueryError("RequestExpired", "Request has expired.")
 THROTTLED = QueryError("RequestLimitExceeded", "Request limit exceeded.", 503)
+NO_SUCH_ACTION = QueryError("InvalidAction", "The action DescribeCapacityBlockOfferings is not valid in this region.")
+UNSUPPORTED = QueryError("UnsupportedOperation", "The functionality you requested is not available in this region.")
 INTERNAL_ERROR = QueryError("InternalError", "An internal error has occurred", 500)
 
 
@@ -274,7 +280,11 @@ def describe_instance_types(call: Call) -> Page:
     found = [
         each
         for name, each in known.items()
-        if (not named or name in named) and _matches(filters, {"instance-type": name})
+        if (not named or name in named)
+        and any(
+            _matches(filters, {"instance-type": name, "supported-usage-class": usage})
+            for usage in each["SupportedUsageClasses"]
+        )
     ]
     page, token = _paged(call, found, most=100, least=5)
     return {"InstanceTypes": page, **({"NextToken": token} if token else {})}
@@ -343,6 +353,8 @@ def _asked_for(call: Call, instance_type: str, product: str) -> bool:
 
 def describe_capacity_block_offerings(call: Call) -> Page:
     """Return a page of the blocks that fit the query; an empty one where there is none."""
+    if not call.cloud.may_ask_for_blocks(call.region.name):
+        raise QueryFailureError(*LIMIT_EXCEEDED)
     hours = call.number("CapacityDurationHours", 0)
     if hours not in DAY_STEPS and hours not in WEEK_STEPS:
         raise QueryFailureError("InvalidParameterValue", f"CapacityDurationHours {hours} is not a valid duration")

@@ -5,6 +5,8 @@ Machines are cut from a DescribeInstanceTypes capture of 2026. Spot and Capacity
 and m5's record are invented.
 """
 
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -82,7 +84,9 @@ class Cloud:
     """All regions, and how they answer; may be changed while the stand-in runs.
 
     `page_sizes` are the most items that the first, second, ... page holds, over and over; empty: as many as are asked
-    for. `zone_ids_in_spot` is whether spot records carry zone ids, as they do since 2025.
+    for. `zone_ids_in_spot` is whether spot records carry zone ids, as they do since 2025. Of Capacity Blocks an account
+    may ask `block_burst` times at once in each region, then `block_refill_per_s`, as a public client measured in 2026;
+    a burst of 0 is an account without quota.
     """
 
     regions: dict[str, Region]
@@ -90,6 +94,19 @@ class Cloud:
     page_sizes: tuple[int, ...] = ()
     zone_ids_in_spot: bool = True
     ultraservers_authorized: bool = False
+    block_burst: int = 2
+    block_refill_per_s: float = 0.5
+    _buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def may_ask_for_blocks(self, region: str) -> bool:
+        """Return whether the account may ask once more now; see `block_burst`."""
+        with self._lock:
+            now = time.monotonic()
+            left, at = self._buckets.get(region, (float(self.block_burst), now))
+            left = min(float(self.block_burst), left + (now - at) * self.block_refill_per_s)
+            self._buckets[region] = (left - 1 if left >= 1 else left, now)
+            return left >= 1
 
     def change(self, name: str, **fields: object) -> None:
         """Replace fields of a region, or add one."""

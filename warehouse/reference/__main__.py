@@ -10,6 +10,7 @@ from warehouse.reference import (
     models,
     prepared,
     price_bands,
+    source_terms,
     throughput,
 )
 from warehouse.reference.table import DATA, read
@@ -19,7 +20,10 @@ MODELS = (
     accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table())),
     instance_types.MACHINE_FACTS,
     prepared.PURCHASE_TERMS,
-    *(each.MODEL for each in (accelerator_facts, instance_types, models, price_bands, throughput, claims)),
+    *(
+        each.MODEL
+        for each in (accelerator_facts, instance_types, models, price_bands, source_terms, throughput, claims)
+    ),
 )
 """Of every table in `warehouse/data`."""
 

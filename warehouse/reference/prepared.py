@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.reference import accelerator_facts, claims, models, price_bands, throughput
+from warehouse.reference import accelerator_facts, claims, models, price_bands, source_terms, throughput
 from warehouse.reference.table import Model, Rule, fields_of_columns
 from warehouse.schema.tables import REFERENCE_TABLES, ddl, table_named
 
@@ -113,6 +113,7 @@ def made() -> "dict[str, pa.Table]":
         list(models.core_rows(models.read_table())),
         [tuple(row.values()) for row in PURCHASE_TERMS.read()],
         price_bands.read_table(),
+        source_terms.read_table(),
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )
