@@ -45,6 +45,9 @@ WITHDRAWN_DAYS = 7
 """A price that was withdrawn is named for so many days, and since the run before the last one."""
 MAX_WITHDRAWN = 10
 FOREVER = datetime.fromisoformat("9999-12-31")
+FRAMES = ("run", "scope", "refused", "unknown", "gap", "model")
+STANDING = ("aws_price", "provider_price", "provider_price_old")
+"""The SELECTs of where prices stand, which a decision may cut to some regions."""
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
@@ -67,29 +70,18 @@ SAME_RATIO = 0.0005
 class Facts:
     """The published file as the daily page sees it; times are naive and UTC, as in the file.
 
-    `built_at` is the only clock of a page. `runs` has the last run and, where there was one, the run before. The other
-    frames carry the names of their SELECT. `sparks` are the sparklines of offers that a table shows, the charts HTML,
-    empty where none are drawn. `checks` are the truth checks, worst first; None where the file has none.
+    `built_at` is the only clock of a page. `frames` are the answers of SELECTs by name; `run` has the last run and the
+    run before, if any. `sparks` are the sparklines of offers that a table shows, the charts HTML, empty
+    where none are drawn. `checks` are the truth checks, worst first; None where the file has none.
     `rate` is that of the currency in which prices are shown beside US dollars, if any.
     `regions` says of which regions alone standing prices are; empty: of all.
     """
 
     built_at: datetime
     version: str
-    runs: pl.DataFrame
-    scopes: pl.DataFrame
     counts: Row
     confirmed: int
-    changes: pl.DataFrame
-    withdrawn: pl.DataFrame
-    aws_prices: pl.DataFrame
-    provider_prices: pl.DataFrame
-    old_prices: pl.DataFrame
-    refused: pl.DataFrame
-    unknown: pl.DataFrame
-    gaps: pl.DataFrame
-    documents: pl.DataFrame
-    models: pl.DataFrame
+    frames: Mapping[str, pl.DataFrame]
     sparks: Mapping[int, str]
     standing_charts: Markup
     drift_charts: Markup
@@ -97,10 +89,14 @@ class Facts:
     rate: Rate | None = None
     regions: str = ""
 
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return the answer of a SELECT."""
+        return self.frames[name]
+
     @property
     def has_previous_run(self) -> bool:
         """Return whether there was a run before the last one, so that something can have moved since."""
-        return self.runs.height > 1
+        return self["run"].height > 1
 
 
 def since_run(changes: pl.DataFrame) -> pl.DataFrame:
@@ -137,53 +133,40 @@ def read(
     """
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = build(con)
-        runs = read_frame(con, "run")
-        last = runs.row(0, named=True) if runs.height else {"run_id": "", "recorded_at": None}
-        previous = runs.row(1, named=True)["ended_at"] if runs.height > 1 else None
-        week_ago = built_at - timedelta(days=WITHDRAWN_DAYS)
+        frames = {name: read_frame(con, name) for name in FRAMES}
+        frames |= {name: read_frame(standing or con, name) for name in STANDING}
+        runs = frames["run"].rows(named=True)
+        last = runs[0] if runs else {"run_id": "", "recorded_at": None}
+        previous = runs[1]["ended_at"] if len(runs) > 1 else None
+        since = min(filter(None, [built_at - timedelta(days=WITHDRAWN_DAYS), previous]))
+        frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
         changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        aws_prices = read_frame(standing or con, "aws_price")
-        provider_prices = read_frame(standing or con, "provider_price")
-        old_prices = read_frame(standing or con, "provider_price_old")
-        refused = read_frame(con, "refused")
-        shown = [
-            aws_prices,
-            old_prices.head(price_tables.MAX_OLD),
-            refused.head(source_tables.MAX_REFUSED),
+        prices = frames["provider_price"]
+        stand = price_tables.of_option(prices, "on_demand")
+        moved = [
             since_run(changes).head(change_tables.MAX_CHANGES),
             earlier(changes).head(change_tables.MAX_CHANGES),
             last_known(changes),
-            *(
-                price_tables.of_option(provider_prices, option)
-                for option in provider_prices["purchase_option"].unique()
-            ),
         ]
-        stand = price_tables.of_option(provider_prices, "on_demand")
+        shown = [
+            *moved,
+            frames["aws_price"],
+            frames["provider_price_old"].head(price_tables.MAX_OLD),
+            frames["refused"].head(source_tables.MAX_REFUSED),
+            *(price_tables.of_option(prices, option) for option in prices["purchase_option"].unique()),
+        ]
+        shas = sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
+        offers = pl.concat(f["offer_id"] for f in (*moved, stand)).to_list()
         return Facts(
             built_at=built_at,
             version=version,
-            runs=runs,
-            scopes=read_frame(con, "scope"),
             counts=ask(con, "count")[0],
             confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
-            changes=changes,
-            withdrawn=read_frame(con, "withdrawn", since=min(filter(None, [week_ago, previous])), until=FOREVER),
-            aws_prices=aws_prices,
-            provider_prices=provider_prices,
-            old_prices=old_prices,
-            refused=refused,
-            unknown=read_frame(con, "unknown"),
-            gaps=read_frame(con, "gap"),
-            documents=read_frame(
-                con, "document", shas=sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
-            ),
-            models=read_frame(con, "model"),
-            sparks=site_charts.sparklines(
-                con, pl.concat(f["offer_id"] for f in (*shown[3:6], stand)).to_list(), built_at=built_at
-            ),
+            frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
+            sparks=site_charts.sparklines(con, offers, built_at=built_at),
             standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else Markup(),
-            checks=truth_tables.read(con),
             drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else Markup(),
+            checks=truth_tables.read(con),
             rate=currency.rate(con, shown_in, built_at),
             regions=regions,
         )
@@ -198,8 +181,8 @@ def headline(found: Facts) -> str:
     if not standing["n_known"]:
         return "No price is known: nothing was read yet."
     if not standing["n_current"]:
-        return f"{_past_news(found, standing)}{trouble(found.scopes)}."
-    since = since_run(found.changes)
+        return f"{_past_news(found, standing)}{trouble(found['scope'])}."
+    since = since_run(found["change"])
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
     offers = _offers_moved(since)
     if not found.has_previous_run:
@@ -208,7 +191,7 @@ def headline(found: Facts) -> str:
         news = f"{_lists_moved(lists)}{offers}; {checked}"
     else:
         news = f"No {_whose(found)}list price moved since the last run{offers}; {checked}"
-    return f"{news}{trouble(found.scopes)}."
+    return f"{news}{trouble(found['scope'])}."
 
 
 def checked_prices(found: Facts) -> int:
@@ -258,7 +241,7 @@ def warnings(
 def _past_news(found: Facts, standing: Row) -> str:
     """Return the news of a file without a current price: from an archive, or with every live source stale."""
     checked = wording.count(standing["n_known"], "price")
-    recent = found.changes.filter("is_recent")
+    recent = found["change"].filter("is_recent")
     if standing["n_stale"]:
         return f"None of {checked} is current: every live source is stale or missing"
     dated = f"all of past dates, the newest of {wording.day(standing['archived_to'])}; none is current"
@@ -306,7 +289,7 @@ def trouble(scopes: pl.DataFrame) -> str:
 
 def _whose(found: Facts) -> str:
     """Return the provider in a word where all live sources are of one."""
-    providers = found.scopes.filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
+    providers = found["scope"].filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
     return f"{providers[0]} " if len(providers) == 1 else ""
 
 
@@ -336,19 +319,19 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
 def _basis(found: Facts) -> Markup:
     """Return the counts that everything below rests on; what is stale or missing comes first."""
     return _part("basis")(
-        warnings(found.checks, found.scopes, sources="#sources", unknown=found.unknown),
+        warnings(found.checks, found["scope"], sources="#sources", unknown=found["unknown"]),
         found.counts,
-        dict(found.scopes["state"].value_counts().iter_rows()),
+        dict(found["scope"]["state"].value_counts().iter_rows()),
         found.confirmed,
-        found.refused.height,
-        found.runs.rows(named=True),
+        found["refused"].height,
+        found["run"].rows(named=True),
         truth_tables.sentence(found.checks),
     )
 
 
 def _changes(found: Facts) -> Markup:
     """Return what moved since the last run, then in the last 30 days, or else what moved last."""
-    since, recent = since_run(found.changes), earlier(found.changes)
+    since, recent = since_run(found["change"]), earlier(found["change"])
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
     now: str | Table = f"No earlier run to compare with; the last run was the first and checked {found.confirmed:,}."
     if since.height:
@@ -364,14 +347,14 @@ def _changes(found: Facts) -> Markup:
         dated = "" if standing["n_current"] else f", the newest of {wording.day(standing['newest_at'])}"
         before = f"No {'other ' if since.height else ''}change{' known' if dated else ''}, {checked}{dated}."
     last = [] if since.height or recent.height else [("", _last_known(found))]
-    withdrawn = [("Prices that we withdrew", _withdrawn(found))] if found.withdrawn.height else []
+    withdrawn = [("Prices that we withdrew", _withdrawn(found))] if found["withdrawn"].height else []
     return _part("changes")([*withdrawn, ("Since the last run", now), ("In the last 30 days", before), *last])
 
 
 def _withdrawn(found: Facts) -> Markup:
     """Return what was said of prices that were withdrawn, what they were, and why."""
-    lines = [news.withdrawn(row, found.built_at) for row in found.withdrawn.head(MAX_WITHDRAWN).rows(named=True)]
-    if left := sum(found.withdrawn["n_offers"].to_list()[MAX_WITHDRAWN:]):
+    lines = [news.withdrawn(row, found.built_at) for row in found["withdrawn"].head(MAX_WITHDRAWN).rows(named=True)]
+    if left := sum(found["withdrawn"]["n_offers"].to_list()[MAX_WITHDRAWN:]):
         lines.append(f"{wording.count(left, 'more price')}: select * from int.price_change where reason is not null")
     return _part("withdrawn")(lines)
 
@@ -382,7 +365,7 @@ def _table(found: Facts, changes: pl.DataFrame, id: str, when: str, subtitle: st
 
 
 def _last_known(found: Facts) -> str | Table:
-    known = last_known(found.changes)
+    known = last_known(found["change"])
     if not known.height:
         return "No change of a list price is known at all."
     return change_tables.changes(
@@ -391,16 +374,16 @@ def _last_known(found: Facts) -> str | Table:
         id="known",
         title=f"Last known changes of list prices, the newest seen on {wording.day(max(known['observed_at']))}",
         subtitle="Past events with their dates, newest first; AWS, then others.",
-        total=found.changes.filter(pl.col("change_kind") == "list_change").height,
+        total=found["change"].filter(pl.col("change_kind") == "list_change").height,
     )
 
 
 def _prices(found: Facts) -> Markup:
     """Return prices as they are, each purchase option apart."""
-    aws, neuron = found.aws_prices, price_tables.neuron(found.aws_prices, found.rate)
+    aws, neuron = found["aws_price"], price_tables.neuron(found["aws_price"], found.rate)
     providers = [
-        price_tables.by_provider(found.provider_prices, option, found.sparks, found.rate)
-        for option in price_tables.options_shown(found.provider_prices)
+        price_tables.by_provider(found["provider_price"], option, found.sparks, found.rate)
+        for option in price_tables.options_shown(found["provider_price"])
     ]
     return _part("prices")(
         sentences=[text for text in (found.regions, found.rate.words() if found.rate else "") if text],
@@ -409,37 +392,40 @@ def _prices(found: Facts) -> Markup:
         by_region=price_tables.by_region(aws, found.rate) if aws.height else None,
         n_regions=aws.select("accelerator_name", "region_id").n_unique(),
         others=[*([neuron] if neuron else []), *providers],
-        old=price_tables.old(found.old_prices) if found.old_prices.height else None,
+        old=price_tables.old(found["provider_price_old"]) if found["provider_price_old"].height else None,
         drifts=found.drift_charts,
     )
 
 
 def _gaps(found: Facts) -> Markup:
     """Return what is lacking, counted first and then listed."""
-    cells = set(found.aws_prices["cell"])
-    known = {*found.provider_prices["purchase_option"], *(["reserved"] if cells & {"reserved_1", "reserved_3"} else [])}
-    lacking = source_tables.lacking(found.unknown, found.gaps)
+    cells = set(found["aws_price"]["cell"])
+    known = {
+        *found["provider_price"]["purchase_option"],
+        *(["reserved"] if cells & {"reserved_1", "reserved_3"} else []),
+    }
+    lacking = source_tables.lacking(found["unknown"], found["gap"])
     if absent := [name for option, name in wording.OPTIONS.items() if option not in known]:
         lacking.append(f"No price in this file is under {wording.few(absent, most=9)}.")
     return _part("gaps")(
         lacking,
-        source_tables.unknowns(found.unknown) if found.unknown.height else None,
-        source_tables.gaps(found.gaps) if found.gaps.height else None,
+        source_tables.unknowns(found["unknown"]) if found["unknown"].height else None,
+        source_tables.gaps(found["gap"]) if found["gap"].height else None,
     )
 
 
 def _sources(found: Facts) -> Markup:
     """Return the scopes that are not well, and what was refused; the page of sources has all of them."""
-    is_troubled = bool(found.scopes.filter(pl.col("state").is_in(source_tables.TROUBLED)).height)
+    is_troubled = bool(found["scope"].filter(pl.col("state").is_in(source_tables.TROUBLED)).height)
     return _part("sources")(
-        wording.count(found.scopes.height, "scope") if found.scopes.height else "no scope",
-        source_tables.health(found.scopes, troubled=True) if is_troubled else None,
-        found.scopes.height,
-        source_tables.refusals(found.refused) if found.refused.height else None,
+        wording.count(found["scope"].height, "scope") if found["scope"].height else "no scope",
+        source_tables.health(found["scope"], troubled=True) if is_troubled else None,
+        found["scope"].height,
+        source_tables.refusals(found["refused"]) if found["refused"].height else None,
     )
 
 
 def _method(found: Facts) -> Markup:
     """Return the way from documents to numbers: where formulas and SQL are, and each document."""
-    documents = source_tables.documents(found.documents) if found.documents.height else None
-    return _part("method")(found.models.height, documents)
+    documents = source_tables.documents(found["document"]) if found["document"].height else None
+    return _part("method")(found["model"].height, documents)

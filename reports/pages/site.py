@@ -102,7 +102,7 @@ def write(
         def of_day() -> list[str]:
             nonlocal trouble
             found = daily_page.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
-            trouble = daily_page.trouble(found.scopes)
+            trouble = daily_page.trouble(found["scope"])
             return daily_page.render(found, places)
 
         texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])

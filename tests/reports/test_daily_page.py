@@ -222,7 +222,7 @@ def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path
 
 def test_a_first_look_at_old_prices_is_no_change_since_the_last_run(live: Path) -> None:
     found = daily_page.read(live)
-    assert set(daily_page.since_run(found.changes)["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
+    assert set(daily_page.since_run(found["change"])["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
 
 
 def test_text_from_outside_runs_nowhere(live_page: Path) -> None:

@@ -10,7 +10,6 @@ from reports.pages import daily_page
 from reports.pages.daily_page import Facts
 
 NOW = datetime(2026, 11, 21, 9)  # noqa: DTZ001
-NOTHING = pl.DataFrame()
 CHANGES = {
     "service_provider_name": pl.String, "offered": pl.String, "region_id": pl.String, "purchase_option": pl.String,
     "commitment_term_hours": pl.Int64, "purchase_payment_model": pl.String, "offering_class": pl.String,
@@ -53,28 +52,25 @@ def quiet() -> Facts:
     return Facts(
         built_at=NOW,
         version="1",
-        runs=pl.DataFrame({"run_id": ["b", "a"]}),
-        scopes=scopes("fresh", "fresh"),
         counts=counts(current=132),
         confirmed=132,
-        changes=pl.DataFrame(schema=CHANGES),
-        aws_prices=NOTHING,
-        provider_prices=NOTHING,
-        old_prices=NOTHING,
-        withdrawn=NOTHING,
-        refused=NOTHING,
-        unknown=NOTHING,
-        gaps=NOTHING,
-        documents=NOTHING,
-        models=NOTHING,
+        frames={
+            "run": pl.DataFrame({"run_id": ["b", "a"]}),
+            "scope": scopes("fresh", "fresh"),
+            "change": pl.DataFrame(schema=CHANGES),
+        },
         sparks={},
         standing_charts="",
         drift_charts="",
     )
 
 
+def with_frames(facts: Facts, **frames: pl.DataFrame) -> Facts:
+    return replace(facts, frames={**facts.frames, **frames})
+
+
 def with_moves(facts: Facts, *moves: tuple) -> Facts:
-    return replace(facts, changes=pl.DataFrame(list(moves), schema=CHANGES, orient="row"))
+    return with_frames(facts, change=pl.DataFrame(list(moves), schema=CHANGES, orient="row"))
 
 
 def test_a_quiet_day_says_so_with_what_was_checked(quiet: Facts) -> None:
@@ -102,17 +98,17 @@ def test_one_move_in_many_regions_is_one_piece_of_news(quiet: Facts) -> None:
 
 
 def test_places_that_were_not_read_stand_in_the_news(quiet: Facts) -> None:
-    limited = replace(quiet, scopes=scopes("fresh", "stale", "missing", "retry", "archived"))
+    limited = with_frames(quiet, scope=scopes("fresh", "stale", "missing", "retry", "archived"))
     assert daily_page.headline(limited).endswith("132 prices checked; 3 of 4 live scopes not read.")
 
 
 def test_a_first_run_compares_with_nothing(quiet: Facts) -> None:
-    first = replace(quiet, runs=pl.DataFrame({"run_id": ["a"]}))
+    first = with_frames(quiet, run=pl.DataFrame({"run_id": ["a"]}))
     assert daily_page.headline(first) == "132 current prices; nothing earlier to compare them with."
 
 
 def test_archived_prices_are_dated_and_never_current(quiet: Facts) -> None:
-    past = replace(quiet, counts=counts(archived=132), scopes=scopes("archived"))
+    past = with_frames(replace(quiet, counts=counts(archived=132)), scope=scopes("archived"))
     assert daily_page.headline(past) == (
         "No change known in the last 30 days, 132 prices checked, all of past dates, the newest of 2026-09-10; "
         "none is current."
@@ -120,7 +116,7 @@ def test_archived_prices_are_dated_and_never_current(quiet: Facts) -> None:
 
 
 def test_nothing_fresh_is_the_news_itself(quiet: Facts) -> None:
-    stale = replace(quiet, counts=counts(stale=29, archived=3), scopes=scopes("stale", "missing"))
+    stale = with_frames(replace(quiet, counts=counts(stale=29, archived=3)), scope=scopes("stale", "missing"))
     assert daily_page.headline(stale) == (
         "None of 32 prices is current: every live source is stale or missing; 2 of 2 live scopes not read."
     )
