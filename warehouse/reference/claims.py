@@ -20,6 +20,7 @@ REQUIRED = ("claim_id", "subject", "metric", "unit")
 STATED = ("value", "low", "high", "title", "place", "hedge", "conditions", "as_of", "derived_from", "source_url")
 CONDITIONS = ("purchase_option", "region_id", "precision", "model_name")
 NUMBERS = ("commitment_term_hours", "batch_size", "tokens")
+AS_THEY_ARE = ("claim_id", "title", "place", "metric", "value", "low", "high", "unit", "source_url")
 ARTICLE_NAMES = ("article", "seed_file")
 """Columns that may name the text that a claim is from."""
 
@@ -178,23 +179,15 @@ def _claim(row: Values) -> Claim:
     if row["model_name"]:
         subject = replace(subject, model_name=claim_text.model(row["model_name"]))
     return Claim(
-        claim_id=row["claim_id"],
+        **{name: row[name] for name in AS_THEY_ARE},
         article=next((row[name] for name in ARTICLE_NAMES if row[name]), ""),
-        title=row["title"],
-        place=row["place"],
         subject_text=row["subject"],
-        metric=row["metric"],
-        value=row["value"],
-        low=row["low"],
-        high=row["high"],
-        unit=row["unit"],
         hedge_text=row["hedge"],
         conditions_text=words,
         as_of=row["as_of"] or "",
         claimed_from=first,
         claimed_until=last,
         derived_from=_derived_from(row),
-        source_url=row["source_url"],
         subject=subject,
         conditions=_stated(row, claim_text.conditions(f"{row['subject']}; {words}")),
         hedge=claim_text.hedge(row["hedge"] or words),
