@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -74,9 +73,3 @@ def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> 
         [ROWS_OF_A_THREAD, database],
     ).fetchall()[0]
     con.execute(f"set threads = {threads:d}")
-
-
-def all_of(file: Path, name: str) -> list[Row]:
-    """Return the rows of a SELECT from a published file, which is opened read-only and closed again."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        return ask(con, name)

@@ -92,9 +92,9 @@ def write(
     with duckdb.connect(str(file), read_only=True) as con:
         queries.fit_threads(con)
         built_at, _ = queries.build(con)
-        marts = {row["mart_name"] for row in queries.all_of(file, "mart_name")}
+        marts = {row["mart_name"] for row in queries.ask(con, "mart_name")}
         if draw is None:
-            draw = queries.all_of(file, "count")[0]["n_current"] > 0
+            draw = queries.ask(con, "count")[0]["n_current"] > 0
         drawn = draw and marts.issuperset(DRAWN)
         trouble = ""
         places = (f"daily/{wording.day(built_at)}.html", "latest.html")

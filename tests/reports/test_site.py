@@ -12,12 +12,17 @@ import pytest
 
 from flows.collect import publisher
 from flows.config.settings import Settings
-from reports import wording
+from reports import queries, wording
 from reports.pages import archive, cost_page, methods_page, site, sources_page
-from reports.queries import ROWS_OF_A_THREAD, all_of, fit_threads
+from reports.queries import ROWS_OF_A_THREAD, fit_threads
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000
+
+
+def rows_of(file: Path, name: str) -> list[queries.Row]:
+    with duckdb.connect(str(file), read_only=True) as con:
+        return queries.ask(con, name)
 
 
 class Links(HTMLParser):
@@ -178,7 +183,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
         newest = max(seen for _, seen, _ in each)
         of_ranked = [cost for ranked, _, cost in each if ranked]
         least[key] = {min(of_ranked)} if of_ranked else {cost for _, seen, cost in each if seen == newest}
-    rows, page = all_of(file, "cost_row"), text(hostile_reports / "cost.html")
+    rows, page = rows_of(file, "cost_row"), text(hostile_reports / "cost.html")
     for row in rows:
         assert row["all_in_output_usd_median"] in least[tuple(row[name] for name in same)]
         assert wording.significant(row["all_in_output_usd_median"]) in page
@@ -187,7 +192,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
 
 def test_each_point_compares_at_least_two_chips(file: Path) -> None:
-    for point, rows in cost_page.by_point(all_of(file, "cost_row")).items():
+    for point, rows in cost_page.by_point(rows_of(file, "cost_row")).items():
         assert len({(row["accelerator_name"], row["form_factor"]) for row in rows}) > 1, point
 
 
