@@ -56,10 +56,10 @@ lint-others:
 	$(UV_RUN) zizmor --offline --no-progress --quiet .github/workflows $(wildcard docs/examples/*.yml)
 	$(UV_RUN) hadolint Dockerfile
 	$(UV_RUN) sqlfluff lint --processes 2 $(PACKAGES)
-	$(UV_RUN) python -m warehouse.reference
+	$(UV_RUN) python tools/references.py
 
 references: setup  ## check the reference tables in warehouse/data
-	$(UV_RUN) python -m warehouse.reference
+	$(UV_RUN) python tools/references.py
 
 format: setup  ## put Python and SQL into the house format
 	$(UV_RUN) ruff check --fix-only .

@@ -1,4 +1,4 @@
-"""Check the reference tables of the package: `python -m warehouse.reference`, as `make references` does."""
+"""Check the reference tables of the package: `python tools/references.py`, as `make references` does."""
 
 import sys
 
