@@ -1,0 +1,226 @@
+"""Prices of Azure's machines with accelerators: the Retail Prices API, asked without a key.
+
+https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices describes it. Each region is a
+scope, with all its pages: pages of all regions together may lose or repeat rows while the list changes.
+
+Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regions or "all" of those known.
+
+1. What a size has, is nowhere in the answer: `warehouse/data/cloud_machine.csv` says it. A size with N, the letter of
+   accelerators, that is not there is refused by name. `Standard_ND96asr_A100_v4` is the list's other name of
+   `Standard_ND96asr_v4`, and `_Promo` is a size with another price.
+2. A reservation is a total for its term, though it says "1 Hour": an amount paid upfront. A savings plan, inside of
+   the on-demand item, is per hour.
+3. Linux and Windows share sizes and meters. Only `productName` tells: it ends in Windows. "Cloud Services" is the
+   platform with the same machines at the price of Windows.
+4. "Spot" and "Low Priority" are words of `skuName`, with `meterName` in agreement; Low Priority, an older product, is
+   left out. DevTestConsumption is a price for subscribers of Visual Studio alone.
+5. A price that has ended, begins later or belongs to a meter that another region leads, is left out. Of several that
+   hold, the last to begin does.
+6. Four requests in nine seconds were refused with 429 and `x-ms-ratelimit-retailprices-retry-after: 60`.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields, form_changed, refusal
+from extract.neoclouds.fetching import chosen, numbered_pages, web_source
+from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, plain
+from extract.web.interface import Response
+from warehouse.documents import Document
+from warehouse.reference.cloud_machines import CloudMachine, machines
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
+
+PROVIDER = "Azure"
+TERMS = {"1 Year": HOURS_PER_YEAR, "3 Years": 3 * HOURS_PER_YEAR, "5 Years": 5 * HOURS_PER_YEAR}
+TYPES = ("Consumption", "Reservation", "DevTestConsumption")
+REGIONS = (
+    *("australiaeast", "brazilsouth", "canadacentral", "canadaeast", "centralindia", "centralus", "eastus", "eastus2"),
+    *("francecentral", "germanywestcentral", "italynorth", "japaneast", "koreacentral", "northcentralus"),
+    *("northeurope", "norwayeast", "polandcentral", "qatarcentral", "southafricanorth", "southcentralus"),
+    *("southeastasia", "spaincentral", "swedencentral", "switzerlandnorth", "uaenorth", "uksouth", "westeurope"),
+    *("westus", "westus2", "westus3"),
+)
+"""Regions that are asked for by default: those where a chip of 80 GB or more was listed on 2026-06-18."""
+REGION = r"[a-z0-9]{3,40}"
+SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
+"""How names of sizes with accelerators begin; NP is a family of FPGAs."""
+ALIASES = {"Standard_ND96asr_A100_v4": "Standard_ND96asr_v4", "Standard_NG32adms_V620": "Standard_NG32adms_V620_v1"}
+MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
+
+
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
+    """Yield every page of a region, each by the address that the one before it names."""
+    wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{scope}' and contains(armSkuName, 'Standard_N')"
+    address = f"{url}?api-version=2023-01-01-preview&currencyCode='USD'&$filter={quote(wanted)}"
+
+    def get(number: int) -> Response:
+        return ctx.web.get(address)
+
+    def is_last(page: Any, number: int) -> bool:
+        nonlocal address
+        try:
+            following = page["NextPageLink"]
+        except (KeyError, TypeError) as error:
+            raise refusal("expected a next page or none", "NextPageLink", number) from error
+        if following:
+            address = _same_host(url, str(following))
+        return not following
+
+    return numbered_pages(get, is_last)
+
+
+def read(document: Document) -> Iterator[Found]:
+    """Yield the prices of a region."""
+    items = []
+    for page in answers.pages(document):
+        if (currency := page.text("BillingCurrency")) != "USD":
+            raise form_changed("expected prices in USD", "BillingCurrency", currency)
+        items += page.objects("Items")
+    newest: dict[tuple[str, ...], str] = {}
+    for item in items:
+        if (key := _key(item)) is not None:
+            newest[key[:-1]] = max(newest.get(key[:-1], ""), key[-1] if _begins(item, document) else "")
+    yield from each(items, lambda item: _item(item, document, newest))
+
+
+def _same_host(url: str, following: str) -> str:
+    """Return the query of the next page at the address that was asked; it names the port, which is another host."""
+    query = following.partition("?")[2]
+    if not query:
+        raise refusal("expected an address with a query", "NextPageLink", following)
+    return f"{url}?{query}"
+
+
+def _key(item: Fields) -> tuple[str, ...] | None:
+    """Return what a price is of, and when it begins; None where that cannot be read."""
+    names = ("armRegionName", "type", "armSkuName", "productName", "skuName")
+    texts = [item.readable(item.text, name) for name in names]
+    begins = item.readable(item.text, "effectiveStartDate")
+    if begins is None or None in texts:
+        return None
+    term = item.readable(item.text, "reservationTerm") if "reservationTerm" in item else ""
+    return (*map(str, texts), str(term), begins)
+
+
+def _begins(item: Fields, document: Document) -> bool:
+    """Return whether a price holds when it was fetched."""
+    start = _moment(item, "effectiveStartDate")
+    end = _moment(item, "effectiveEndDate") if "effectiveEndDate" in item and item.has("effectiveEndDate") else None
+    return start <= document.fetched_at and (end is None or end > document.fetched_at)
+
+
+def _moment(item: Fields, name: str) -> datetime:
+    text = item.matching(name, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "a time in UTC")
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError as error:
+        raise item.wrong(name, "expected a time in UTC") from error
+
+
+def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> Iterator[Found]:
+    """Yield the prices of an item, or the reason why it has none."""
+    item.only_money(*MONEY)
+    size = item.text("armSkuName").removesuffix("_Promo")
+    if not SIZE.match(size):
+        yield "a machine without accelerators"
+        return
+    if size.startswith("Standard_NP"):
+        yield "an FPGA"
+        return
+    if item.text("serviceName") != "Virtual Machines":
+        yield "another service"
+        return
+    if item.text("currencyCode") != "USD":
+        raise item.form_changed("currencyCode", "expected prices in USD")
+    if item.text("armRegionName") != document.scope:
+        raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
+    if item.text("unitOfMeasure") != "1 Hour":
+        raise item.form_changed("unitOfMeasure", "expected 1 Hour")
+    if reason := _left_out(item, document, newest):
+        yield reason
+        return
+    machine = machines(PROVIDER).get(ALIASES.get(size, size))
+    if machine is None:
+        yield Unknown(f"the size {size}")
+        return
+    if item.number("tierMinimumUnits"):
+        raise item.wrong("tierMinimumUnits", "expected 0")
+    price = item.number("retailPrice")
+    if item.number("unitPrice") != price:
+        raise item.form_changed("unitPrice", "expected the retail price")
+    yield from _prices(item, machine, price)
+
+
+def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
+    """Return why an item is no price that anybody pays for a machine with Linux, None where it is one."""
+    product, sku, meter = item.text("productName"), item.text("skuName"), item.text("meterName")
+    for word in ("Spot", "Low Priority"):
+        if sku.endswith(f" {word}") != meter.endswith(f" {word}"):
+            raise item.form_changed("meterName", f"expected {word} in skuName and meterName, or in neither")
+    if item.one_of("type", TYPES) == "DevTestConsumption":
+        return "a price for developers and tests"
+    if product.endswith("Windows"):
+        return "a machine with Windows"
+    if "Cloud Services" in product or "CloudServices" in product:
+        return "Cloud Services"
+    if sku.endswith(" Low Priority"):
+        return "Low Priority"
+    if item.text("armSkuName").endswith("_Promo") or " Promo" in product:
+        return "a promotion"
+    if not item.flag("isPrimaryMeterRegion"):
+        return "a meter of another region"
+    if not _begins(item, document):
+        return "a price that does not hold now"
+    key = _key(item)
+    return "a price before the present one" if key and newest[key[:-1]] != key[-1] else None
+
+
+def _prices(item: Fields, machine: CloudMachine, price: Decimal) -> Iterator[Found]:
+    columns: dict[str, Any] = {
+        "count": machine.accelerator_count,
+        "instance_type": item.text("armSkuName"),
+        "region_id": item.text("armRegionName"),
+        "fabric": machine.fabric,
+    }
+    if item.text("type") == "Reservation":
+        columns["commitment_term_hours"] = TERMS[item.one_of("reservationTerm", TERMS)]
+        found = offer(machine.accelerator_label, price, option="reserved", **columns)
+        total = {"unit_price": "0", "upfront_price": plain(price), "purchase_payment_model": "All Upfront"}
+        yield Offer(found | total) if isinstance(found, Offer) else found
+        return
+    if "reservationTerm" in item and item.has("reservationTerm"):
+        raise item.form_changed("reservationTerm", "expected no term of a price on demand")
+    option = "spot" if item.text("skuName").endswith(" Spot") else "on_demand"
+    yield offer(machine.accelerator_label, price, option=option, **columns)
+    for plan in item.objects("savingsPlan") if "savingsPlan" in item and item.has("savingsPlan") else ():
+        hourly = plan.number("retailPrice")
+        if option != "on_demand" or hourly > price:
+            raise plan.wrong("retailPrice", f"expected a savings plan of a price on demand, below {price}")
+        yield offer(
+            machine.accelerator_label,
+            hourly,
+            option="savings_plan",
+            commitment_discount_type="Azure savings plan for compute",
+            purchase_payment_model="No Upfront",
+            commitment_term_hours=TERMS[plan.one_of("term", TERMS)],
+            **columns,
+        )
+
+
+SOURCE = web_source(
+    read,
+    name="azure",
+    provider=PROVIDER,
+    title="Azure retail prices",
+    url="https://prices.azure.com/api/retail/prices",
+    terms_url="https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices",
+    pages=pages,
+    scopes=chosen("regions", REGIONS, REGION),
+    settings=("regions",),
+)

@@ -1,0 +1,113 @@
+"""Prices of Oracle Cloud's accelerators: its public price list, asked without a key.
+
+https://apexapps.oracle.com/pls/apex/cetools/api/v1/products/ is the list behind Oracle's cost estimator. A price is of
+one accelerator and one hour, the same in every region.
+
+1. `metricName` "GPU Per Hour" is no sign of an accelerator: licences of NVIDIA AI Enterprise have it in the same
+   category, and Cloud@Customer with the same chip. So each part number is known with its name, and refused where the
+   name is another.
+2. X7, V2 and E4 are P100, V100 and A100 of 40 GB by the equal prices of Oracle's shapes; E3 is not known, and left
+   out. H100T is a chip of its own that no page explains, and left out.
+3. A price in another currency stands beside; only USD is asked for, and any other refused.
+4. Preemptible capacity costs half by Oracle's documentation, of virtual machines only, and is no price of the list: it
+   is marked as derived.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields
+from extract.neoclouds.fetching import web_source
+from extract.neoclouds.offers import Found, Unknown, each, offer
+from warehouse.documents import Document
+from warehouse.reference.cloud_machines import machines
+
+PROVIDER = "Oracle Cloud"
+METRIC = "GPU Per Hour"
+PARTS = {
+    "B88517": ("X7", "NVIDIA P100"),
+    "B88518": ("X7", "NVIDIA P100"),
+    "B89734": ("V2", "NVIDIA V100"),
+    "B95907": ("A100 - v2", "NVIDIA A100 80GB"),
+    "B95909": ("A10", "NVIDIA A10"),
+    "B98415": ("H100", "NVIDIA H100"),
+    "B109479": ("L40S", "NVIDIA L40S"),
+    "B109485": ("MI300X", "AMD MI300X"),
+    "B110519": ("H200", "NVIDIA H200"),
+    "B110978": ("B200", "NVIDIA B200"),
+    "B110979": ("GB200", "NVIDIA GB200"),
+    "B111758": ("MI355X", "AMD MI355X"),
+    "B112140": ("GB300", "NVIDIA GB300"),
+    "B112237": ("B300", "NVIDIA B300"),
+    "B112613": ("RTX PRO 6000", "NVIDIA RTX PRO 6000"),
+}
+"""The part numbers of accelerators: how the name of each ends, and its chip (list of 2026-08-14)."""
+PREEMPTIBLE = Decimal("0.5")
+"""https://docs.oracle.com/iaas/Content/Compute/Concepts/preemptible.htm: preemptible capacity costs 50 % less."""
+
+
+def read(document: Document) -> Iterator[Found]:
+    """Yield the price of each accelerator."""
+    items = answers.answer(document).objects("items")
+    yield from each(items, _item)
+
+
+def _item(item: Fields) -> Iterator[Found]:
+    part, name, category = item.text("partNumber"), " ".join(item.text("displayName").split()), item.text("serviceCategory")
+    if part not in PARTS:
+        if item.text("metricName") != METRIC and "GPU" not in name:
+            yield "no accelerator"
+        elif "AI Enterprise" in name:
+            yield "a licence"
+        elif "Cloud@Customer" in name or "Cloud@Customer" in category:
+            yield "Cloud@Customer"
+        elif "VMware" in name or "VMware" in category:
+            yield "a node of VMware"
+        elif "Roving Edge" in name or "Roving Edge" in category:
+            yield "Roving Edge"
+        else:
+            yield Unknown(f"the part {part}, {name}")
+        return
+    ending, label = PARTS[part]
+    if not name.endswith(f"- {ending}") or category != "Compute - GPU" or "Customer" in name or "Enterprise" in name:
+        raise item.wrong("displayName", f"expected the accelerator {ending} of part {part}")
+    if item.text("metricName") != METRIC:
+        raise item.form_changed("metricName", f"expected {METRIC}")
+    price = _price(item)
+    is_virtual = part == "B88518"
+    yield offer(label, price, tier="virtual machine" if is_virtual else "bare metal" if part == "B88517" else None)
+    if any(_is_virtual(shape, label) for shape in machines(PROVIDER)) and part != "B88517":
+        yield offer(
+            label,
+            price * PREEMPTIBLE,
+            option="spot",
+            tier="virtual machine",
+            conditions="preemptible: derived, half of the price on demand by Oracle's documentation",
+        )
+
+
+def _is_virtual(shape: str, label: str) -> bool:
+    return shape.startswith("VM.") and machines(PROVIDER)[shape].accelerator_label == label
+
+
+def _price(item: Fields) -> Decimal:
+    """Return the price in USD as one pays as one goes."""
+    (localization, *others) = item.objects("currencyCodeLocalizations")
+    if others or localization.text("currencyCode") != "USD":
+        raise item.form_changed("currencyCodeLocalizations", "expected prices in USD alone")
+    (price, *tiers) = localization.objects("prices")
+    if tiers or price.text("model") != "PAY_AS_YOU_GO":
+        raise item.wrong("currencyCodeLocalizations", "expected one price of PAY_AS_YOU_GO")
+    price.only_money()
+    return price.number("value")
+
+
+SOURCE = web_source(
+    read,
+    name="oracle",
+    provider=PROVIDER,
+    title="Oracle Cloud price list",
+    url="https://apexapps.oracle.com/pls/apex/cetools/api/v1/products/?currencyCode=USD",
+    terms_url="https://www.oracle.com/legal/terms/",
+)
