@@ -6,6 +6,7 @@ from warehouse.reference import (
     accelerator_facts,
     accelerators,
     claims,
+    cloud_machines,
     instance_types,
     models,
     prepared,
@@ -22,7 +23,7 @@ MODELS = (
     prepared.PURCHASE_TERMS,
     *(
         each.MODEL
-        for each in (accelerator_facts, instance_types, models, price_bands, source_terms, throughput, claims)
+        for each in (accelerator_facts, cloud_machines, instance_types, models, price_bands, source_terms, throughput, claims)
     ),
 )
 """Of every table in `warehouse/data`."""

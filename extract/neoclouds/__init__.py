@@ -11,7 +11,7 @@ from extract.catalogues import gpuhunt_, skypilot_catalog
 
 MODULES = """
 spheron vultr scaleway verda lambda_ nebius coreweave crusoe hyperstack together ovh digitalocean voltagepark hyperbolic
-massedcompute hotaisle lium shadeform runpod vast jarvislabs
+massedcompute hotaisle lium shadeform runpod vast jarvislabs azure oracle google_cloud
 """
 """Every module of this folder with a source. Of two that price one offer the first wins: append a new one."""
 

@@ -38,6 +38,8 @@ STREAM_LIMIT_BYTES = 16 << 30
 """Forty times the largest price list: a stream beyond it is a decompression bomb or the wrong file."""
 BLOCK_BYTES = 1 << 20
 MAX_REDIRECTS = 3
+RETRY_AFTER = ("Retry-After", "x-ms-ratelimit-retailprices-retry-after")
+"""Headers that say how long to wait; the second is that of Azure's retail prices."""
 MAX_RETRY_AFTER_S = 120.0
 """A server that asks for a longer pause is left to the next run."""
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -286,7 +288,8 @@ def _refusal(answer: httpx.Response, url: str) -> SourceError:
         hint = "The address may have moved" if status in (404, 410) else "The server refuses this request"
         return SourceError(message, source=url, field="status", value=status, hint=hint)
     error = Unavailable(message, source=url, field="status", value=status, hint="Try again later")
-    error.retry_after = _seconds(answer.headers.get("Retry-After", ""))
+    waits = (answer.headers[name] for name in RETRY_AFTER if name in answer.headers)
+    error.retry_after = _seconds(next(waits, ""))
     return error
 
 

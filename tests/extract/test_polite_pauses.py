@@ -11,7 +11,7 @@ import pytest
 from web_site import Answer, Clock, Site, open_site, send
 
 from extract.web.http import HttpWeb, Retries
-from extract.web.polite import PAUSE_S, PoliteWeb
+from extract.web.polite import LONGER_PAUSES_S, PAUSE_S, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
@@ -77,6 +77,23 @@ def test_a_host_is_given_a_pause(site: Site, clock: Clock) -> None:
 
     assert PAUSE_S == 1.0
     assert times == [0, 1.25, 2.5, 3.75, 64]
+
+
+def test_a_host_that_limits_the_rate_is_given_a_longer_one(
+    site: Site, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six seconds, as Azure's list of retail prices needs; no robots.txt says it."""
+    assert LONGER_PAUSES_S == {"prices.azure.com": 6.0}
+    monkeypatch.setitem(LONGER_PAUSES_S, "a.example", 6.0)
+    times = timed(site, clock)
+    web = polite(clock)
+
+    web.get(f"{A}/page")
+    web.get(f"{A}/page")
+    web.get(f"{B}/page")
+    web.get(f"{B}/page")
+
+    assert times == [0, 6, 12, 12, 13, 14]
 
 
 def test_no_pause_lies_between_two_hosts(site: Site, clock: Clock) -> None:

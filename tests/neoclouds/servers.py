@@ -17,6 +17,7 @@ ALLOWED = b"User-agent: *\nDisallow: /admin\n"
 FORBIDDEN = b"User-agent: *\nDisallow: /\n"
 SETTINGS: Mapping[str, Mapping[str, object]] = {
     # The fixture is the answer of one of the scopes.
+    "azure": {"regions": ["eastus"]},
     "ovh": {"regions": ["FR"]},
     "scaleway": {"regions": ["fr-par-2"]},
     "vast": {"gpu_names": ["H100 SXM"]},
@@ -25,7 +26,7 @@ OTHER_PATHS: Mapping[str, tuple[str, bytes]] = {
     # What a source asks for beside its fixture: the end of the path, and the answer.
     "scaleway": ("/availability", b'{"servers": {}}'),
 }
-PAGES = {"scaleway": 2, "spheron": 2, "vultr": 3}
+PAGES = {"azure": 2, "google_cloud": 2, "scaleway": 2, "spheron": 2, "vultr": 3}
 """Requests of the sources that need more than one."""
 
 

@@ -135,6 +135,8 @@ def test_a_person_vouches_for_a_trusted_fetch() -> None:
         ("H100-SXM-8-80G", None, {8}), ("NVIDIA H100 x 8", None, {8}), ("gpu-h100x8-640gb", None, {8}),
         ("gpu-mi300x1-192gb", None, {1}), ("H100_sxm5x8", None, {8}), ("a3-highgpu-8g", None, {8}),
         ("NVIDIA HGX B200", "NVIDIA HGX B200 180GB", {8}),
+        (None, "tpu-v6e-8", {8}), ("v5litepod-16", "TPU v5e", {16}), ("v5p-8", "TPU v5p", {4}), ("v4-8", None, {4}),
+        (None, "TPU v6e", set()),
         (None, "NVIDIA HGX H100", set()), (None, "NVIDIA H100 SXM 80GB", set()), (None, "MI300X", set()),
         (None, "L40S", set()), ("Standard_ND96isr_H100_v5", None, set()), (None, "RTX 4090", set()),
         ("vcg-a16-6c-64g-16vram", "NVIDIA A16", set()), (None, "A100 (80 GB)", set()), (None, "RTX PRO 6000", set()),
@@ -170,3 +172,20 @@ def test_the_table_of_ranges_is_whole() -> None:
     """Every row passes its model; a chip with an option of its own has one on demand too."""
     assert len(read_table(resources.files("warehouse") / "data" / MODEL.file)) == len(BAND) > 90
     assert {chip for chip, _ in BAND} == {chip for chip, option in BAND if option == "on_demand"}
+
+
+def test_a_slice_of_tpus_is_priced_by_its_chips() -> None:
+    """v6e-8 at 21.60 is 2.70 a chip; as one chip it waits, and so does 700.0, a stand-in for unknown."""
+    own = {"service_provider_name": "Google Cloud", "capacity_unit": "instance", "accelerator_label": "TPU v6e"}
+    with memory() as con:
+        shown = [
+            row("v6e-8", "21.6", accelerator_count="8", **own),
+            row("v6e-4", "21.6", accelerator_count="1", **own),
+            row("v6e-1", "700.0", accelerator_count="1", **own),
+        ]
+        load(con, [look(0, *shown)], recorded_at=day(0))
+
+        assert sorted(each.reason.partition(";")[0] for each in listed(con)) == [
+            "700 USD per chip-hour of TPU-v6e, on demand: outside 0.1 to 15 of all providers", "the name says 4 chips",
+        ]  # fmt: skip
+        assert [line[-1] for line in history(con)] == ["21.6"]

@@ -16,7 +16,9 @@ Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regi
    left out. DevTestConsumption is a price for subscribers of Visual Studio alone.
 5. A price that has ended, begins later or belongs to a meter that another region leads, is left out. Of several that
    hold, the last to begin does.
-6. Four requests in nine seconds were refused with 429 and `x-ms-ratelimit-retailprices-retry-after: 60`.
+6. Four requests in nine seconds were refused with 429 and `x-ms-ratelimit-retailprices-retry-after: 60`, which is
+   waited for; six seconds lie between two requests.
+7. A region without such machines answers with no item.
 """
 
 import re
@@ -30,7 +32,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
 from extract.neoclouds.fetching import chosen, numbered_pages, web_source
-from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, plain
+from extract.neoclouds.offers import Empty, Found, Offer, Unknown, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.reference.cloud_machines import CloudMachine, machines
@@ -82,6 +84,8 @@ def read(document: Document) -> Iterator[Found]:
         if (currency := page.text("BillingCurrency")) != "USD":
             raise form_changed("expected prices in USD", "BillingCurrency", currency)
         items += page.objects("Items")
+    if not items:
+        yield Empty()
     newest: dict[tuple[str, ...], str] = {}
     for item in items:
         if (key := _key(item)) is not None:
@@ -138,14 +142,15 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
         return
     if item.text("currencyCode") != "USD":
         raise item.form_changed("currencyCode", "expected prices in USD")
-    if item.text("armRegionName") != document.scope:
+    if item.text("armRegionName") != document.scope != "all":
         raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
     if item.text("unitOfMeasure") != "1 Hour":
         raise item.form_changed("unitOfMeasure", "expected 1 Hour")
     if reason := _left_out(item, document, newest):
         yield reason
         return
-    machine = machines(PROVIDER).get(ALIASES.get(size, size))
+    size = ALIASES.get(size, size)
+    machine = machines(PROVIDER).get(size)
     if machine is None:
         yield Unknown(f"the size {size}")
         return
@@ -184,7 +189,7 @@ def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], st
 def _prices(item: Fields, machine: CloudMachine, price: Decimal) -> Iterator[Found]:
     columns: dict[str, Any] = {
         "count": machine.accelerator_count,
-        "instance_type": item.text("armSkuName"),
+        "instance_type": machine.instance_type,
         "region_id": item.text("armRegionName"),
         "fabric": machine.fabric,
     }
@@ -219,7 +224,6 @@ SOURCE = web_source(
     provider=PROVIDER,
     title="Azure retail prices",
     url="https://prices.azure.com/api/retail/prices",
-    terms_url="https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices",
     pages=pages,
     scopes=chosen("regions", REGIONS, REGION),
     settings=("regions",),

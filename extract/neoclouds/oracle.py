@@ -11,17 +11,19 @@ one accelerator and one hour, the same in every region.
 3. A price in another currency stands beside; only USD is asked for, and any other refused.
 4. Preemptible capacity costs half by Oracle's documentation, of virtual machines only, and is no price of the list: it
    is marked as derived.
+5. One rents whole shapes: the fewest accelerators of a chip's shapes are the minimum quantity (`cloud_machine.csv`).
 """
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, Unknown, each, offer
+from extract.neoclouds.offers import Found, Unknown, each, offer, plain
 from warehouse.documents import Document
-from warehouse.reference.cloud_machines import machines
+from warehouse.reference.cloud_machines import CloudMachine, machines
 
 PROVIDER = "Oracle Cloud"
 METRIC = "GPU Per Hour"
@@ -43,6 +45,8 @@ PARTS = {
     "B112613": ("RTX PRO 6000", "NVIDIA RTX PRO 6000"),
 }
 """The part numbers of accelerators: how the name of each ends, and its chip (list of 2026-08-14)."""
+ONLY = {"B88517": "bare metal", "B88518": "virtual machine"}
+"""Parts of one kind of shape; all others are of every shape of their chip."""
 PREEMPTIBLE = Decimal("0.5")
 """https://docs.oracle.com/iaas/Content/Compute/Concepts/preemptible.htm: preemptible capacity costs 50 % less."""
 
@@ -54,7 +58,11 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _item(item: Fields) -> Iterator[Found]:
-    part, name, category = item.text("partNumber"), " ".join(item.text("displayName").split()), item.text("serviceCategory")
+    part, name, category = (
+        item.text("partNumber"),
+        " ".join(item.text("displayName").split()),
+        item.text("serviceCategory"),
+    )
     if part not in PARTS:
         if item.text("metricName") != METRIC and "GPU" not in name:
             yield "no accelerator"
@@ -70,37 +78,43 @@ def _item(item: Fields) -> Iterator[Found]:
             yield Unknown(f"the part {part}, {name}")
         return
     ending, label = PARTS[part]
-    if not name.endswith(f"- {ending}") or category != "Compute - GPU" or "Customer" in name or "Enterprise" in name:
+    if not re.search(rf"Compute - .*\bGPU\b.* - {ending}$", name) or category != "Compute - GPU":
         raise item.wrong("displayName", f"expected the accelerator {ending} of part {part}")
     if item.text("metricName") != METRIC:
         raise item.form_changed("metricName", f"expected {METRIC}")
     price = _price(item)
-    is_virtual = part == "B88518"
-    yield offer(label, price, tier="virtual machine" if is_virtual else "bare metal" if part == "B88517" else None)
-    if any(_is_virtual(shape, label) for shape in machines(PROVIDER)) and part != "B88517":
+    shapes = [one for one in machines(PROVIDER).values() if one.accelerator_label == label]
+    virtual = [one for one in shapes if one.instance_type.startswith("VM.")]
+    if part in ONLY:
+        shapes = virtual if part == "B88518" else [one for one in shapes if one not in virtual]
+        virtual = virtual if part == "B88518" else []
+    yield offer(label, price, minimum_quantity=_least(shapes), tier=ONLY.get(part))
+    if virtual:
         yield offer(
             label,
             price * PREEMPTIBLE,
             option="spot",
+            minimum_quantity=_least(virtual),
             tier="virtual machine",
             conditions="preemptible: derived, half of the price on demand by Oracle's documentation",
         )
 
 
-def _is_virtual(shape: str, label: str) -> bool:
-    return shape.startswith("VM.") and machines(PROVIDER)[shape].accelerator_label == label
+def _least(shapes: list[CloudMachine]) -> str | None:
+    """Return the fewest accelerators that a shape has: so many one rents at least."""
+    return plain(min(one.accelerator_count for one in shapes)) if shapes else None
 
 
 def _price(item: Fields) -> Decimal:
     """Return the price in USD as one pays as one goes."""
-    (localization, *others) = item.objects("currencyCodeLocalizations")
-    if others or localization.text("currencyCode") != "USD":
+    localizations = item.objects("currencyCodeLocalizations")
+    if [one.text("currencyCode") for one in localizations] != ["USD"]:
         raise item.form_changed("currencyCodeLocalizations", "expected prices in USD alone")
-    (price, *tiers) = localization.objects("prices")
-    if tiers or price.text("model") != "PAY_AS_YOU_GO":
+    prices = localizations[0].objects("prices")
+    if [one.text("model") for one in prices] != ["PAY_AS_YOU_GO"]:
         raise item.wrong("currencyCodeLocalizations", "expected one price of PAY_AS_YOU_GO")
-    price.only_money()
-    return price.number("value")
+    prices[0].only_money()
+    return prices[0].number("value")
 
 
 SOURCE = web_source(
@@ -109,5 +123,4 @@ SOURCE = web_source(
     provider=PROVIDER,
     title="Oracle Cloud price list",
     url="https://apexapps.oracle.com/pls/apex/cetools/api/v1/products/?currencyCode=USD",
-    terms_url="https://www.oracle.com/legal/terms/",
 )

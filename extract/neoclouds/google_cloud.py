@@ -1,0 +1,237 @@
+"""Prices of Google Cloud's machines with accelerators, summed from the SKUs of its Cloud Billing Catalogue.
+
+https://cloud.google.com/billing/docs/reference/rest/v1/services.skus/list describes it. It needs an API key
+(GOOGLE_API_KEY), which any project can make; it is sent as a header. No SKU is of a machine: the price of one is
+vCPUs x core + GiB x RAM + accelerators x accelerator + GB of local SSD x (a month's price / 730), or none where one
+of these is missing. `warehouse/data/cloud_machine.csv` has what a machine is made of.
+
+1. A price is `units` and `nanos`, billionths of one: nanos alone lose the dollars. The currency may follow the
+   account: USD is asked for, any other refused.
+2. Which part and which purchase option a SKU is of, only its description says: flex-start ("DWS Defined Duration") and
+   the calendar mode of the Dynamic Workload Scheduler have usageType OnDemand too, as has spot of A4. Both are blocks
+   of capacity for a time, and have a tier of their own. A description of an accelerator that is not known is named.
+3. A3 Mega has cores and memory of its own (A3Plus), and its accelerator three names.
+4. An A4 is sold by "1 gpu slice", with cores and memory in it.
+5. Parts of an accelerator (G4 of 6, 12 and 24 vCPUs) are sold by SKUs of their own, and are not summed. T4, P4, P100,
+   V100 and K80 are attached to machines of N1, of any size: they have no machine.
+6. `serviceRegions` says where a price holds, not the words of the description: "Americas" are three regions or six.
+7. A commitment is of parts, each by the hour; "Reserved ..." without a mode is a reservation's own line at no price.
+8. SKUs of TPUs are named and not read: no answer with them was seen.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+from extract.base import Context
+from extract.neoclouds import answers
+from extract.neoclouds.answers import Fields, form_changed
+from extract.neoclouds.fetching import is_refused_key, no_key, numbered_pages, web_source
+from extract.neoclouds.offers import TEN_DECIMALS, Found, Priced, Unknown, each, offer
+from extract.web.interface import Response
+from warehouse.documents import Document
+from warehouse.errors import SourceError
+from warehouse.reference.cloud_machines import CloudMachine, machines
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
+
+KEY = "GOOGLE_API_KEY"
+PROVIDER = "Google Cloud"
+HOURS_PER_MONTH = 730
+"""By which Google divides a month's price of storage."""
+PARTS = {
+    **{f"{host} Instance {word}": (host, part) for host in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
+       for word, part in (("Core", "core"), ("Ram", "ram"))},
+    **{f"{host} {word}": (host, part) for host in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
+       for word, part in (("Cpu", "core"), ("Ram", "ram"))},
+    "Nvidia Tesla A100 GPU": ("A100", "gpu"), "Nvidia Tesla A100 80GB GPU": ("A100 80GB", "gpu"),
+    "Nvidia H100 80GB GPU": ("H100", "gpu"), "Nvidia H100 80GB Plus GPU": ("H100 Mega", "gpu"),
+    "Nvidia H100 80GB Mega GPU": ("H100 Mega", "gpu"), "Nvidia H100 Mega 80GB GPU": ("H100 Mega", "gpu"),
+    "H200 141GB GPU": ("H200", "gpu"), "Nvidia L4 GPU": ("L4", "gpu"), "RTX 6000 96GB": ("RTX PRO 6000", "gpu"),
+    "A4 Nvidia B200 (1 gpu slice)": ("B200 slice", "gpu"),
+    "SSD backed Local Storage": ("local SSD", "ssd"), "Local SSD": ("local SSD", "ssd"),
+}  # fmt: skip
+"""Descriptions of parts, without place and option: whose part, and which."""
+UNITS = {"core": "h", "gpu": "h", "ram": "GiBy.h", "ssd": "GiBy.mo"}
+MACHINES = {
+    "a2-highgpu": ("A2", "A100"), "a2-megagpu": ("A2", "A100"), "a2-ultragpu": ("A2", "A100 80GB"),
+    "a3-edgegpu": ("A3", "H100"), "a3-highgpu": ("A3", "H100"), "a3-megagpu": ("A3Plus", "H100 Mega"),
+    "a3-ultragpu": ("A3Ultra", "H200"), "a4-highgpu": (None, "B200 slice"),
+    "g2-standard": ("G2", "L4"), "g4-standard": ("G4", "RTX PRO 6000"),
+}  # fmt: skip
+"""Series of machines: whose cores and memory they have (None: in the accelerator's price), and which accelerator."""
+ATTACHED = re.compile(
+    r"Nvidia Tesla (T4|P4|P100|V100|K80)( GPU)?( Virtual Workstation)?|Nvidia L4 Virtual Workstation.*"
+)
+FORMS = (
+    ("commitment", r"Commitment v1: (?P<item>.+?)(?: running)? in .+ for (?P<years>[13]) Years?"),
+    ("calendar mode", r"Reserved (?P<item>.+) in .+ in Calendar Mode"),
+    ("reservation", r"Reserved (?P<item>.+) in .+"),
+    ("flex-start", r"(?P<item>.+) attached to DWS Defined Duration VMs(?: running in .+)?"),
+    ("spot", r"(?P<item>.+) attached to Spot Preemptible VMs(?: running in .+)?"),
+    ("spot", r"Spot Preemptible (?P<item>.+) running in .+"),
+    ("on_demand", r"(?P<item>.+) running in .+"),
+    ("on_demand", r"(?P<item>SSD backed Local Storage)(?: in .+)?"),
+)
+"""How descriptions say a purchase option, the first that fits."""
+USAGE_TYPES = {"spot": ("Preemptible", "OnDemand"), "commitment": ("Commit1Yr", "Commit3Yr")}
+"""Of options whose usageType may be another than OnDemand."""
+TIERS = ("flex-start", "calendar mode")
+
+Prices = dict[tuple[str, str], dict[tuple[str, str], set[Decimal]]]
+"""By region and option: the prices of each part."""
+
+
+def scopes(ctx: Context) -> tuple[str, ...]:
+    """Return the one scope; raise CredentialsMissing where there is no key."""
+    if not os.environ.get(KEY):
+        raise no_key(KEY, "no key")
+    return ("all",)
+
+
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
+    """Yield every page of the catalogue."""
+    key, token = os.environ.get(KEY, ""), ""
+
+    def get(number: int) -> Response:
+        address = f"{url}?pageSize=5000&currencyCode=USD" + (f"&pageToken={quote(token)}" if token else "")
+        try:
+            return ctx.web.get(address, headers={"X-Goog-Api-Key": key})
+        except SourceError as error:
+            raise no_key(KEY, "the API refused the key") if is_refused_key(error) else error from error
+
+    def is_last(page: Any, number: int) -> bool:
+        nonlocal token
+        token = str(page.get("nextPageToken") or "") if isinstance(page, dict) else ""
+        return not token
+
+    return numbered_pages(get, is_last)
+
+
+def read(document: Document) -> Iterator[Found]:
+    """Yield the price of each machine under each option in each region where all of its parts have one."""
+    prices: Prices = defaultdict(lambda: defaultdict(set))
+    for page in answers.pages(document):
+        yield from each(page.objects("skus"), lambda sku: _sku(sku, prices))
+    for (region, option), parts in sorted(prices.items()):
+        for name, found in sorted(parts.items()):
+            if len(found) > 1:
+                yield Unknown(f"two prices of {' '.join(name)}, {option}, in {region}")
+        for machine in machines(PROVIDER).values():
+            total = _sum(machine, parts)
+            if total is not None:
+                yield _offer(machine, region, option, total)
+
+
+def _sku(sku: Fields, prices: Prices) -> Iterator[Found]:
+    """Add the price of a part to `prices`, or yield the reason why it is none."""
+    category = sku.inner("category")
+    group, description = category.text("resourceGroup"), sku.text("description")
+    option, item, years = _described(description)
+    if item not in PARTS:
+        if group == "TPU" or "tpu" in description.lower():
+            yield Unknown(f"a price of a TPU, {re.sub(' (running )?in .*', '', description)}")
+        elif group != "GPU":
+            yield "no part of a machine with accelerators"
+        elif ATTACHED.fullmatch(item):
+            yield "an accelerator without a machine of its own"
+        elif "vGPU" in item:
+            yield "a part of an accelerator"
+        else:
+            yield Unknown(f"the accelerator {item}")
+        return
+    if option == "reservation":
+        yield "a reservation's own line"
+        return
+    category.one_of("usageType", USAGE_TYPES.get(option, ("OnDemand",)))
+    regions = sku.texts("serviceRegions")
+    if not regions:
+        yield "a price without a region"
+        return
+    price = _price(sku, PARTS[item])
+    for region in regions:
+        prices[region, f"{option} {years}" if years else option][PARTS[item]].add(price)
+    yield Priced()
+
+
+def _described(description: str) -> tuple[str, str, str]:
+    """Return option, part and years of a commitment, as a description says them."""
+    for option, form in FORMS:
+        if found := re.fullmatch(form, description):
+            return option, found["item"], found.groupdict().get("years") or ""
+    return "", description, ""
+
+
+def _price(sku: Fields, part: tuple[str, str]) -> Decimal:
+    """Return the price of a part an hour, in USD; that of storage is divided by the hours of a month."""
+    infos = sku.objects("pricingInfo")
+    if len(infos) != 1:
+        raise sku.wrong("pricingInfo", "expected one price")
+    expression = infos[0].inner("pricingExpression")
+    if expression.text("usageUnit") != UNITS[part[1]]:
+        raise expression.form_changed("usageUnit", f"expected {UNITS[part[1]]} of {' '.join(part)}")
+    rates = expression.objects("tieredRates")
+    if len(rates) != 1 or rates[0].number("startUsageAmount"):
+        raise expression.wrong("tieredRates", "expected one rate, from 0 on")
+    price = rates[0].inner("unitPrice")
+    if (currency := price.text("currencyCode")) != "USD":
+        raise form_changed("expected prices in USD", "currencyCode", currency)
+    nanos = price.number("nanos")
+    if nanos >= 10**9 or nanos % 1:
+        raise price.wrong("nanos", "expected billionths of a dollar")
+    amount = price.in_text("units") + nanos / 10**9
+    if not amount:
+        raise price.wrong("units", "a price of zero")
+    return amount / HOURS_PER_MONTH if part[1] == "ssd" else amount
+
+
+def _sum(machine: CloudMachine, parts: dict[tuple[str, str], set[Decimal]]) -> Decimal | None:
+    """Return the price of a machine; None where a part has no price, or two, or where it is not known what it has."""
+    host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
+    wanted = [(accelerator, "gpu", machine.accelerator_count)]
+    if machine.accelerator_count % 1:
+        return None
+    if host is not None:
+        if machine.local_ssd_gb is None:
+            return None
+        wanted += [(host, "core", Decimal(machine.vcpus)), (host, "ram", machine.host_memory_gib)]
+        wanted += [("local SSD", "ssd", Decimal(machine.local_ssd_gb))] if machine.local_ssd_gb else []
+    total = Decimal(0)
+    for whose, part, quantity in wanted:
+        found = parts.get((whose, part), set())
+        if len(found) != 1:
+            return None
+        total += quantity * next(iter(found))
+    return total.quantize(TEN_DECIMALS)
+
+
+def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> Found:
+    columns: dict[str, Any] = {"option": option}
+    if option in TIERS:
+        columns = {"option": "capacity_block", "tier": option}
+    elif option.startswith("commitment"):
+        columns = {
+            "option": "reserved",
+            "commitment_term_hours": int(option[-1]) * HOURS_PER_YEAR,
+            "commitment_discount_type": "Resource-based committed use discount",
+            "purchase_payment_model": "No Upfront",
+        }
+    return offer(
+        machine.accelerator_label, price, count=machine.accelerator_count, instance_type=machine.instance_type,
+        region_id=region, fabric=machine.fabric, **columns,
+    )  # fmt: skip
+
+
+SOURCE = web_source(
+    read,
+    name="google_cloud",
+    provider=PROVIDER,
+    title="Google Cloud Billing Catalogue",
+    url="https://cloudbilling.googleapis.com/v1/services/6F81-5844-456A/skus",
+    pages=pages,
+    scopes=scopes,
+    credentials=f"`{KEY}`",
+)

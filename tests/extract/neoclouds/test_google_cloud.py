@@ -1,0 +1,198 @@
+"""Google Cloud's machines: each the sum of its parts or nothing, and the traps of the SKUs, one by one."""
+
+import csv
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neoclouds.case import MOMENT, document, rows
+from neoclouds.cases.google_cloud import CASE
+from web_site import open_site, send
+
+from extract.base import Context
+from extract.neoclouds.google_cloud import KEY, SOURCE
+from extract.web.http import HttpWeb, Retries
+from warehouse.errors import CredentialsMissing, LayoutChanged
+
+SKUS: list[dict[str, Any]] = [sku for page in json.loads(CASE.body)["chipledger_pages"] for sku in page["skus"]]
+A3 = "a3-highgpu-8g"
+
+
+def prices(skus: list[dict[str, Any]]) -> dict[tuple[object, ...], str]:
+    """Return prices in us-central1 by machine, option and tier."""
+    found = SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode()))
+    return {
+        (row["instance_type"], row["purchase_option"], row.get("tier")): row["unit_price"]
+        for row in rows(found)
+        if row["region_id"] == "us-central1"
+    }
+
+
+def described(text: str, *, times: str | None = None, of: str = "Americas") -> list[dict[str, Any]]:
+    """Return the SKUs, with those of an option added: each part of an A3 under a description with `{}` for it."""
+    added = []
+    for part in ("A3 Instance Core", "A3 Instance Ram", "Nvidia H100 80GB GPU", "SSD backed Local Storage"):
+        sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith(part))))
+        sku["description"] = text.format(part, of)
+        sku["category"]["usageType"] = times or "OnDemand"
+        added.append(sku)
+    return [*SKUS, *added]
+
+
+def without(word: str) -> list[dict[str, Any]]:
+    return [sku for sku in SKUS if word not in sku["description"]]
+
+
+def test_a_machine_is_the_sum_of_its_parts() -> None:
+    """208 cores, 1,872 GiB, 8 accelerators and 6,000 GB of SSD: 88.49; A3 Mega with parts of its own: 93.40."""
+    found = prices(SKUS)
+
+    assert abs(Decimal(found[A3, "on_demand", None]) - Decimal("88.49")) < Decimal("1e-6")
+    assert round(Decimal(found["a3-megagpu-8g", "on_demand", None]), 2) == Decimal("93.40")
+    assert found["a4-highgpu-8g", "on_demand", None] == "128.88"
+    assert found["g4-standard-48", "on_demand", None] == "4.49993"
+    assert found["a2-highgpu-1g", "on_demand", None] == "3.673385"
+
+
+@pytest.mark.parametrize(
+    "part", ["A3 Instance Core running", "A3 Instance Ram running", "H100 80GB GPU running", "Local"]
+)
+def test_a_machine_without_one_of_its_parts_has_no_price(part: str) -> None:
+    """Without its SSD it would cost 87.83: nothing is better."""
+    assert (A3, "on_demand", None) not in prices(without(part))
+
+
+def test_the_weekly_list_of_another_reader_agrees(shared: Path) -> None:
+    """Machines of us-central1 whose parts we have."""
+    with (shared / "data" / "clouds" / "gcp_gpu_machine_prices_weekly.csv").open() as file:
+        theirs = {
+            row["machine_type"]: float(row["usd_per_vm_hour"])
+            for row in csv.DictReader(file)
+            if (row["region"], row["option"]) == ("us-central1", "on_demand")
+        }
+    ours = {name: float(price) for (name, option, _), price in prices(SKUS).items() if option == "on_demand"}
+    compared = ours.keys() & theirs.keys()
+
+    assert len(compared) >= 12
+    assert {name: (ours[name], theirs[name]) for name in compared if abs(ours[name] / theirs[name] - 1) > 1e-6} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "usage", "word", "key"),
+    [
+        ("{} attached to DWS Defined Duration VMs running in {}", "OnDemand", "DWS", ("capacity_block", "flex-start")),
+        ("Reserved {} in {} in Calendar Mode", "OnDemand", "Calendar", ("capacity_block", "calendar mode")),
+        ("{} attached to Spot Preemptible VMs running in {}", "Preemptible", "Spot", ("spot", None)),
+    ],
+)
+def test_options_are_told_by_the_description(text: str, usage: str, word: str, key: tuple[str, str | None]) -> None:
+    """None of them moves the price on demand, though usageType is that of one."""
+    found = prices([sku for sku in described(text, times=usage) if sku not in SKUS or word not in sku["description"]])
+
+    assert found[A3, "on_demand", None] == prices(SKUS)[A3, "on_demand", None]
+    assert (A3, *key) in found
+
+
+@pytest.mark.parametrize(("years", "hours"), [("1 Year", 8760), ("3 Years", 26280)])
+def test_a_commitment_is_of_all_parts(years: str, hours: int) -> None:
+    """By the hour; one whose cores are not committed has no price."""
+    skus = described("Commitment v1: {} running in {} for " + years, times=f"Commit{years[0]}Yr")
+    assert not [row for row in CASE.expected if row["purchase_option"] == "reserved"]
+    skus = [sku for sku in skus if sku["skuId"] != "302A-B1A1-06DD"]
+    found = [
+        row for row in rows(SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode())))
+        if row["instance_type"] == A3 and row["purchase_option"] == "reserved"
+    ]  # fmt: skip
+    assert {row["commitment_term_hours"] for row in found} == {hours}
+    assert {row["purchase_payment_model"] for row in found} == {"No Upfront"}
+
+
+def test_whole_dollars_count() -> None:
+    """Nanos alone would give 0.80 for an H100 at 9.80."""
+    (h100,) = [sku for sku in SKUS if sku["skuId"] == "D4E2-451A-15B9"]
+    assert h100["pricingInfo"][0]["pricingExpression"]["tieredRates"][0]["unitPrice"]["units"] == "9"
+    assert float(prices(SKUS)[A3, "on_demand", None]) > 8 * 9.79
+
+
+def test_two_prices_of_a_part_are_none() -> None:
+    """The same words at another price: named, and no machine with that part has a price there."""
+    twin = json.loads(json.dumps(next(sku for sku in SKUS if sku["description"].startswith("A3 Instance Core"))))
+    twin["pricingInfo"][0]["pricingExpression"]["tieredRates"][0]["unitPrice"]["nanos"] = 30000000
+    body = json.dumps({"skus": [*SKUS, twin]}).encode()
+
+    found = SOURCE.parse(document(SOURCE, body))
+
+    assert "two prices of A3 core, on_demand, in us-central1" in found.unknown
+    assert (A3, "on_demand", None) not in prices([*SKUS, twin])
+
+
+def test_what_is_not_known_is_named() -> None:
+    """A new accelerator and TPUs by their descriptions; what is no part of such a machine is counted."""
+    found = CASE.parse(CASE.body)
+
+    assert found.unknown == ("the accelerator Nvidia H900 GPU", "a price of a TPU, TpuV6e")
+    assert found.ignored == {
+        "a reservation's own line": 1, "a part of an accelerator": 1, "an accelerator without a machine of its own": 1,
+        "a price without a region": 1, "no part of a machine with accelerators": 1,
+    }  # fmt: skip
+
+
+def test_another_currency_is_refused(shared: Path) -> None:
+    """An account's own currency, as in a captured answer: whole, where the SKU is a part of a machine."""
+    captured = json.loads((shared / "data" / "clouds" / "samples" / "gcp_billing_skus_opencost.json").read_text())
+    rupiah = [sku for sku in captured["skus"] if sku["description"].startswith("E2 Instance Core")]
+    rupiah[0]["description"] = "A2 Instance Core running in Americas"
+    with pytest.raises(LayoutChanged, match="expected prices in USD"):
+        SOURCE.parse(document(SOURCE, json.dumps({"skus": rupiah}).encode()))
+
+
+def test_a_captured_answer_gives_its_machines(shared: Path) -> None:
+    """Core, RAM and A100 of A2 in three regions, with four SKUs that are none of ours."""
+    body = (shared / "data" / "clouds" / "samples" / "gcp_billing_skus_opencost.json").read_bytes()
+    found = SOURCE.parse(document(SOURCE, body))
+
+    assert {(row["instance_type"], row["region_id"], row["unit_price"]) for row in rows(found)} >= {
+        ("a2-highgpu-1g", region, "3.673385") for region in ("us-central1", "us-east1", "us-west1")
+    }
+    assert found.ignored == {"no part of a machine with accelerators": 4}
+
+
+def fetched(monkeypatch: pytest.MonkeyPatch, key: str, check: Callable[[str, Any], None]) -> bytes:
+    """Return what is fetched of a catalogue of two pages; `check` gets each request."""
+    monkeypatch.setenv(KEY, key)
+    first, second = json.loads(CASE.body)["chipledger_pages"]
+    path = "/v1/services/6F81-5844-456A/skus?pageSize=5000&currencyCode=USD"
+    with open_site() as site:
+        site.answers[path] = [send(json.dumps(first).encode())]
+        site.answers[f"{path}&pageToken=APKCS1HVa0Y%3D"] = [send(json.dumps(second).encode())]
+        web = HttpWeb(retries=Retries(attempts=2, seconds=5, pause_s=0.001))
+        settings = {"url": f"{site.url}/v1/services/6F81-5844-456A/skus"}
+        ctx = Context(web=web, settings=settings, now=lambda: MOMENT)
+        (found,) = SOURCE.fetch(ctx, "all").documents
+        for request in site.asked:
+            check(request.path, request.headers)
+    return found.body
+
+
+def test_pages_follow_one_another_and_the_key_stays_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key goes in a header: no address, and so no log and no document, has it."""
+
+    def check(path: str, headers: Any) -> None:
+        assert headers["X-Goog-Api-Key"] == "example-0001"
+        assert "example-0001" not in path
+
+    body = fetched(monkeypatch, "example-0001", check)
+    assert b"example-0001" not in body
+    assert rows(SOURCE.parse(document(SOURCE, body))) == CASE.expected
+
+
+def test_without_a_key_it_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable is named."""
+    monkeypatch.delenv(KEY, raising=False)
+    ctx = Context(web=HttpWeb(), settings={}, now=lambda: MOMENT)
+    with pytest.raises(CredentialsMissing) as error:
+        SOURCE.scopes(ctx)
+    assert KEY in str(error.value.hint)
