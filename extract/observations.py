@@ -34,6 +34,7 @@ import polars as pl
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
+from warehouse.reference import cloud_machines
 from warehouse.reference.accelerators import resolve
 from warehouse.reference.instance_types import ACCELERATOR_TYPE, read_table
 from warehouse.schema.tables import OBSERVATION
@@ -56,6 +57,10 @@ PROVIDERS = {
     "amazonwebservices": "AWS",
     "datacrunch": "Verda",
     "lambdalabs": "Lambda",
+    "microsoftazure": "Azure",
+    "gcp": "Google Cloud",
+    "google": "Google Cloud",
+    "oci": "Oracle Cloud",
 } | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16
@@ -300,7 +305,8 @@ def _with(
 def _machine(
     provider: str | None, instance_type: str | None, raw: str | None, gpu: str | None, n: str | None
 ) -> Machine:
-    """Return what a row says of its machine: AWS's types have their chips in our table, others in the row's words."""
+    """Return what a row says of its machine: types of the big clouds have their chips in our tables, others in the
+    row's words."""
     name, raw, gpu, count = (_cell(each) for each in (instance_type, raw, gpu, n))
     if provider == "AWS" and name:
         if name.removeprefix("ml.") in _aws_types():
@@ -308,6 +314,15 @@ def _machine(
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
+    if machine := cloud_machines.known(provider, name):
+        own, chip = str(machine.accelerator_count), resolve(gpu or raw or machine.accelerator_label, provider)
+        if chip and chip[:1] != (resolve(machine.accelerator_label, provider) or chip)[:1]:
+            return Machine(
+                name, machine_reason=f"a machine of {machine.accelerator_label}, and the chip is {gpu or raw}"
+            )
+        if count is not None and count.removesuffix(".0") != own:
+            return Machine(name, machine_reason=f"a machine of {own} chips, and the count is {count}")
+        return Machine(name, machine.accelerator_label, own, has_chip=True)
     label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
     if label == gpu and raw and gpu and raw != gpu:
         label = f"{gpu} [{raw}]"

@@ -35,7 +35,7 @@ from extract.neoclouds.fetching import chosen, numbered_pages, web_source
 from extract.neoclouds.offers import Empty, Found, Offer, Unknown, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.reference.cloud_machines import CloudMachine, machines
+from warehouse.reference.cloud_machines import CloudMachine, known
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 PROVIDER = "Azure"
@@ -52,7 +52,6 @@ REGIONS = (
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""
-ALIASES = {"Standard_ND96asr_A100_v4": "Standard_ND96asr_v4", "Standard_NG32adms_V620": "Standard_NG32adms_V620_v1"}
 MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
 
 
@@ -149,8 +148,7 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
     if reason := _left_out(item, document, newest):
         yield reason
         return
-    size = ALIASES.get(size, size)
-    machine = machines(PROVIDER).get(size)
+    machine = known(PROVIDER, size)
     if machine is None:
         yield Unknown(f"the size {size}")
         return

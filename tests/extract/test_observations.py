@@ -185,18 +185,38 @@ def test_the_chip_speaks_where_its_raw_name_cannot_be_read() -> None:
     assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: flux capacitor 1",)
 
 
-def test_the_chip_speaks_beside_a_machine_that_is_not_aws() -> None:
-    """Azure's machine keeps its name, and has the chip and count of its row; where that has none, it is told."""
+def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
+    """A machine keeps its name, and has the chip and count of its row; where that has none, it is told."""
     observed = seen(
         "instance_type,gpu,gpu_count",
-        "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,H100,8",
-        "azure,eastus,on_demand,3.06,Standard_NC6s_v3,,",
+        "azure,eastus,on_demand,88.488,Standard_ND96is_H100_v5,H100,8",
+        "azure,eastus,on_demand,24.48,Standard_ND40s_v2,,",
     )
     assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
-        ("Standard_ND96isr_H100_v5", "H100", "8"),
-        ("Standard_NC6s_v3", None, None),
+        ("Standard_ND96is_H100_v5", "H100", "8"),
+        ("Standard_ND40s_v2", None, None),
     ]
-    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: Standard_NC6s_v3 1",)
+    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: Standard_ND40s_v2 1",)
+
+
+def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
+    """Whatever the row says of the chip, or nothing; where that is another chip or number, the row waits."""
+    observed = seen(
+        "instance_type,gpu,gpu_count",
+        "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,,",
+        "gcp,us-central1,on_demand,88.49,a3-highgpu-8g,H100,8.0",
+        "oci,,on_demand,48,BM.GPU.MI300X.8,MI300X,8",
+        "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,A100-80GB,8",
+        "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,H100,1",
+    )
+    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
+        ("Standard_ND96isr_H100_v5", "NVIDIA H100 SXM 80GB", "8"),
+        ("a3-highgpu-8g", "NVIDIA H100 SXM 80GB", "8"),
+        ("BM.GPU.MI300X.8", "AMD MI300X", "8"),
+    ]
+    assert observed.set_aside["me"]["reason"].to_list() == [
+        "a machine of NVIDIA H100 SXM 80GB, and the chip is A100-80GB", "a machine of 8 chips, and the count is 1",
+    ]  # fmt: skip
 
 
 def test_the_table_speaks_for_a_machine_of_aws() -> None:

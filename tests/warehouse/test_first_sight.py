@@ -180,7 +180,7 @@ def test_a_slice_of_tpus_is_priced_by_its_chips() -> None:
     with memory() as con:
         shown = [
             row("v6e-8", "21.6", accelerator_count="8", **own),
-            row("v6e-4", "21.6", accelerator_count="1", **own),
+            row("v6e-4", "10.8", accelerator_count="1", **own),
             row("v6e-1", "700.0", accelerator_count="1", **own),
         ]
         load(con, [look(0, *shown)], recorded_at=day(0))

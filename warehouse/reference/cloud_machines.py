@@ -40,6 +40,15 @@ MODEL = Model(
 )
 
 
+ALIASES = {"Standard_ND96asr_A100_v4": "Standard_ND96asr_v4", "Standard_NG32adms_V620": "Standard_NG32adms_V620_v1"}
+"""Other names of machines, in Azure's price lists, for the same machine."""
+
+
+def known(provider: str | None, name: str | None) -> CloudMachine | None:
+    """Return a machine by either of its names; None where it is not known."""
+    return machines(provider).get(ALIASES.get(name, name)) if provider and name else None
+
+
 @cache
 def machines(provider: str) -> dict[str, CloudMachine]:
     """Return the machines of a provider by their names."""
