@@ -23,7 +23,16 @@ MODELS = (
     prepared.PURCHASE_TERMS,
     *(
         each.MODEL
-        for each in (accelerator_facts, cloud_machines, instance_types, models, price_bands, source_terms, throughput, claims)
+        for each in (
+            accelerator_facts,
+            cloud_machines,
+            instance_types,
+            models,
+            price_bands,
+            source_terms,
+            throughput,
+            claims,
+        )
     ),
 )
 """Of every table in `warehouse/data`."""

@@ -1,0 +1,104 @@
+"""Dated lists of Azure and Google Cloud imported: every move of a price is a change, or waited for a person."""
+
+import csv
+from collections import Counter, defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from few_marts import published_with
+from published import query
+
+from flows.cli.main import main
+
+HEADER = ("observed_at_utc", "provider", "region", "pricing", "usd_per_hour", "instance_type", "source")
+CHANGES = (
+    "select instance_type, region_id, purchase_option, round(change_ratio, 4) "
+    "from int.price_change where change_kind <> 'new_offer'"
+)
+Row = tuple[str, str, str, str, str, str]
+"""Time, provider, region, option, price and machine."""
+
+
+def imported(folder: Path, rows: list[Row]) -> Path:
+    """Import rows, and return the data directory."""
+    with (folder / "list.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([HEADER, *((*row, "a list") for row in rows)])
+    with published_with("price_change"):
+        result = CliRunner().invoke(main, ["--data-dir", str(folder / "data"), "import", str(folder / "list.csv")])
+    assert result.exit_code == 0, result.output
+    return folder / "data"
+
+
+def moves(rows: list[Row]) -> Counter[tuple[str, str, str, float]]:
+    """Return each move of a price in the rows, by machine, region, option and ratio."""
+    prices: dict[tuple[str, str, str], list[tuple[str, Decimal]]] = defaultdict(list)
+    for at, _, region, option, price, machine in rows:
+        prices[machine, region, option].append((at, Decimal(price)))
+    return Counter(
+        (*key, round(float(after / before - 1), 4))
+        for key, series in prices.items()
+        for (_, before), (_, after) in zip(sorted(series), sorted(series)[1:], strict=False)
+        if before != after
+    )
+
+
+@pytest.fixture(scope="module")
+def azure(shared: Path) -> list[Row]:
+    """Return four lists of Azure's on-demand prices."""
+    with (shared / "data" / "clouds" / "azure_on_demand_gpu_lists.csv").open() as file:
+        return [
+            (row["generated_at"], "azure", row["arm_region_name"], "on_demand", row["usd_per_vm_hour"],
+             row["arm_sku_name"])
+            for row in csv.DictReader(file)
+        ]  # fmt: skip
+
+
+def test_azure_moves_as_its_lists_do(azure: list[Row], tmp_path: Path) -> None:
+    """141 moves: 137 of them are changes, some after a person let them in; A100 of polandcentral at 7.692 never was."""
+    expected = moves(azure)
+    slip = {key: n for key, n in expected.items() if key[:2] in {(name, "polandcentral") for name in SLIPPED}}
+    assert (expected.total(), sum(n for key, n in expected.items() if abs(key[-1]) > 0.1)) == (141, 124)
+    folder = imported(tmp_path, azure)
+    file = folder / "prices.duckdb"
+    at_once = Counter(query(file, CHANGES))
+    assert at_once.total() >= 90
+    mi300x = [key for key in at_once if "MI300X" in key[0]]
+    assert all(-0.458 <= ratio <= -0.415 for *_, ratio in mi300x)
+    assert sum(1 for key in at_once if "H200" in key[0] and key[-1] == -0.2813) == 8
+    assert query(file, "select count(*) from core.price_event where unit_price = 7.692") == [(0,)]
+
+    with published_with("price_change"):
+        result = CliRunner().invoke(main, ["--data-dir", str(folder), "quarantine", "accept", "--all"])
+    assert result.exit_code == 0, result.output
+    found = Counter(query(file, CHANGES))
+
+    back = Counter({(name, "polandcentral", "on_demand", 0.0006): 1 for name in SLIPPED})
+    assert found == expected - Counter(slip) + back
+    assert Counter(key[-1] for key in found if "NCC40" in key[0]) == {-0.1891: 1, 0.2332: 1}
+    assert sum(1 for key in found if "MI300X" in key[0]) == 34
+
+
+SLIPPED = ("Standard_ND96ams_A100_v4", "Standard_ND96amsr_A100_v4")
+
+
+def test_google_moves_as_its_lists_do(shared: Path, tmp_path: Path) -> None:
+    """Six weeks of A3 High: spot moves in steps, by region; on demand stands still."""
+    with (shared / "data" / "clouds" / "gcp_gpu_machine_prices_weekly.csv").open() as file:
+        rows = [
+            (row["committed_at"], "gcp", row["region"], row["option"], f"{Decimal(row['usd_per_vm_hour']):.10f}",
+             row["machine_type"])
+            for row in csv.DictReader(file) if row["machine_type"] == "a3-highgpu-8g"
+        ]  # fmt: skip
+    expected = moves(rows)
+    assert {option for _, _, option, _ in expected} == {"spot"}
+
+    found = Counter(query(imported(tmp_path, rows) / "prices.duckdb", CHANGES))
+
+    assert found == expected
+    assert len({region for _, region, _, _ in found}) >= 5
+    assert query(
+        tmp_path / "data" / "prices.duckdb",
+        "select distinct accelerator_name, accelerator_count::int from int.price_change",
+    ) == [("H100", 8)]
