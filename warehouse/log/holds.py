@@ -25,7 +25,7 @@ from warehouse.schema.vocabulary import MARKETPLACES
 CONFIRMED_AFTER = timedelta(hours=20)
 """What waits for confirmation is believed when a fetch shows it still, so long after it was first seen."""
 
-TAKEN_BACK_WITHIN = timedelta(days=30)
+REVERSED_WITHIN = timedelta(days=30)
 """Dated lists may be months apart: what one of them had, and the next has no more, was no slip for that."""
 
 LAST_RATES = (
@@ -109,7 +109,7 @@ class _Run(NamedTuple):
         """Return whether the price was shown still 20 hours later, or stood so long and the next does not take it back.
 
         It takes it back where it is less than half as far from the `known` price before, as a ratio; a price inside of
-        BOUNDS that stood for TAKEN_BACK_WITHIN was one, whatever the next list says.
+        BOUNDS that stood for REVERSED_WITHIN was one, whatever the next list says.
         """
         if self.last_at - self.first_at >= CONFIRMED_AFTER:
             return True
@@ -117,7 +117,7 @@ class _Run(NamedTuple):
             return False
         if not known or not self.unit_price or not self.next_unit_price:
             return True
-        if self.holds_until - self.first_at >= TAKEN_BACK_WITHIN and BOUNDS[0] <= self.unit_price / known <= BOUNDS[1]:
+        if self.holds_until - self.first_at >= REVERSED_WITHIN and BOUNDS[0] <= self.unit_price / known <= BOUNDS[1]:
             return True
         moved, stays = math.log(self.unit_price / known), math.log(self.next_unit_price / known)
         return 2 * abs(stays) >= abs(moved)
