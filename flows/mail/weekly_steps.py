@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
@@ -12,22 +11,14 @@ from reports.pages import feed
 from reports.weekly import fleet, pages
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
-from reports.weekly.facts import WeekFacts
+from reports.weekly.pages import Written
 from warehouse.errors import SettingsError
 
 NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-class WrittenWeek(NamedTuple):
-    """A week that was written: its facts, its page, and why parts of page or mail could not be made."""
-
-    found: WeekFacts
-    page: Path
-    faults: tuple[str, ...] = ()
-
-
-def report(settings: Settings, week: str | None, *, known_then: bool = False) -> WrittenWeek:
+def report(settings: Settings, week: str | None, *, known_then: bool = False) -> Written:
     """Write the page of a week and the feeds."""
     settings = settings.shown()
     file, folder = settings.published(), settings.data_dir / "reports"
@@ -46,13 +37,10 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     return (*written.faults, *faults)
 
 
-def _page(
-    settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True
-) -> WrittenWeek:
+def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Written:
     least, shown_in = settings.mail.min_change_percent / 100, settings.reporting_currency
     found = pages.read(file, week, known_then=known_then, chips=settings.mail.chips, least=least, shown_in=shown_in)
-    written = pages.write(found, settings.data_dir / "reports", draw=draw)
-    return WrittenWeek(found, written.page, written.faults)
+    return pages.write(found, settings.data_dir / "reports", draw=draw)
 
 
 def dry_run(
@@ -66,7 +54,7 @@ def dry_run(
 
 
 def _put_message(
-    settings: Settings, written: WrittenWeek, *, clock: Clock, draw: bool = True
+    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
     chosen = settings.mail_to_send() if settings.mail.to else MailSettings(sender=NOBODY, to=(NOBODY,))
     letter = _written(settings, written, chosen, draw=draw)
@@ -121,7 +109,7 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         yield f"sent without a section that could not be made: {fault}"
 
 
-def _written(settings: Settings, written: WrittenWeek, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
+def _written(settings: Settings, written: Written, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
     """Return the mail of a week, with what it means to the user's own fleet, where there is one."""
     private, with_contracted = settings.data_dir / "private.duckdb", settings.private.in_mail
     found = replace(written.found, fleet=fleet.read(private, written.found, with_contracted=with_contracted))

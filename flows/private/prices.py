@@ -7,7 +7,7 @@ rule goes before another is in `transform/sql/private/rule_match.sql`; what no r
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from itertools import combinations
@@ -78,54 +78,22 @@ MODEL = Model(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One rule: what it is for (None: anything), when it holds, and the discount or the rate.
-
-    `discount` is a share of the list price. One of the two rates is set: USD per hour of one machine, or of one chip.
-    The last day of `valid_to` is included; None: no end is agreed. The fields are columns of `price_rule`.
-    """
-
-    rule: str
-    kind: str
-    service_provider_name: str
-    service: str | None = None
-    family: str | None = None
-    accelerator_name: str | None = None
-    form_factor: str | None = None
-    instance_type: str | None = None
-    region_id: str | None = None
-    purchase_option: str | None = None
-    commitment_term_hours: int | None = None
-    purchase_payment_model: str | None = None
-    tier: str | None = None
-    valid_from: date
-    valid_to: date | None = None
-    discount: Decimal | None = None
-    usd_per_hour: Decimal | None = None
-    usd_per_chip_hour: Decimal | None = None
-    contract_id: str | None = None
-    place: str
-
-    @property
-    def criteria(self) -> dict[str, object]:
-        """Return what the rule is for, by column."""
-        return {name: value for name in CRITERIA if (value := getattr(self, name)) is not None}
-
-    def overlaps(self, other: "Rule") -> bool:
-        """Return whether both hold on some day."""
-        latest = max(self.valid_from, other.valid_from)
-        return all(rule.valid_to is None or latest <= rule.valid_to for rule in (self, other))
-
-
-RULE_COLUMNS = tuple(field.name for field in fields(Rule))
 CRITERIA = columns("""
 service_provider_name, service, family, accelerator_name, form_factor, instance_type, region_id, purchase_option,
 commitment_term_hours, purchase_payment_model, tier
 """)
+RULE_COLUMNS = (
+    *("rule", "kind", *CRITERIA, "valid_from", "valid_to", "discount", "usd_per_hour", "usd_per_chip_hour"),
+    *("contract_id", "place"),
+)
+Rule = table.record(RULE_COLUMNS)
+"""One rule, by the columns of `price_rule`: what it is for (None: anything), when it holds, the discount or the rate.
+
+`discount` is a share of the list price. One of the two rates is set: USD per hour of one machine, or of one chip.
+The last day of `valid_to` is included; None: no end is agreed."""
 
 
-def read(file: str, body: bytes, names: Names) -> list[Rule]:
+def read(file: str, body: bytes, names: Names) -> list[Any]:
     """Return the rules of a file, TOML or CSV by the end of its name. Raises ChipledgerError."""
     readers = {".csv": _from_csv, ".toml": _from_toml}
     reader = readers.get(file.lower()[file.rfind(".") :])
@@ -136,11 +104,19 @@ def read(file: str, body: bytes, names: Names) -> list[Rule]:
         raise ChipledgerError("no rule in it", source=file, field="file", hint="docs/fleet.md shows one")
     found = [_rule(line, row, names) for line, row in zip(lines, checked(lines, WORDS), strict=True)]
     for first, second in combinations(found, 2):
-        if first.kind == second.kind and first.criteria == second.criteria and first.overlaps(second):
+        if _are_alike(first, second):
             message = f"{first.place} and {second.place}: both are for the same on the same days"
             hint = "End one before the other begins, or take one out"
             raise ChipledgerError(message, source=file, field="rule", value=f"{first.rule}, {second.rule}", hint=hint)
     return found
+
+
+def _are_alike(first: Any, second: Any) -> bool:
+    """Return whether two rules are for the same, and both hold on some day."""
+    latest = max(first.valid_from, second.valid_from)
+    return all(getattr(first, name) == getattr(second, name) for name in ("kind", *CRITERIA)) and all(
+        rule.valid_to is None or latest <= rule.valid_to for rule in (first, second)
+    )
 
 
 def _from_toml(file: str, body: bytes) -> Iterator[Line]:
@@ -177,7 +153,7 @@ def _from_csv(file: str, body: bytes) -> Iterator[Line]:
         yield line._replace(cells={**line.cells, "rule": line.cells.get("rule") or line.place})
 
 
-def _rule(line: Line, row: Values, names: Names) -> Rule:
+def _rule(line: Line, row: Values, names: Names) -> Any:
     """Return the rule of a checked line. Raises ChipledgerError for a provider, machine, chip or family unknown."""
     provider = names.known_provider(line, row)
     thing, percent, family = Thing(), row["percent"], row["family"]

@@ -23,8 +23,9 @@ MIN_CHANGE = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A page that was written, and why parts of it could not be made."""
+    """A page that was written, the facts of its week, and why parts of it could not be made."""
 
+    found: "WeekFacts"
     page: Path
     faults: tuple[str, ...] = ()
 
@@ -79,4 +80,4 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
     if not (found.is_over and archive.differs_in_date_only(target, made.text)):
         put(target, made.text)
     put(target.with_name("index.html"), archive.week_list(target.parent))
-    return Written(page=target, faults=made.faults)
+    return Written(found=found, page=target, faults=made.faults)

@@ -52,7 +52,8 @@ def test_the_same_as_csv() -> None:
     from_toml = read(toml("discount", family="'p5'") + toml("rate"))
 
     assert [rule.place for rule in from_csv] == ["line 2", "line 3"]
-    assert [rule.criteria for rule in from_csv] == [rule.criteria for rule in from_toml]
+    for name in prices.CRITERIA:
+        assert [getattr(rule, name) for rule in from_csv] == [getattr(rule, name) for rule in from_toml]
     assert [(rule.discount, rule.usd_per_chip_hour) for rule in from_csv] == [
         (Decimal("0.125"), None), (None, Decimal("1.95")),
     ]  # fmt: skip
