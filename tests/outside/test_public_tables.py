@@ -189,7 +189,7 @@ def test_every_surface_has_one_cheapest(published: Path) -> None:
             of_form = [each["price_rank"] for each in alike if each["form_factor"] == one["form_factor"]]
             assert one["price_rank"] == min(of_form)
 
-    page = daily_page.read(published).provider_prices
+    page = daily_page.read(published)["provider_price"]
     assert keyed(page.filter(page["price_rank"] == 1).iter_rows(named=True)) == best
 
     prices = chips.compare(published, [], base=None)["prices"]

@@ -27,7 +27,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def prices(market: Path) -> pl.DataFrame:
-    return daily_page.read(market).provider_prices
+    return daily_page.read(market)["provider_price"]
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +209,7 @@ def test_what_is_beyond_the_limit_of_age_stands_apart_with_its_date(market: Path
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
         con.execute("update meta.build set built_at = built_at + interval 180 days")
     found = daily_page.read(file)
-    old = found.old_prices
+    old = found["provider_price_old"]
     assert old.height > 5
     summary, table = price_tables.old(old)
     text = text_of(to_html(table))
@@ -219,7 +219,7 @@ def test_what_is_beyond_the_limit_of_age_stands_apart_with_its_date(market: Path
         assert f"{each['cheapest_price_usd']:.2f} {each['last_observed_at']:%Y-%m-%d}" in text, each
     (made,) = daily_page.render(found, ["latest.html"])
     assert 'id="providers-old"' in made
-    assert set(found.provider_prices["service_provider_name"]) == {"AWS"}
+    assert set(found["provider_price"]["service_provider_name"]) == {"AWS"}
 
 
 def test_without_old_prices_there_is_no_word_of_them(page: str) -> None:
