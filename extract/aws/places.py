@@ -5,15 +5,19 @@
 
 import functools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from extract.base import Context
-from warehouse.errors import SettingsError, SourceError
+from warehouse.errors import CredentialsMissing, SettingsError, SourceError
 
+Found = TypeVar("Found")
 Access = Literal["api", "bulk"]
 ACCESS_VALUES = ("auto", "api", "bulk")
+
+_without_rights: dict[tuple[object, ...], str] = {}
+"""What to note of sources, each with the environment whose credentials AWS refused; empty where it was noted."""
 
 PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
 """Entries of the indexes that are no regions: the first is in the global index, the second in China's."""
@@ -111,6 +115,35 @@ def access(settings: Mapping[str, object], *, source: str) -> Access:
         case other:
             hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
             raise SettingsError("unknown way of access", source=source, field="access", value=other, hint=hint)
+
+
+def either_access(
+    ctx: Context, source: str, through_api: Callable[[], Found], through_files: Callable[[], Found]
+) -> Found:
+    """Return what the API or the public files give, as the setting `access` says.
+
+    With access "auto" the files serve where the credentials lack a right, and the API is not called again.
+    """
+    key = (source, *_aws_environment())
+    is_auto = ctx.settings.get("access", "auto") == "auto"
+    if access(ctx.settings, source=source) == "bulk" or (is_auto and key in _without_rights):
+        return through_files()
+    try:
+        return through_api()
+    except CredentialsMissing as error:
+        if not is_auto:
+            raise
+        _without_rights[key] = f"read from the public files, as the credentials found lack a right: {error}"
+        return through_files()
+
+
+def note_of_rights(source: str) -> tuple[str, ...]:
+    """Return that the files served for want of rights; once in a process."""
+    key = (source, *_aws_environment())
+    note = _without_rights.get(key)
+    if note:
+        _without_rights[key] = ""
+    return (note,) if note else ()
 
 
 def _aws_environment() -> tuple[tuple[str, str], ...]:

@@ -115,21 +115,17 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
     if wanted is not None:
         return wanted
-    if places.access(ctx.settings, source=NAME) == "bulk":
-        return places.regions_among(_region_index(_files(ctx, places.GLOBAL)), ctx, source=NAME)
-    call = _call("regions", "pricing.GetAttributeValues", "AttributeValues", places.GLOBAL)
-    pages = call.pages(call.client(), {"ServiceCode": SERVICE, "AttributeName": "regionCode"})
-    listed = [value.get("Value", "") for page in pages for value in page[call.result]]
+    listed = places.either_access(ctx, NAME, _api_regions, lambda: [*_region_index(_files(ctx, places.GLOBAL))])
     return places.regions_among(listed, ctx, source=NAME)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
     places.check_region(scope, source=NAME)
-    if places.access(ctx.settings, source=NAME) == "bulk":
-        documents, notes = _bulk_documents(ctx, scope)
-    else:
-        documents, notes = _api_documents(ctx, scope), ()
+    documents, notes = places.either_access(
+        ctx, NAME, lambda: (_api_documents(ctx, scope), ()), lambda: _bulk_documents(ctx, scope)
+    )
+    notes = (*places.note_of_rights(NAME), *notes)
     return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=documents, notes=notes)
 
 
@@ -148,6 +144,12 @@ def _call(scope: str, operation: str, result: str, partition: places.Partition) 
         network=NETWORK_HINT,
         settings=SETTINGS_HINT,
     )
+
+
+def _api_regions() -> list[str]:
+    call = _call("regions", "pricing.GetAttributeValues", "AttributeValues", places.GLOBAL)
+    pages = call.pages(call.client(), {"ServiceCode": SERVICE, "AttributeName": "regionCode"})
+    return [value.get("Value", "") for page in pages for value in page[call.result]]
 
 
 def _api_documents(ctx: Context, scope: str) -> tuple[Document, ...]:

@@ -56,6 +56,8 @@ LAYOUT = Layout(NAME)
 
 API_OPERATION = "savingsplans.DescribeSavingsPlansOfferingRates"
 EC2_PLANS = ("Compute", "EC2Instance")
+PLAIN_FAMILIES = ("c6i", "c7g", "m5", "m6i", "m7g", "r6i", "t3")
+"""Families without accelerators, some of which every region sells."""
 PAGE_SIZE = 1000
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
@@ -116,17 +118,12 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
     places.check_region(scope, source=NAME)
-    if places.access(ctx.settings, source=NAME) == "bulk":
-        documents, notes = _bulk_documents(ctx, scope)
-    else:
-        documents, notes = _api_documents(ctx, scope), []
+    documents, notes = places.either_access(
+        ctx, NAME, lambda: _api_documents(ctx, scope), lambda: _bulk_documents(ctx, scope)
+    )
+    told = (*places.note_of_rights(NAME), *notes)
     return ScopeFetch(
-        source=NAME,
-        scope=scope,
-        observed_at=ctx.now(),
-        complete=True,
-        documents=tuple(documents),
-        notes=tuple(notes),
+        source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents), notes=told
     )
 
 
@@ -138,7 +135,7 @@ def families() -> tuple[str, ...]:
     return tuple(sorted({fact.instance_type.partition(".")[0] for fact in instance_types.read_table()}))
 
 
-def _api_documents(ctx: Context, scope: str) -> list[Document]:
+def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
     call = Call(
         source=NAME,
         scope=scope,
@@ -151,25 +148,29 @@ def _api_documents(ctx: Context, scope: str) -> list[Document]:
     )
     client = call.client()
     documents: list[Document] = []
+    empty = set(EC2_PLANS)
     for plan in (*EC2_PLANS, "SageMaker"):
-        found = 0
         parameters = {"region": scope, "savingsPlanType": plan}
-        for page, document in call.documents(ctx, client, _request(scope, plan), parameters):
+        for page, document in call.documents(ctx, client, _request(scope, plan, families()), parameters):
             documents.append(document)
-            found += len(page[call.result])
-        if plan in EC2_PLANS and not found:
-            # Every region sells both; one without would mean that a filter no longer means what it did.
-            hint = 'Check the Region Code, or set access = "bulk"'
-            message = f"{scope}: no {plan} rate of any accelerator"
-            raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
-    return documents
+            empty -= {plan} if page[call.result] else set()
+    if not empty:
+        return documents, []
+    # A region that sells accelerators sells both kinds. One without any has rates of plain machines by the same
+    # filters; where it has none of these, a filter no longer means what it did.
+    plain = call.pages(client, _request(scope, EC2_PLANS[0], PLAIN_FAMILIES))
+    if len(empty) < len(EC2_PLANS) or not any(page[call.result] for page in plain):
+        hint = 'Check the Region Code, or set access = "bulk"'
+        message = f"{scope}: no {' and no '.join(sorted(empty))} rate of any accelerator"
+        raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
+    return documents, ["no accelerator under a Compute or EC2 Instance plan; plain machines have rates"]
 
 
-def _request(scope: str, plan: str) -> Mapping[str, object]:
+def _request(scope: str, plan: str, of_families: Sequence[str]) -> Mapping[str, object]:
     filters: dict[str, Sequence[str]] = {"region": [scope]}
     request: dict[str, object] = {"serviceCodes": [SERVICES[plan]]}
     if plan in EC2_PLANS:
-        filters |= {"instanceFamily": families(), "productDescription": [LINUX], "tenancy": [SHARED]}
+        filters |= {"instanceFamily": of_families, "productDescription": [LINUX], "tenancy": [SHARED]}
         request["operations"] = [OPERATION]
     listed = [{"name": name, "values": list(values)} for name, values in filters.items()]
     return request | {"savingsPlanTypes": [plan], "filters": listed, "maxResults": PAGE_SIZE}

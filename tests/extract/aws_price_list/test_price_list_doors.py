@@ -143,6 +143,34 @@ def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, kind: str
     assert 'access = "bulk"' in caught.value.hint
 
 
+@pytest.mark.parametrize("kind", ["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"])
+def test_without_rights_the_public_files_serve(standin: aws.StandIn, ask: Ask, kind: str) -> None:
+    """Credentials for something else take no price away: the same prices, one note, and the API is called once."""
+    standin.fault("api", faults.ApiError(kind))
+    expected = rows(SOURCE.fetch(ask("bulk"), "us-east-1"))
+
+    assert "us-west-2" in SOURCE.scopes(ask("auto"))
+    looks = [SOURCE.fetch(ask("auto"), region) for region in ("us-east-1", "us-west-2")]
+
+    assert same(rows(looks[0]), expected)
+    assert [len(look.notes) for look in looks] == [1, 0]
+    assert kind in looks[0].notes[0]
+    assert "public files" in looks[0].notes[0]
+    assert standin.count("api") == 1
+
+
+def test_half_of_the_rights_is_none(standin: aws.StandIn, ask: Ask) -> None:
+    """pricing:GetAttributeValues alone lists regions, which the files then price."""
+    standin.fault("api:GetProducts", faults.ACCESS_DENIED)
+
+    assert "us-west-2" in SOURCE.scopes(ask("auto"))
+    look = SOURCE.fetch(ask("auto"), "us-west-2")
+
+    assert look.complete
+    assert rows(look).height > 0
+    assert "pricing:GetProducts" in look.notes[0]
+
+
 def test_absent_credentials_are_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     """The API door without credentials says so, before anybody is asked."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")

@@ -177,6 +177,35 @@ def test_a_kind_of_plan_without_any_rate_is_an_error(standin: aws.StandIn, ask: 
         SOURCE.fetch(ask("api"), "us-east-1")
 
 
+def test_a_region_without_accelerators_is_an_answer(standin: aws.StandIn, ask: Ask) -> None:
+    """Plain machines have rates by the same filters, so that the filters mean what they did; both ways agree."""
+    standin.savings.change(lambda rate: rate if rate.region != "us-west-2" or "m5" in rate.instance_type else None)
+
+    looks = [SOURCE.fetch(ask(door), "us-west-2") for door in DOORS]
+
+    assert [rows(look).height for look in looks] == [0, 0]
+    assert all(look.complete for look in looks)
+    assert looks[0].notes == ("no accelerator under a Compute or EC2 Instance plan; plain machines have rates",)
+
+
+def test_a_region_without_any_rate_is_an_error(standin: aws.StandIn, ask: Ask) -> None:
+    """Then nothing says that the filters still mean what they did."""
+    standin.savings.change(lambda rate: rate if rate.region != "us-west-2" else None)
+
+    with pytest.raises(SourceError, match="no Compute and no EC2Instance rate of any accelerator"):
+        SOURCE.fetch(ask("api"), "us-west-2")
+
+
+def test_without_rights_the_public_files_serve(standin: aws.StandIn, ask: Ask) -> None:
+    """Midway too; the note says which right is missing."""
+    standin.fault("savings", faults.ApiError("AccessDeniedException"), after=1)
+
+    look = SOURCE.fetch(ask("auto"), "us-east-1")
+
+    assert rows(look).equals(rows(SOURCE.fetch(ask("bulk"), "us-east-1")))
+    assert "savingsplans:DescribeSavingsPlansOfferingRates" in look.notes[0]
+
+
 @pytest.mark.parametrize("kind", ["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"])
 def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, kind: str) -> None:
     """Refused credentials are CredentialsMissing, midway too, with the action that they need."""
