@@ -121,9 +121,9 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     documents, notes = places.either_access(
         ctx, NAME, lambda: _api_documents(ctx, scope), lambda: _bulk_documents(ctx, scope)
     )
-    told = (*places.note_of_rights(NAME), *notes)
+    all_notes = (*places.note_of_rights(NAME), *notes)
     return ScopeFetch(
-        source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents), notes=told
+        source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents), notes=all_notes
     )
 
 

@@ -256,8 +256,11 @@ def _failure(error: Exception, url: str, proxy: str) -> SourceError:
 
 def _response(answer: httpx.Response, url: str, body: bytes) -> Response:
     content_type, location, date = (answer.headers.get(name, "") for name in ("Content-Type", "Location", "Date"))
+    kept = {name: value for name, value in answer.headers.items() if "cookie" not in name.lower()}
     status = answer.status_code
-    return Response(url=url, body=body, status=status, content_type=content_type, location=location, date=date)
+    return Response(
+        url=url, body=body, status=status, content_type=content_type, location=location, date=date, headers=kept
+    )
 
 
 @contextmanager

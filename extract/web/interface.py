@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """A small answer, read whole: bytes after decompression, HTTP status, content type, Location and Date if any."""
+    """A small answer, read whole: bytes after decompression, HTTP status, content type, Location and Date if any.
+
+    `headers` are all of them but cookies.
+    """
 
     url: str
     body: bytes
@@ -16,6 +19,7 @@ class Response:
     content_type: str
     location: str = ""
     date: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Web(Protocol):

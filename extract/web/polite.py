@@ -105,6 +105,14 @@ class PoliteWeb:
                 blocks = stack.enter_context(self._web.stream(url))
             yield blocks
 
+    def verdict(self, url: str) -> str:
+        """Return what the host's robots.txt says of an address, in words; it is read where it was not yet."""
+        try:
+            self._check(url)
+        except SourceError as error:
+            return f"{error.message} ({error.value})"
+        return "allowed" if self._host(url).rules is not None else "cannot be read; a documented API"
+
     @contextmanager
     def _turn(self, url: str) -> Iterator[None]:
         """Wait for the host's other requests; its pause begins at the end of this one."""

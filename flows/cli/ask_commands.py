@@ -40,6 +40,8 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
 @click.option("--output", "target", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace the output file where it is there already.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, help="Seconds until it is stopped.")
+@click.option("--shell", "in_shell", is_flag=True, help="Open the file in DuckDB's shell, or its UI, read-only.")
+@click.option("--ui", "in_browser", is_flag=True, help="Open the file in DuckDB's UI in the browser.")
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]),
@@ -56,9 +58,14 @@ def query(
     target: Path | None,
     force: bool,
     timeout: float,
+    in_shell: bool,
+    in_browser: bool,
     in_json: bool,
 ) -> Result | None:
     """Run one SELECT on the published file. It is read-only. "-" reads the SQL from stdin. --list shows the tables."""
+    if in_shell or in_browser:
+        _open(read.published().resolve(), in_browser=in_browser)
+        return None
     if not sql and not list_tables:
         raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):
@@ -112,21 +119,13 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
     return file
 
 
-@click.command("open", epilog="Example: chipledger open --ui")
-@click.option("--ui", "in_browser", is_flag=True, help="DuckDB's UI in the browser, even where its shell is installed.")
-@click.pass_obj
-def open_file(read: Reader, *, in_browser: bool) -> None:
-    """Open the published file in DuckDB's shell.
-
-    It is read-only. Where there is no shell, DuckDB's UI opens in the browser.
-    """
-    with output.errors(in_json=False):
-        file = read.published().resolve()
-        shell = None if in_browser else shutil.which("duckdb")
-        if shell:
-            # The shell on PATH and the published file, by its full path: no word of it is an option.
-            sys.exit(subprocess.run([shell, "-readonly", str(file)], check=False).returncode)  # noqa: S603
-        _serve_ui(file)
+def _open(file: Path, *, in_browser: bool) -> None:
+    """Open the published file in DuckDB's shell, read-only; where there is none, in DuckDB's UI in the browser."""
+    shell = None if in_browser else shutil.which("duckdb")
+    if shell:
+        # The shell on PATH and the published file, by its full path: no word of it is an option.
+        sys.exit(subprocess.run([shell, "-readonly", str(file)], check=False).returncode)  # noqa: S603
+    _serve_ui(file)
 
 
 def _serve_ui(file: Path) -> None:
@@ -354,4 +353,4 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
 
-COMMANDS = (query, open_file, chips, fit, benchmark, audit)
+COMMANDS = (query, chips, fit, benchmark, audit)

@@ -66,6 +66,28 @@ def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], pr
     return _result(summary)
 
 
+@command("check-live --source lambda")
+@SOURCES
+@click.option("--region", default="us-east-1", help="The one region of AWS that is fetched.")
+def check_live(read: Reader, *, names: tuple[str, ...], region: str, progress: Progress) -> Result:
+    """Fetch each source once: can it be read?
+
+    Nothing is loaded. What was received is kept below captures/ of the data directory, a bundle a source, and an
+    archive of all of them to send. Exit code 1: a source failed.
+    """
+    from flows.collect import live
+    from flows.collect.collector import Collector, LogState, utc_now
+
+    chosen = _chosen(read(), names)
+    listed = Collector(chosen, chosen.landing(), LogState(), utc_now, progress).sources(names)
+    checks, archive = live.run(chosen, listed, region, progress)
+    n_failed = sum(each.verdict == "failed" for each in checks)
+    lines = [line for each in checks for line in each.lines()]
+    lines += [f"{len(checks)} sources, {n_failed} failed", *([f"bundles: {archive}"] if archive else [])]
+    value = {"checks": [asdict(each) for each in checks], "archive": str(archive) if archive else None}
+    return Result(value, lines, is_failed=n_failed > 0)
+
+
 @command("build")
 @click.option("--new-history", is_flag=True, help="Replace a file of another or longer history; it is kept.")
 def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
@@ -223,7 +245,7 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
 
 @command("sources", cls=click.Group, invoke_without_command=True)
 def sources(read: Reader) -> Result:
-    """List the sources: kind, on or off, maximum age, what their terms say of robots and of publishing again."""
+    """List the sources: on or off, age, terms."""
     from extract import SOURCES
     from warehouse.reference.source_terms import terms_of
 
@@ -326,4 +348,4 @@ def _next_steps(name: str, tool: dict[str, Any]) -> None:
 
 
 sources.add_command(new_source)
-COMMANDS = (run, collect, build, parse, quarantine, import_files, withdraw, backfill, sources)
+COMMANDS = (run, collect, check_live, build, parse, quarantine, import_files, withdraw, backfill, sources)

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 SECTIONS = {
-    "ask": ("query", "open", "chips", "benchmark", "audit", "sources"),
-    "collect": ("run", "collect", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
+    "ask": ("query", "chips", "benchmark", "audit", "sources"),
+    "collect": ("run", "collect", "check-live", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
     "decide": ("cost", "fit", "choose", "commitments", "breakeven", "makeorbuy", "fleet"),
     "share": ("report", "mail", "alert", "export", "mcp"),
     "look_after": ("doctor", "settings", "data", "deploy"),
@@ -21,6 +21,7 @@ SECTIONS = {
 FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "document", "migrate", "maintain")} | {
     "init": ("settings", "init"),
     "new-source": ("sources", "new"),
+    "open": ("query", "--shell"),
 }
 """Former names of commands, accepted for one release with a warning, and their names now."""
 

@@ -26,19 +26,8 @@ from warehouse.log.shared_rows import name_documents
 from warehouse.schema import tables
 
 SCOPE_FETCH = (
-    "fetch_no",
-    "source",
-    "scope",
-    "observed_at",
-    "document_no",
-    "recorded_at",
-    "run_id",
-    "complete",
-    "archived",
-    "status",
-    "n_rows",
-    "n_refused",
-    "error",
+    *("fetch_no", "source", "scope", "observed_at", "document_no", "recorded_at", "run_id", "complete"),
+    *("archived", "status", "n_rows", "n_refused", "error"),
 )
 
 

@@ -113,20 +113,8 @@ NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
 
 _COLUMNS = (
-    "quarantine_id",
-    "run_id",
-    "source",
-    "scope",
-    "observed_at",
-    "gate",
-    "reason",
-    "field",
-    "value",
-    "offer_id",
-    "row_json",
-    "document_sha256",
-    "decision",
-    "decided_by",
+    *("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value"),
+    *("offer_id", "row_json", "document_sha256", "decision", "decided_by"),
 )
 
 

@@ -19,16 +19,8 @@ from warehouse.log.db import insert_rows
 from warehouse.schema import tables
 
 DOCUMENT = (
-    "document_sha256",
-    "source",
-    "scope",
-    "url",
-    "parameters",
-    "version_key",
-    "fetched_at",
-    "published_at",
-    "size_bytes",
-    "whole_size_bytes",
+    *("document_sha256", "source", "scope", "url", "parameters", "version_key", "fetched_at", "published_at"),
+    *("size_bytes", "whole_size_bytes"),
     *(f"whole_{name}" for name in WHOLE_HASHES),
 )
 

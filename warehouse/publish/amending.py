@@ -50,18 +50,9 @@ Of several writers one may record a smaller number after a larger one.
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
 FULL_TABLES = (
-    "meta.build",
-    "meta.chain_before",
-    "core.source",
-    "core.offer",
-    "core.offer_unit",
-    "core.scope_run",
-    "core.quarantine",
-    "core.sighting",
-    "core.usd_rate",
-    "ref.current_instance_type",
-    "core.first_look",
-    "core.silent_import",
+    *("meta.build", "meta.chain_before", "core.source", "core.offer", "core.offer_unit", "core.scope_run"),
+    *("core.quarantine", "core.sighting", "core.usd_rate", "ref.current_instance_type", "core.first_look"),
+    *("core.silent_import",),
 )
 """Tables and views that an excerpt shows whole."""
 RESTRICTED_TABLES = {

@@ -1,0 +1,284 @@
+"""One live look at each source, what came of it, and a bundle of all that was received: `chipledger check-live`.
+
+Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory, with each
+document as received and `bundle.json`: the answers' status and headers (without cookies), the verdict of robots.txt,
+versions, and what was read. tests/extract/test_bundles.py reads every bundle there again, so that a failed one is the
+test of its repair. The last well one is what the next look is compared with; before there is any, the shape is that of
+the documents that the source was written for, and prices are those of the published file.
+"""
+
+import json
+import platform
+import tarfile
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from extract.base import Source, failing_alone
+from extract.web.interface import Response
+from flows.collect.collector import Collector, LogState, check, utc_now
+from flows.collect.inspect_document import differences, known_shapes, shape_of
+from flows.config.settings import Settings
+from flows.shared import Progress, redact
+from flows.shared.output import as_json
+from warehouse.documents import Document
+from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
+from warehouse.schema.tables import IDENTITY
+
+if TYPE_CHECKING:
+    from extract.web.interface import Web
+
+FOLDER, MANIFEST = "captures", "bundle.json"
+MAX_MOVED = 2.0
+"""All prices together moved by such a factor: another unit or currency, and no market."""
+MAX_SHOWN = 12
+ENDINGS = {b"<": "html", b"{": "json", b"[": "json", b"\x1f": "gz"}
+
+
+@dataclass(kw_only=True)
+class Check:
+    """What came of one source: `verdict` is well, changed (read, in another shape), failed or left out."""
+
+    source: str
+    scope: str = ""
+    verdict: str = "well"
+    robots: str = "its own client"
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    n_bytes: int = 0
+    seconds: float = 0.0
+    rows: int = 0
+    facts: int = 0
+    refused: int = 0
+    lowest: str = ""
+    highest: str = ""
+    against_known: str = "no price known before"
+    error: str = ""
+    differences: list[str] = field(default_factory=list)
+    bundle: str = ""
+
+    def lines(self) -> list[str]:
+        """Return the check as a person reads it: one line, the error, and what differs."""
+        status = ", ".join(dict.fromkeys(str(answer["status"]) for answer in self.answers)) or "no answer"
+        prices = f", {self.lowest} to {self.highest} ({self.against_known})" if self.rows else ""
+        read = f"{self.rows} rows{prices}, {self.facts} facts, {self.refused} refused"
+        found = f"robots.txt: {self.robots}; {status}; {self.n_bytes:,} bytes; {self.seconds:.1f} s; {read}"
+        shown = self.differences[:MAX_SHOWN]
+        more = len(self.differences) - len(shown)
+        return [
+            f"{self.verdict:8} {self.source:24} {'' if self.verdict == 'left out' else found}".rstrip(),
+            *([f"    {self.error}"] if self.error else []),
+            *(f"    {line}" for line in shown),
+            *([f"    and {more} more, in {self.bundle}/{MANIFEST}"] if more > 0 else []),
+        ]
+
+
+@dataclass
+class Recorder:
+    """A web that notes each answer to a request, and keeps the bodies of small ones."""
+
+    web: "Web"
+    answers: list[Response] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.web, name)
+        if name not in ("get", "post"):
+            return found
+
+        def noted(*arguments: Any, **named: Any) -> Response:
+            answer: Response = found(*arguments, **named)
+            self.answers.append(answer)
+            return answer
+
+        return noted
+
+
+def run(
+    settings: Settings, sources: Iterable[Source], region: str, progress: Progress
+) -> tuple[list[Check], Path | None]:
+    """Look at each source once, side by side; return what came of them, and the archive of all bundles, if any."""
+    collector = Collector(settings, settings.landing(), LogState(), utc_now, progress)
+    folder = settings.data_dir / FOLDER
+    with ThreadPoolExecutor(max_workers=settings.workers) as pool:
+        checks = list(pool.map(lambda source: one(collector, source, region, folder), sources))
+    made = [Path(each.bundle) for each in checks if each.bundle]
+    if not made:
+        return checks, None
+    archive = folder / f"bundles-{utc_now():%Y%m%dT%H%M%SZ}.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        for path in made:
+            packed.add(path, arcname=str(path.relative_to(folder)))
+    return checks, archive
+
+
+def one(collector: Collector, source: Source, region: str, folder: Path) -> Check:
+    """Return what came of one source, and write its bundle."""
+    found = Check(source=source.name)
+    context = collector.context(source)
+    recorder = Recorder(context.web)
+    ctx = replace(context, web=recorder)
+    documents: tuple[Document, ...] = ()
+    begun = time.monotonic()
+    last = _last_well(folder / source.name)
+    try:
+        if source.polite:
+            found.robots = context.web.verdict(str(ctx.settings.get("url") or source.url))  # type: ignore[attr-defined]  # it is a PoliteWeb
+        with failing_alone(source.name, found.scope):
+            scopes = (region,) if "regions" in source.settings and source.provider == "AWS" else source.scopes(ctx)
+            found.scope = scopes[0]
+            documents = source.fetch(ctx, found.scope).documents
+            rows = _read(source, documents, found)
+        _compare(found, rows, _rows_of(source, last) if last else _published(collector.settings, source.name))
+    except CredentialsMissing as error:
+        found.verdict, found.error = "left out", redact.hide(str(error))
+    except SourceError as error:
+        found.verdict, found.error = "failed", redact.hide(str(error))
+    found.seconds = round(time.monotonic() - begun, 1)
+    bodies = [document.body for document in documents] or [answer.body for answer in recorder.answers]
+    found.n_bytes = sum(map(len, bodies))
+    found.answers = [{"url": each.url, "status": each.status, "headers": {**each.headers}} for each in recorder.answers]
+    found.answers += [{"url": each.url, "status": each.status} for each in documents if not recorder.answers]
+    if bodies:
+        lines = sorted({line for body in bodies for line in shape_of(body)})
+        before = _manifest(last)["shape"] if last else known_shapes().get(source.name, lines)
+        found.differences = differences(before, lines)
+        if found.differences and found.verdict == "well" and last:
+            found.verdict = "changed"
+        found.bundle = str(_write(folder, found, documents, bodies, lines))
+    return found
+
+
+def _read(source: Source, documents: Iterable[Document], found: Check) -> pl.DataFrame:
+    """Return the rows of the documents; raise LayoutChanged where the gates refuse too many, or nothing is there."""
+    from warehouse.log.gates import row_gate
+
+    parsed = [source.parse(document) for document in documents][: 1 if source.other_urls else None]
+    for each in parsed:
+        check(each)
+    rows = pl.concat([row_gate(each.rows)[0] for each in parsed], how="diagonal")
+    found.rows, found.facts = len(rows), sum(len(frame) for each in parsed for frame in each.facts.values())
+    found.refused = sum(len(each.rows) + len(each.refused) for each in parsed) - len(rows)
+    if not found.rows and not found.facts and source.name not in MAY_BE_EMPTY:
+        raise LayoutChanged("neither prices nor facts", source=source.name, field="rows", value=0)
+    prices = rows["unit_price"].sort()
+    found.lowest, found.highest = (f"{prices[at]:f}".rstrip("0") for at in (0, -1)) if found.rows else ("", "")
+    return rows
+
+
+MAY_BE_EMPTY = ("aws_capacity_blocks", "aws_spot")
+"""Sources of what may be sold out, or not sold in a region."""
+
+
+def _compare(found: Check, rows: pl.DataFrame, before: pl.DataFrame | None) -> None:
+    """Say how the prices stand to those known; raise LayoutChanged where all of them moved by a factor."""
+    if before is None or not found.rows:
+        return
+    keys = [name for name in IDENTITY if name in before.columns and name in rows.columns]
+    old = before.select(*keys, pl.col("unit_price").cast(pl.Float64).alias("old"))
+    joined = rows.with_columns(pl.col("unit_price").cast(pl.Float64)).join(old, on=keys, nulls_equal=True)
+    ratios = (joined["unit_price"] / joined["old"]).to_list()
+    if not ratios:
+        found.against_known = f"none of {len(before)} known prices is there"
+        return
+    n_moved = sum(abs(ratio - 1) > 1e-9 for ratio in ratios)
+    middle = median(ratios)
+    found.against_known = f"{len(ratios)} of {len(before)} known, {n_moved} moved, their median x {middle:.3g}"
+    if not 1 / MAX_MOVED <= middle <= MAX_MOVED:
+        message = f"all prices moved together: {found.against_known}"
+        raise LayoutChanged(message, source=found.source, field="unit_price", value=f"{middle:.3g}")
+
+
+def _published(settings: Settings, source: str) -> pl.DataFrame | None:
+    """Return the last prices of a source in the published file; None where there is none."""
+    import duckdb
+
+    file = settings.data_dir / "prices.duckdb"
+    if not file.exists():
+        return None
+    columns = ", ".join(f"o.{name}" for name in IDENTITY)
+    query = f"""
+        select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
+        where h.valid_to is null and h.unit_price is not null and h.source = ?
+    """
+    try:
+        with duckdb.connect(str(file), read_only=True) as con:
+            found = con.execute(query, [source]).pl()
+    except duckdb.Error:  # a file of another version
+        return None
+    return found if len(found) else None
+
+
+# --- bundles
+
+
+def _write(folder: Path, found: Check, documents: Iterable[Document], bodies: list[bytes], lines: list[str]) -> Path:
+    place = folder / found.source / f"{utc_now():%Y%m%dT%H%M%S%fZ}"
+    place.mkdir(parents=True)
+    names = [f"document-{n}.{ENDINGS.get(body.lstrip()[:1], 'txt')}" for n, body in enumerate(bodies, start=1)]
+    for name, body in zip(names, bodies, strict=True):
+        (place / name).write_bytes(body)
+    kept = [
+        {"file": name, "url": each.url, "parameters": {**each.parameters}, "fetched_at": each.fetched_at}
+        for name, each in zip(names, documents, strict=False)
+    ]
+    versions = {"chipledger": version("chipledger"), "python": platform.python_version()}
+    content = asdict(found) | {"documents": kept, "files": names, "shape": lines, "versions": versions}
+    (place / MANIFEST).write_text(redact.hide(as_json(content, indent=1)) + "\n", encoding="utf-8")
+    return place
+
+
+def bundles(folder: Path) -> list[Path]:
+    """Return every bundle below a folder, oldest first."""
+    return sorted(path.parent for path in folder.glob(f"*/*/{MANIFEST}"))
+
+
+def read_bundle(source: Source, bundle: Path) -> Check:
+    """Read the documents of a bundle again; raise LayoutChanged where they cannot be read."""
+    found = Check(source=source.name)
+    _read(source, _documents(source, bundle), found)
+    return found
+
+
+def _manifest(bundle: Path) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = json.loads((bundle / MANIFEST).read_text(encoding="utf-8"))
+    return content
+
+
+def _documents(source: Source, bundle: Path) -> list[Document]:
+    content = _manifest(bundle)
+    listed = content["documents"] or [
+        {"file": name, "url": source.url, "parameters": {}, "fetched_at": datetime.now(UTC).isoformat()}
+        for name in content["files"]
+    ]
+    return [
+        Document(
+            source=source.name, scope=content["scope"], url=each["url"], parameters=each["parameters"],
+            body=(bundle / each["file"]).read_bytes(), fetched_at=datetime.fromisoformat(each["fetched_at"]),
+        )
+        for each in listed
+    ]  # fmt: skip
+
+
+def _last_well(folder: Path) -> Path | None:
+    """Return the newest bundle of a source that was well or changed; None where there is none that can be read."""
+    for bundle in sorted(folder.glob("*"), reverse=True):
+        try:
+            if _manifest(bundle)["verdict"] in ("well", "changed"):
+                return bundle
+        except (OSError, ValueError, KeyError):
+            continue
+    return None
+
+
+def _rows_of(source: Source, bundle: Path) -> pl.DataFrame | None:
+    try:
+        return _read(source, _documents(source, bundle), Check(source=source.name))
+    except (ChipledgerError, OSError, ValueError, KeyError):
+        return None

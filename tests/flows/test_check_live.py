@@ -1,0 +1,240 @@
+"""`chipledger check-live` over servers that answer as captured: all well; then harmed, one at a time: each is named.
+
+The bundle of a failed source, read again, fails in the same way: it is the test of the repair.
+"""
+
+import json
+import re
+import tarfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from neoclouds.case import cases
+from neoclouds.servers import FORBIDDEN, Site, keys, open_sites
+from standin import aws, ec2, faults
+
+import extract.web.http
+import extract.web.polite
+from extract import SOURCES, source_named
+from flows.cli.main import main
+from flows.collect import live
+from flows.collect.inspect_document import differences, shape_of
+from flows.config.settings import Settings
+from warehouse.errors import LayoutChanged
+
+CASES = {case.source.name: case for case in cases()}
+AWS_LIVE = ("aws_price_list", "aws_savings_plans", "aws_spot", "aws_capacity_blocks", "aws_instance_types")
+RENAMED = [(name, case.renamed[name == "nebius"]) for name, case in CASES.items() if case.renamed]
+"""Of each source one text (a column, a field, a heading) without which nothing may be read; of Nebius the second."""
+TRANSPORT = {
+    "gone": (404, b"gone"), "forbidden": (403, b"no"), "broken": (500, b"oops"), "empty": b"", "no JSON": b"not json",
+    "another page": b"<!DOCTYPE html><html><body>Sign in</body></html>", "no rows": b"{}", "a list of nothing": b"[]",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pauses on this machine, and no patience."""
+    retries = extract.web.http.Retries(attempts=1)
+    monkeypatch.setattr(extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries))
+    monkeypatch.setattr(extract.web.polite, "PoliteWeb", partial(extract.web.polite.PoliteWeb, spare_loopback=False))
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    for name, value in keys(list(CASES.values())).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def sites(shared: Path) -> Iterator[dict[str, Site]]:
+    """A site for each provider, which answers with its capture where one is read by the same scope."""
+    with open_sites(list(CASES.values())) as found:
+        for name, site in found.items():
+            pages = sorted((shared / "data/captures/neoclouds" / name).glob("*.html"))
+            site.body = pages[-1].read_bytes() if pages and name != "digitalocean" else None
+        yield found
+
+
+def settings(folder: Path, sites: dict[str, Site], **others: Any) -> Settings:
+    own = {name: site.settings for name, site in sites.items()}
+    return Settings(data_dir=folder, sources={**own, **others})
+
+
+def check(folder: Path, sites: dict[str, Site], *names: str, **others: Any) -> dict[str, live.Check]:
+    """Check these sources, or all with a site."""
+    chosen = settings(folder, sites, **others)
+    sources = [source_named(name) for name in names or sites]
+    checks, _ = live.run(chosen, sources, "us-east-1", lambda message: None)
+    return {each.source: each for each in checks}
+
+
+def bundle_fails(found: live.Check) -> bool:
+    """Return whether a bundle, read again as the test of bundles does, is refused."""
+    try:
+        live.read_bundle(source_named(found.source), Path(found.bundle))
+    except LayoutChanged:
+        return True
+    return False
+
+
+def test_all_are_well_and_a_bundle_each_says_so(sites: dict[str, Site], tmp_path: Path) -> None:
+    """Rows, prices, bytes, the verdict of robots.txt; and each bundle reads again as it did."""
+    found = check(tmp_path, sites)
+
+    assert {name: each.verdict for name, each in found.items()} == dict.fromkeys(sites, "well")
+    for name, each in found.items():
+        assert (each.robots, each.error) == ("allowed", "")
+        assert each.rows > 0
+        assert each.n_bytes > 100
+        again = live.read_bundle(source_named(name), Path(each.bundle))
+        assert (again.rows, again.lowest, again.highest) == (each.rows, each.lowest, each.highest)
+    assert len(live.bundles(tmp_path / "captures")) == len(sites) == 21
+    assert (found["lambda"].rows, found["coreweave"].rows, found["hyperstack"].rows) == (28, 41, 30)
+
+
+def test_the_second_time_they_are_compared_with_the_first(sites: dict[str, Site], tmp_path: Path) -> None:
+    """A new field is told and no failure; a price that moved is counted."""
+    check(tmp_path, sites, "verda")
+    answer = CASES["verda"].body.replace(b'"currency"', b'"region_note": "x", "currency"')
+    sites["verda"].body = answer
+
+    (found,) = check(tmp_path, sites, "verda").values()
+
+    assert (found.verdict, found.error) == ("changed", "")
+    assert found.differences == ["+ [].region_note: text"]
+    assert ", 0 moved, their median x 1" in found.against_known
+
+
+def test_prices_that_all_moved_by_a_factor_fail(sites: dict[str, Site], tmp_path: Path) -> None:
+    """Cents for dollars can be read and are wrong."""
+    check(tmp_path, sites, "lambda")
+    text = (sites["lambda"].body or b"").decode()
+    sites["lambda"].body = re.sub(r"\$(\d+\.\d+)", lambda price: f"${float(price[1]) * 8:.2f}", text).encode()
+
+    (found,) = check(tmp_path, sites, "lambda").values()
+
+    assert found.verdict == "failed"
+    assert "all prices moved together" in found.error
+    assert "x 8" in found.error
+
+
+@pytest.mark.parametrize(("name", "text"), RENAMED)
+def test_a_form_that_changed_is_named(sites: dict[str, Site], tmp_path: Path, name: str, text: str) -> None:
+    """Failed, with what differs, a bundle, and the bundle fails as a test."""
+    check(tmp_path, sites, name)
+    before = (sites[name].body or CASES[name].body).decode()
+    if text not in before:
+        sites[name].body, before = None, CASES[name].body.decode()
+    sites[name].body = before.replace(text, f"x{text[1:]}").encode()
+
+    (found,) = check(tmp_path, sites, name).values()
+
+    assert found.verdict == "failed"
+    assert name in found.error
+    assert bundle_fails(found)
+    assert json.loads((Path(found.bundle) / "bundle.json").read_text())["verdict"] == "failed"
+
+
+@pytest.mark.parametrize("harm", TRANSPORT)
+def test_what_is_no_answer_is_named(sites: dict[str, Site], tmp_path: Path, harm: str) -> None:
+    """Whether a bundle can be kept depends on whether there were bytes."""
+    answer = TRANSPORT[harm]
+    harmed = {name: sites[name] for name in ("lambda", "vultr")}
+    for site in harmed.values():
+        object.__setattr__(site.case, "answers", None)
+        site.body = answer if isinstance(answer, bytes) else b"x"
+        site._answer = partial(_answer, site._answer, answer)  # type: ignore[method-assign]
+
+    found = check(tmp_path, harmed)
+
+    for each in found.values():
+        assert each.verdict == "failed"
+        assert each.error
+        assert not each.bundle or bundle_fails(each)
+
+
+def _answer(plain: Any, answer: Any, path: str) -> Any:
+    found = plain(path)
+    if path == "/robots.txt":
+        return found
+    status, body = answer if isinstance(answer, tuple) else (200, answer)
+    return type(found)(status=status, body=body)
+
+
+def test_a_site_that_forbids_robots_is_named(sites: dict[str, Site], tmp_path: Path) -> None:
+    """Nothing was received, so that there is no bundle."""
+    sites["crusoe"].robots = FORBIDDEN
+
+    (found,) = check(tmp_path, sites, "crusoe").values()
+
+    assert (found.verdict, found.bundle) == ("failed", "")
+    assert found.robots.startswith("its robots.txt forbids it")
+
+
+def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path) -> None:
+    """One region each, through the API; a refusal is named, missing credentials leave a source out."""
+    where = {name: {"bulk_url": standin.url} for name in AWS_LIVE[:2]}
+    found = check(tmp_path, {}, *AWS_LIVE, **where)
+
+    assert {name: each.verdict for name, each in found.items()} == dict.fromkeys(AWS_LIVE, "well")
+    assert found["aws_price_list"].scope == "us-east-1"
+    standin.fault("ec2:DescribeSpotPriceHistory", ec2.INTERNAL_ERROR)
+    standin.fault("ec2:DescribeInstanceTypes", ec2.UNAUTHORIZED)
+    standin.fault("api", faults.Html())
+    found = check(tmp_path, {}, *AWS_LIVE[:1], *AWS_LIVE[2:3], *AWS_LIVE[4:], **where)
+    verdicts = [found[name].verdict for name in ("aws_price_list", "aws_spot", "aws_instance_types")]
+    assert verdicts == ["failed", "failed", "left out"]
+
+
+def test_the_command_prints_a_line_each_and_exits_with_one(sites: dict[str, Site], tmp_path: Path) -> None:
+    """One source well and one not: one line each, an archive of the bundles, and no cookie in any."""
+    sites["crusoe"].body = (sites["crusoe"].body or b"").replace(b"GPU", b"Xpu")
+    file = tmp_path / "chipledger.toml"
+    tables = [f'[sources.{name}]\nenabled = true\nurl = "{sites[name].url}"\n' for name in ("lambda", "crusoe")]
+    file.write_text(f'data_dir = "{tmp_path / "data"}"\n' + "".join(tables))
+    call = ["--settings", str(file), "check-live", "--source", "lambda", "--source", "crusoe"]
+
+    shown = CliRunner().invoke(main, call)
+    in_json = CliRunner().invoke(main, [*call, "--json"])
+
+    assert (shown.exit_code, in_json.exit_code) == (1, 1)
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("well     lambda ")
+    assert "28 rows" in lines[0]
+    assert any(line.startswith("failed   crusoe ") for line in lines)
+    assert "2 sources, 1 failed" in lines
+    archive = Path(json.loads(in_json.stdout)["archive"])
+    with tarfile.open(archive) as packed:
+        names = packed.getnames()
+    assert sum(name.endswith("bundle.json") for name in names) == 2
+    assert "set-cookie" not in str(json.loads(in_json.stdout)).lower()
+
+
+def test_the_shapes_of_the_package_are_those_of_the_fixtures() -> None:
+    """`python tools/shapes.py` writes them."""
+    from doc_blocks import script
+
+    file = Path(live.__file__).parents[2] / "extract" / "shapes.json"
+    assert file.read_text(encoding="utf-8") == script("shapes").text()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "differs"),
+    [(b'{"a": [{"b": 1}]}', b'{"a": [{"b": "1"}]}', ["- a[].b: number", "+ a[].b: text"]),
+     (b'{"a": {"x-1": {"b": 1}}}', b'{"a": {"x-2": {"b": 2}}}', []),
+     (b'[{"b": 1}]', b'[{"b": null}, {"b": 2}]', ["- [].b: number", "+ [].b: null or number"]),
+     (b"<html><h1>GPU</h1><table><th>Price</table></html>", b"<html><h1>GPU</h1><table><th>Cost</table></html>",
+      ["- column: Price", "+ column: Cost"]),
+     (b"<a><b>1</b></a>", b"<a><b>2</b><c/></a>", ["+ /a/c"]), (b"", b"\xff", [])],
+)  # fmt: skip
+def test_a_shape_has_no_values(before: bytes, now: bytes, differs: list[str]) -> None:
+    """Fields with their types, columns, headings; a map of names is one."""
+    assert differences(shape_of(before), shape_of(now)) == differs
+
+
+def test_every_source_is_checked_by_the_harms() -> None:
+    """At least thirty of them."""
+    assert len(RENAMED) + len(TRANSPORT) + 3 >= 30
+    assert {name for name, _ in RENAMED} | {"massedcompute"} >= set(CASES) & {source.name for source in SOURCES}
