@@ -18,6 +18,7 @@ PACKAGES = ("flows", "extract", "transform", "reports", "warehouse")
 ALLOWED = {
     "extract": (
         "extract", "warehouse.documents", "warehouse.errors", "warehouse.reference.accelerators",
+        "warehouse.reference.cloud_machines",
         "warehouse.reference.instance_types", "warehouse.reference.source_terms", "warehouse.reference.table",
         "warehouse.reference.throughput",
         "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.schema.vocabulary",

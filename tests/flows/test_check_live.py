@@ -90,7 +90,7 @@ def test_all_are_well_and_a_bundle_each_says_so(sites: dict[str, Site], tmp_path
         assert each.n_bytes > 100
         again = live.read_bundle(source_named(name), Path(each.bundle))
         assert (again.rows, again.lowest, again.highest) == (each.rows, each.lowest, each.highest)
-    assert len(live.bundles(tmp_path / "captures")) == len(sites) == 21
+    assert len(live.bundles(tmp_path / "captures")) == len(sites) == 24
     assert (found["lambda"].rows, found["coreweave"].rows, found["hyperstack"].rows) == (28, 41, 30)
 
 
