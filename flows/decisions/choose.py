@@ -3,7 +3,9 @@
 Every figure comes from mart.choice; nothing is scored here.
 """
 
+import csv
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +19,6 @@ from warehouse.errors import SettingsError
 
 HORIZON_MONTHS = 12
 
-CHECKLIST_TITLE = "AWS Trainium vs NVIDIA H100: Cost, Performance, and Migration Trade-Offs for ML Teams"
-FRAMEWORK_TITLE = "an article on AWS Trainium 3 and NVIDIA H200 and B200"
-MATRIX_TITLE = "AWS Trainium3 vs NVIDIA H100: AI Training Cost and Performance in 2026"
-
 
 class Question(NamedTuple):
     """One question of a published checklist: its text, the setting that answers it, what for, and who asks it."""
@@ -31,58 +29,8 @@ class Question(NamedTuple):
     origin: str
 
 
-QUESTIONS = (
-    Question(
-        "How much a month goes into this?",
-        "monthly_spend",
-        "USD a month between the best option and the runner-up",
-        CHECKLIST_TITLE,
-    ),
-    Question(
-        "How many weeks may a migration take?",
-        "weeks_of_migration",
-        "whether it ends before weeks_to_production; its cost: chipledger breakeven",
-        CHECKLIST_TITLE,
-    ),
-    Question(
-        "In how many weeks must it run?", "weeks_to_production", "compared with weeks_of_migration", CHECKLIST_TITLE
-    ),
-    Question(
-        "For how long is this wanted, and may one commit?",
-        "horizon_months",
-        "longer commitments, and trainings that take longer, are left out",
-        CHECKLIST_TITLE,
-    ),
-    Question(
-        "Is the work steady or in bursts?",
-        "share_of_use",
-        "commitments are charged for hours that nobody uses",
-        CHECKLIST_TITLE,
-    ),
-    Question(
-        "May the work be interrupted?",
-        "tolerates_interruption",
-        "spot counts only then, with spot_loss",
-        FRAMEWORK_TITLE,
-    ),
-    Question(
-        "What do interruptions cost?", "spot_loss", "spot is charged for the hours that it loses", FRAMEWORK_TITLE
-    ),
-    Question("One cloud, or any?", "providers", "all other providers are left out", MATRIX_TITLE),
-    Question(
-        "How many tokens a day are served?",
-        "tokens_per_day",
-        "whole units are paid for, whether the load fills them or not",
-        FRAMEWORK_TITLE,
-    ),
-    Question("How long is the training?", "training_tokens", "time and cost of the whole training", MATRIX_TITLE),
-    Question(
-        "How fast must it answer?",
-        "interactivity",
-        "only rates measured at that speed for each user count",
-        CHECKLIST_TITLE,
-    ),
-)
+_LINES = (files("flows.decisions") / "questions.csv").read_text(encoding="utf-8").splitlines()
+QUESTIONS = tuple(Question(**row) for row in csv.DictReader(_LINES))
 
 JUDGEMENTS = (
     "breadth of the ecosystem and of its community",

@@ -24,17 +24,22 @@ AS_THEY_ARE = ("claim_id", "title", "place", "metric", "value", "low", "high", "
 ARTICLE_NAMES = ("article", "seed_file")
 """Columns that may name the text that a claim is from."""
 
-UNITS: Mapping[str, tuple[str, float]] = {
-    "USD": ("money", 1), "USD/h": ("price", 1), "USD/hour": ("price", 1), "USD/month": ("monthly price", 1),
-    "USD per 1M tokens": ("cost", 1), "USD/M": ("cost", 1), "USD per 1K tokens": ("cost", 1000),
-    "TFLOPS": ("speed", 1), "TFLOP/s": ("speed", 1), "PFLOPS": ("speed", 1000), "PFLOP/s": ("speed", 1000),
-    "GB": ("memory", 1), "GiB": ("memory", 1), "TB": ("memory", 1000),
-    "GB/s": ("bandwidth", 0.001), "TB/s": ("bandwidth", 1), "W": ("power", 1), "kW": ("power", 1000),
-    "percent": ("percent", 1), "%": ("percent", 1), "x": ("ratio", 1),
-    "tokens/s": ("rate", 1), "tokens/s/chip": ("rate", 1), "tokens/s/NeuronCore": ("rate", 1),
-    "tokens/s/core": ("rate", 1),
-    "tokens/s/GPU": ("rate", 1), "tok/s": ("rate", 1), "tokens": ("tokens", 1), "days": ("days", 1),
-}  # fmt: skip
+_BY_KIND: Mapping[str, Mapping[str, float]] = {
+    "money": {"USD": 1},
+    "price": {"USD/h": 1, "USD/hour": 1},
+    "monthly price": {"USD/month": 1},
+    "cost": {"USD per 1M tokens": 1, "USD/M": 1, "USD per 1K tokens": 1000},
+    "speed": {"TFLOPS": 1, "TFLOP/s": 1, "PFLOPS": 1000, "PFLOP/s": 1000},
+    "memory": {"GB": 1, "GiB": 1, "TB": 1000},
+    "bandwidth": {"GB/s": 0.001, "TB/s": 1},
+    "power": {"W": 1, "kW": 1000},
+    "percent": {"percent": 1, "%": 1},
+    "ratio": {"x": 1},
+    "rate": dict.fromkeys((*(f"tokens/s{of}" for of in ("", "/chip", "/NeuronCore", "/core", "/GPU")), "tok/s"), 1),
+    "tokens": {"tokens": 1},
+    "days": {"days": 1},
+}
+UNITS = {unit: (kind, factor) for kind, units in _BY_KIND.items() for unit, factor in units.items()}
 """Units that figures are computed in: what they measure, and what one is of the first unit of that kind."""
 
 DIMENSIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
