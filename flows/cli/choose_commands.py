@@ -87,7 +87,11 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
 @click.option(
     "--spot-loss", type=SHARE, help="Share of spot hours that interruptions cost; without it spot is not ranked."
 )
-@click.option("--share-of-use", type=SHARE, help="Hours used of the hours committed [1].")
+@click.option(
+    "--share-of-use",
+    type=SHARE,
+    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
+)
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
@@ -165,7 +169,7 @@ def _winner(row: Mapping[str, Any]) -> Iterator[str]:
         f"{', NEVER SEEN OBTAINABLE' if row['is_never_seen_obtainable'] else ''}; {row['source_url']}"
     )
     if row["commitment_class"] not in ("none", "interruptible"):
-        yield f"    paid for whole, and counted as used in {row['running_share']:.0%} of its hours (share_of_use)"
+        yield f"    paid for its whole term, and used in {row['running_share']:.2%} of its hours (share_of_use)"
     if row["runner_up"]:
         clear = "" if row["is_clear"] else ", ranges overlap"
         stale = "" if row["runner_up_is_current"] else ", NOT CURRENT"

@@ -17,7 +17,11 @@ DAY = click.DateTime(["%Y-%m-%d"])
 SHARE = click.FloatRange(min=0, max=1, min_open=True)
 POSITIVE = click.FloatRange(min=0, min_open=True)
 NOT_NEGATIVE = click.FloatRange(min=0)
-COMMITMENT_USE = click.option("--commitment-use", type=SHARE, default=1.0, help="Hours used of the hours committed.")
+COMMITMENT_USE = click.option(
+    "--commitment-use",
+    type=SHARE,
+    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
+)
 SPOT_LOSS = click.option(
     "--spot-loss",
     "spot_running_share",

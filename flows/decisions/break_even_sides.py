@@ -31,7 +31,7 @@ class Use:
     """How both sides are used, alike: share of the measured rate, and shares of paid hours that run."""
 
     utilisation: float = 1.0
-    commitment_use: float = 1.0
+    commitment_use: float | None = None
     spot_running_share: float = 1.0
 
 
@@ -262,8 +262,8 @@ def price(con: duckdb.DuckDBPyConnection, side: Side, use: Use) -> dict[str, Any
         con,
         "select accelerator_name, form_factor, service_provider_name, purchase_option, commitment_class, "
         "capacity_class, region_id, instance_type, unit_accelerators, median_price_usd, cost.paid_rate("
-        "median_price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot else $committed end) "
-        "as paid_rate_usd, is_current, last_observed_at, source as price_source, "
+        "median_price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot "
+        "else coalesce($committed, 1.0) end) as paid_rate_usd, is_current, last_observed_at, source as price_source, "
         f"document_sha256 as price_document_sha256, offer_id from int.cost_price where {FILTER} "
         "order by price_rank nulls last, age_days, offer_id limit 1",
         {**side.values, "spot": use.spot_running_share, "committed": use.commitment_use},

@@ -123,12 +123,12 @@ def _inputs(decision: DecisionSettings) -> dict[str, Any]:
     }
 
 
-def _share(decision: DecisionSettings) -> float:
-    """Return the share of committed hours that are used: 1 where none is stated, which the answer then shows."""
+def _share(decision: DecisionSettings) -> float | None:
+    """Return the share of committed hours that are used, by whatever runs there; None where none is stated."""
     use = decision.share_of_use
     if isinstance(use, Spread):
         return sum(weight * share for weight, share in zip(cover.SWANSON, (use.low, use.likely, use.high), strict=True))
-    return 1.0 if use is None else use
+    return use
 
 
 def _workload(con: duckdb.DuckDBPyConnection, workload: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:

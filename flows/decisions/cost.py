@@ -37,9 +37,12 @@ usd_per_million_at_load
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """How what is bought is used: shares of paid hours that run, a price to beat, and costs next to the chips."""
+    """How what is bought is used: shares of paid hours that run, a price to beat, and costs next to the chips.
 
-    commitment_use: float = 1.0
+    With `commitment_use` None a training pays for its whole term, and serving uses every hour of one.
+    """
+
+    commitment_use: float | None = None
     spot_running_share: float = 1.0
     beat: float | None = None
     added: tuple[Added, ...] = ()

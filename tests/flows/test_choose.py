@@ -26,7 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return choice_folder(tmp_path_factory) / "prices.duckdb"
 
 
-def choice(file: Path, months: float, *, used: float = 1, spot: str = "false, null", providers: str = "['AWS']",
+def choice(file: Path, months: float, *, used: float | str = 1, spot: str = "false, null", providers: str = "['AWS']",
            tokens: str = "1e10") -> dict[str, Any]:  # fmt: skip
     (found,) = lines(file, f"from mart.choice('training', '{MODEL}', {tokens}, null, {months}, {used}, {spot}, "
                      f"{providers}, null, 1.0, 0.0, 1.0, null) where benchmark_family = 'own'")  # fmt: skip
@@ -69,6 +69,29 @@ def test_what_is_committed_to_is_paid_used_or_not(file: Path) -> None:
     found = choice(file, 12, used=0.5)
     assert told(found) == ("H200", "on_demand", "none")
     assert found["usd_per_million"] == pytest.approx(usd(63.296 / 8, H200_RATE))
+
+
+def test_a_term_costs_its_term(file: Path) -> None:
+    """10^10 tokens take 14.5 days; a year owes 38 x 8,760 = 332,880 unless other work fills it: a block wins.
+
+    The term is the same however fast the training is, and a training of two years owes two.
+    """
+    found = choice(file, 12, used="null")
+    assert told(found) == ("H100", "capacity_block", "under_a_year")
+    assert found["runner_up"] == "H200 SXM AWS on_demand none"
+
+    def owed(tokens: str) -> dict[str, tuple[float, float, float, float]]:
+        options = lines(file, f"from mart.training_run_cost('{MODEL}', {tokens}, 0, 1, null, 1, null, 'bf16') "
+                              "where purchase_option in ('reserved', 'savings_plan')")  # fmt: skip
+        return {row["purchase_option"]: (row["training_usd_low"], row["training_usd_median"], row["training_usd_high"],
+                                         row["running_share"]) for row in options}  # fmt: skip
+
+    days = 1e10 / (8 * H100_RATE * 86400)
+    for tokens, terms in (("1e10", 1), ("3e11", 2)):
+        for option, hourly in (("reserved", 38), ("savings_plan", 40)):
+            low, median, high, used = owed(tokens)[option]
+            assert (low, median, high) == pytest.approx((hourly * 8760 * terms,) * 3)
+            assert used == pytest.approx(days * float(tokens) / 1e10 / (365 * terms))
 
 
 def test_spot_counts_where_it_is_tolerated_and_its_loss_known(file: Path) -> None:
@@ -169,7 +192,7 @@ def test_workloads_without_evidence_are_listed_and_not_ranked(file: Path) -> Non
     (mlperf, neuron) = sorted(big["choices"], key=lambda each: str(each["benchmark_family"]))
     assert [each["benchmark_family"] for each in (mlperf, neuron)] == ["mlperf_training", "neuron"]
     assert mlperf["is_never_seen_obtainable"]
-    assert mlperf["usd_per_million"] == pytest.approx(usd(4.75, 815.6), rel=0.01)  # 815.6 tok/s: MLPerf Training v4.1
+    assert mlperf["usd_per_million"] == pytest.approx(usd(5.191, 815.6), rel=0.01)  # 815.6 tok/s: MLPerf Training v4.1
 
 
 def test_every_workload_of_the_articles_is_answered(file: Path) -> None:
@@ -213,11 +236,13 @@ def test_the_command_and_its_words(file: Path) -> None:
     def call(*words: str) -> Any:
         return CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "choose", *words])
 
-    done = call("--workload", "pretraining-175b", "--provider", "AWS")
+    alone = call("--workload", "pretraining-175b", "--provider", "AWS")
+    assert f"H100 SXM, capacity_block, AWS {P5} us-east-1: 1.768 USD a million tokens" in alone.output
+    done = call("--workload", "pretraining-175b", "--provider", "AWS", "--share-of-use", "1")
     assert done.exit_code == 0, done.output
     assert f"H100 SXM, reserved, AWS {P5} us-east-1: 1.618 USD a million tokens" in done.output
     assert "NEVER SEEN OBTAINABLE" in done.output
-    assert "paid for whole, and counted as used in 100% of its hours (share_of_use)" in done.output
+    assert "paid for its whole term, and used in 100.00% of its hours (share_of_use)" in done.output
     assert "next: H100 SXM AWS savings_plan one_year, 1.703" in done.output
     assert "Your own judgement, in no sum: breadth of the ecosystem" in done.output
     told = simplejson.loads(call("--workload", "pretraining-175b", "--json").stdout)

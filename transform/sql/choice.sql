@@ -5,7 +5,8 @@
 -- `months_asked`, is not committed to for longer, and is by a provider of `providers_asked` (NULL: all). Spot needs
 -- `tolerates_asked` and `spot_loss_asked`, the share of its hours that interruptions cost (NULL: not known, then it is
 -- left out and spot_loss_to_win says below which loss it would win). A Capacity Block lasts 182 days at most, and is
--- feasible for a training that ends in them or for months that do. `use_asked` is hours used / hours committed.
+-- feasible for a training that ends in them or for months that do. `use_asked` is hours used / hours committed (NULL:
+-- a training pays for its whole term alone, serving uses every hour).
 -- A price that is not ranked (older than the limit of age) is left out, and one older than `days_asked`.
 -- What is left out is counted, with the reason.
 with question as (

@@ -1,6 +1,7 @@
 -- What serving `model` costs on each offer with evidence: at each point of at least `least_interactivity` tokens per
 -- second and user (NULL: every point, and frontiers at 20, 30, 50, 75 and 100), used to `utilisation`.
--- `commitment_use` is hours used / hours committed of whatever is committed to, `spot_running_share` 1 - loss of spot;
+-- `commitment_use` is hours used / hours committed of whatever is committed to (NULL: 1), `spot_running_share` 1 - loss
+-- of spot;
 -- on demand is paid as it runs. Idle time is charged there, once, and never again in utilisation.
 -- `tokens_a_day` (NULL: not asked) are output tokens: whole units are paid all month, so many that the load fits at
 -- that utilisation; usd_per_million_at_load is what a token then costs. Points that promise less speed than asked, or
@@ -23,7 +24,7 @@ question as (
         end as wanted,
         least_interactivity::DOUBLE as least_speed,
         utilisation::DOUBLE as used_share,
-        commitment_use::DOUBLE as committed_share,
+        coalesce(commitment_use, 1)::DOUBLE as committed_share,
         spot_running_share::DOUBLE as spot_share,
         tokens_a_day::DOUBLE as daily_load
 ),

@@ -2,8 +2,10 @@
 -- of the peak, graded D and never ranked, on every chip that has a published dense peak in `precision_name`.
 -- `overhead` is work beside the measured one as a share of it, `goodput` the share of running time that makes progress;
 -- checkpoints are in one of overhead, goodput and `spot_running_share`, never in two. `commitment_use` is hours used /
--- hours committed. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the fewest whole units
--- whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention left out.
+-- hours committed, by whatever else runs there; NULL: by this training alone, which then pays for its whole term, or so
+-- many of them, however fast it is. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the
+-- fewest whole units whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention
+-- left out.
 -- Columns are those of int.training_cost, its comment holds here too.
 with shape as (
     select *
@@ -98,18 +100,39 @@ every as (
     from assumed
 ),
 
+-- Hours of a training and of the term that is paid for it alone; NULL where none is.
+bound as (
+    select
+        *,
+        case
+            when commitment_use is not null or purchase_option not in ('reserved', 'savings_plan') then null
+            else {
+                'hours': cost.training_hours(
+                    training_tokens::DOUBLE, accelerator_count, median_rate, overhead::DOUBLE, goodput::DOUBLE
+                ),
+                'term': case commitment_class
+                    when 'one_year' then 8760 when 'two_years' then 17520 when 'three_years' then 26280
+                end
+            }
+        end as alone
+    from every
+),
+
 asked as (
     select
-        * exclude (task, chip_form_factor, network),
+        * exclude (task, chip_form_factor, network, alone, high_rate, low_rate),
         training_tokens::DOUBLE as tokens,
         overhead::DOUBLE as overhead_share,
         goodput::DOUBLE as goodput_share,
+        case when alone is null then high_rate else median_rate end as high_rate,
+        case when alone is null then low_rate else median_rate end as low_rate,
         case
+            when alone is not null then alone['hours'] / (ceil(alone['hours'] / alone['term']) * alone['term'])
             when purchase_option = 'on_demand' then 1
             when purchase_option = 'spot' then spot_running_share
-            else commitment_use
+            else coalesce(commitment_use, 1)
         end::DOUBLE as running_share
-    from every
+    from bound
 ),
 
 counted as (
