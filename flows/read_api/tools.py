@@ -465,7 +465,7 @@ def cost_per_token(
     utilisation: Utilisation = 1.0,
     tokens: Annotated[Positive | None, Field(description="Training: tokens to train on")] = None,
     mfu: Mfu = cost.ASSUMED_MFU,
-    commitment_use: Annotated[Share | None, Field(description="Hours used of those committed; null: whole terms")] = None,
+    commitment_use: Annotated[Share | None, Field(description="Used share of commitments; null: whole terms")] = None,
     spot_loss: Annotated[float, Field(ge=0, lt=1, description="Share of spot hours lost to interruption")] = 0.0,
     limit: Limit = 10,
 ) -> Row:
