@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--accepted-tokens",
     type=click.FloatRange(min=1),
-    default=1.0,
-    help="Bare sum: tokens of one step, with speculative decoding.",
+    help="Bare sum: output tokens of one step, 1 without speculative decoding; unstated, every reading counts.",
 )
 @COMMITMENT_USE
 @SPOT_LOSS

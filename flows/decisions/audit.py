@@ -37,8 +37,8 @@ def as_object(one: Judged) -> dict[str, object]:
     """Return what --json prints of a claim."""
     return {
         "claim_id": one.claim.claim_id,
-        "verdict": one.finding.verdict,
-        "verdict_today": one.finding.verdict_today,
+        "verdict": one.verdict,
+        "verdict_today": one.verdict_today,
         "recomputed_value": one.finding.recomputed,
         "arithmetic": in_words(one),
     }
@@ -51,7 +51,7 @@ def as_line(one: Judged) -> dict[str, object]:
         "subject": one.claim.subject_text,
         "metric": one.claim.metric,
         "claimed": f"{one.claim.figure} {one.claim.unit}",
-        "then": one.standing,
+        "then": one.verdict,
         "today": one.standing_today,
         "why": in_words(one),
     }
@@ -59,7 +59,7 @@ def as_line(one: Judged) -> dict[str, object]:
 
 def counted(found: Sequence[Judged]) -> str:
     """Return how many claims stand how, on their dates and today."""
-    then = Counter(one.standing for one in found)
+    then = Counter(one.verdict for one in found)
     today = Counter(one.standing_today for one in found)
     return "\n".join(
         f"{name}: {then[name]} on its date, {today[name]} today"

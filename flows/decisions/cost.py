@@ -14,14 +14,14 @@ from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
 from flows.shared import output
 from flows.shared.query import columns, rows
+from transform.audit import rates
+from transform.audit.evidence import Evidence
 from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.reference.claim_text import Conditions
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
-DEMAND_LOG = {"bandwidth": 0.6, "compute": 0.5}
-"""Shares of a bound above which a figure is possible, and needs its run log to be believed (docs/cost-per-token.md)."""
-
 SAME_POINT = columns("""
 model_name, task, scenario, benchmark, precision, input_length, output_length, decoding, interactivity,
 interactivity_statistic, evidence_grade, accelerator_count, accelerator_name, form_factor, purchase_option,
@@ -67,7 +67,7 @@ class Sum:
     precision: str | None = None
     batch: int | None = None
     context: int = 0
-    accepted_tokens: float = 1.0
+    accepted_tokens: float | None = None
 
 
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
@@ -202,55 +202,41 @@ def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
 
 
 def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:
-    """Return the bound of a bare sum: none without chip and model."""
+    """Return the bound of a bare sum, as the audit of claims has it: the loosest of the ways to read its rate."""
     if inputs.chip is None or inputs.model is None:
         return {"bound": "no bound: give chip and model"}
-    name, form = chips.named(inputs.chip, "--chip")
+    if inputs.precision not in (None, *rates.WIDTHS):
+        hint = f"Allowed are {', '.join(rates.WIDTHS)}"
+        raise SettingsError("unknown precision", field="--precision", value=str(inputs.precision), hint=hint)
     if file is None:
         raise ChipledgerError("a bound needs the published file", field="--chip", value=inputs.chip)
-    values = {name: getattr(inputs, name) for name in ("chips", "task", "batch", "context")}
-    values |= {"accepted": inputs.accepted_tokens, "precision": inputs.precision or "fp4"}
+    conditions = Conditions(
+        batch_size=inputs.batch, precision=inputs.precision, is_training=inputs.task == "training" or None
+    )
     with duckdb.connect(str(file), read_only=True) as con:
-        found = rows(con, _BOUND, values | {"chip": name, "form": form, "model": chips.model_named(inputs.model)})
-    if len(found) != 1:
-        message = "no figures of this chip in one form are published here"
-        hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
-        raise SettingsError(message, field="--chip", value=inputs.chip, hint=hint)
-    bound, binding = found[0]["rate_bound"], found[0]["binding_bound"]
-    if bound is None:
+        evidence = Evidence(con, ())
+        forms = evidence.named([chips.named(inputs.chip, "--chip")])
+        if len(forms) != 1:
+            message = "no figures of this chip in one form are published here"
+            hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
+            raise SettingsError(message, field="--chip", value=inputs.chip, hint=hint)
+        count = inputs.chips, "one chip" if inputs.chips == 1 else f"{inputs.chips:g} chips"
+        accepted = inputs.accepted_tokens
+        model = chips.model_named(inputs.model)
+        ways = rates.ways(forms[0], model, conditions, evidence, count, accepted, accepted is not None, inputs.context)
+        bounds = rates.bounds_of(ways, evidence)
+    if not bounds:
         return {"bound": "no bound is known for this chip and model"}
-    share = inputs.throughput / bound if inputs.throughput else None
-    return found[0] | {
-        "share_of_bound": share,
-        "bound": _verdict(share, binding) if share is not None else None,
+    (_, bound), rate = bounds[0], inputs.throughput
+    ask = "possible, ask for the run log" if (rate or 0) / bound > rates.DEMAND_LOG else "possible"
+    verdict = "IMPOSSIBLE" if (rate or 0) > bound else ask
+    return {
+        "readings": [f"{name}: at most {output.rounded(most)} tokens/s" for name, most in bounds],
+        "rate_bound": bound,
+        "share_of_bound": rate / bound if rate else None,
+        "bound": f"{verdict}: {rates.in_words(rate, bounds)}" if rate else None,
         "rate_to_beat_share_of_bound": rate_to_beat / bound if rate_to_beat else None,
     }
-
-
-def _verdict(share: float, binding: str) -> str:
-    if share > 1:
-        return f"IMPOSSIBLE: {share:.0%} of what {binding} allows"
-    if share > DEMAND_LOG[binding]:
-        return f"possible, ask for the run log: {share:.0%} of what {binding} allows"
-    return f"possible: {share:.0%} of what {binding} allows"
-
-
-_BOUND = """
-select
-    bounds['compute'] as compute_bound,
-    bounds['bandwidth'] as bandwidth_bound,
-    least(compute_bound, bandwidth_bound, if($batch::BIGINT is null, bounds['fitting'], null)) as rate_bound,
-    if(rate_bound = compute_bound, 'compute', 'bandwidth') as binding_bound
-from (
-    select physics.rate_bounds(
-        c, m, $task, false, $chips::DOUBLE, $precision, $batch::BIGINT, $context::BIGINT, null, null, $accepted::DOUBLE
-    ) as bounds
-    from ref.accelerator as c cross join ref.model as m
-    where c.accelerator_name = $chip and m.model_name = $model
-    and (c.form_factor is null or $form::VARCHAR is null or c.form_factor = $form::VARCHAR)
-)
-"""
-"""The loosest bound of the inputs: that of int.throughput, for numbers without a run."""
 
 
 def _answer(
@@ -292,6 +278,7 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
         return [
             {"what": name, "value": f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value}
             for name, value in found["rows"][0].items()
+            if name != "readings"
         ]
     listed = [row for row in found["rows"] if row.get("utilisation", 1) == 1]
     listed = listed if everything else cheapest(listed)

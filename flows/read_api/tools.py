@@ -539,7 +539,7 @@ def audit_claims(
     return {
         "asked": {"n_claims": len(judged), "given": claims is not None},
         "counted": {
-            "on_its_date": Counter(one.standing for one in judged),
+            "on_its_date": Counter(one.verdict for one in judged),
             "today": Counter(one.standing_today for one in judged),
         },
         "claims": [_verdict(one) for one in shown],
@@ -564,7 +564,7 @@ def _verdict(one: Judged) -> Row:
         "claimed": claim.figure,
         **{name: getattr(claim, name) for name in ("metric", "unit", "as_of", "source_url")},
         "article": claim.article or None,
-        "standing": one.standing,
+        "standing": one.verdict,
         "standing_today": one.standing_today,
         "decided_by": finding.basis,
         **{name: getattr(finding, name) for name in columns("readings, bounds, rests_on, documents, evidence_until")},

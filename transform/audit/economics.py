@@ -24,8 +24,9 @@ from transform.audit.finding import (
     is_number,
     number,
     printed,
+    unknown,
 )
-from transform.audit.rates import PER_CHIP, rate_readings
+from transform.audit.rates import PER_CHIP, bounds_of, readings
 from warehouse.reference.claim_text import Thing, machines
 from warehouse.reference.claims import Claim
 
@@ -226,14 +227,13 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return that a cost a million tokens is below what the highest bound makes at the lowest price that is known."""
-    model = model_named(claim.model_name)
-    rates = rate_readings(replace(claim, metric=PER_CHIP), model, evidence) if model else []
+    bounds = bounds_of(readings(claim, article, evidence), evidence)
     paid = _lowest_price(claim, article, evidence)
-    if not rates or paid is None:
+    if not bounds or paid is None:
         return None
-    best = max(rates, key=lambda one: one.bound)
-    (least,) = evidence.formula("cost.usd_per_million_tokens", (paid[0], 1.0, best.bound, 1.0))
-    return _below(claim, least, f"{paid[1]} at {number(best.bound)} tokens/s ({best.words})", is_own=paid[2])
+    words, bound = bounds[0]
+    (least,) = evidence.formula("cost.usd_per_million_tokens", (paid[0], 1.0, bound, 1.0))
+    return _below(claim, least, f"{paid[1]} at {number(bound)} tokens/s ({words})", is_own=paid[2])
 
 
 def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -434,7 +434,10 @@ def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding
 
 
 def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return the discounts that the text's own prices under one option show against on demand."""
+    """Return the discounts that the text's own prices under one option show against on demand.
+
+    A price that was computed with a discount bears it out no more than the discount does.
+    """
     option = claim.conditions.purchase_option
     reduced = [
         other
@@ -449,7 +452,10 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     ]
     tried = []
     sign = -1.0 if claim.figure.startswith("-") else 1.0
-    for one in reduced if option else ():
+    plain = [one for one in reduced if option and not _DISCOUNT.search(one.conditions_text)]
+    if option and reduced and not plain:
+        return unknown("the text's prices under that option were computed with it, and nothing else is known")
+    for one in plain:
         full = article.find(one, one.metric, undiscounted(one))
         if full:
             share = exactly(1.0) - claimed(one, hedged=False) / claimed(full[0], hedged=False)

@@ -47,11 +47,35 @@ order by h.offer_id, h.valid_from
 _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
-    unit_of_work, concurrency, batch_size, coalesce(output_rate, total_rate) / accelerator_count::DOUBLE as rate,
+    unit_of_work, concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
     benchmark, source_url, measured_on
-from core.throughput
+from int.throughput
 where evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
 """
+_BOUNDS = """
+select
+    if(
+        way = 'generation',
+        least(bounds['compute'], bounds['bandwidth'], if(batch is null, bounds['fitting'], null)),
+        bounds['compute']
+    )
+from (
+    select
+        r.*,
+        physics.rate_bounds(
+            chip, m, if(way in ('training', 'lora'), 'training', 'serving'), way = 'lora', chips, width, batch::BIGINT,
+            context::BIGINT, null, null, accepted
+        ) as bounds
+    from (values $calls) as r (i, way, chip, model_name, chips, width, batch, context, accepted)
+    left join ref.model as m on r.model_name = m.model_name
+)
+order by i
+"""
+"""The bound of each reading, by the function that holds runs against theirs."""
+_CHIP = (
+    "{'dense_bf16_tflops': %s, 'dense_fp16_tflops': null, 'dense_fp8_tflops': null, 'dense_fp4_tflops': null, "
+    "'dense_int8_tops': null, 'memory_gb': %s, 'memory_bandwidth_tb_s': %s}"
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +139,22 @@ class Measurement:
     measured_on: date | None
 
 
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a rate: in words, and what physics.rate_bounds takes of it; `way` is the bound that counts."""
+
+    words: str
+    chip: Chip
+    model_name: str
+    chips: float
+    way: str
+    peak: float | None
+    precision: str = "fp4"
+    batch: int | None = None
+    context: int = 0
+    accepted: float = 1.0
+
+
 class Evidence:
     """What one file knows, as of the moment at which it was built."""
 
@@ -128,6 +168,7 @@ class Evidence:
         self._types = sorted({name for name in machines if name})
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
+        self._bounds: dict[Reading, float | None] = {}
 
     def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
@@ -142,6 +183,21 @@ class Evidence:
             f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
         ).fetchall()
         return tuple(value for (value,) in rows)
+
+    def rate_bounds(self, readings: Sequence[Reading]) -> list[float | None]:
+        """Return the bound of each reading, None where an input of it is unknown; new ones are computed together."""
+        new = [one for one in dict.fromkeys(readings) if one not in self._bounds]
+        if new:
+            calls = []
+            for place, one in enumerate(new):
+                facts = self.fact(one.chip, "memory_gb"), self.fact(one.chip, "memory_bandwidth_tb_s")
+                chip = _CHIP % tuple(map(_literal, (one.peak, *facts)))
+                rest = ", ".join(map(_literal, (one.batch, one.context, one.accepted)))
+                names = f"'{one.way}', {chip}, '{one.model_name}', {_literal(one.chips)}, '{one.precision}'"
+                calls.append(f"({place}, {names}, {rest})")
+            rows = self._con.execute(_BOUNDS.replace("$calls", ", ".join(calls))).fetchall()
+            self._bounds |= {one: bound for one, (bound,) in zip(new, rows, strict=True)}
+        return [self._bounds[one] for one in readings]
 
     def text_formula(self, name: str, text: str) -> float:
         """Return what a formula gives of one text. Raises ValueError for a name that is none, or no result."""
@@ -244,8 +300,8 @@ class Evidence:
         return None, next(iter(words), None)
 
 
-def _literal(value: float) -> str:
-    return f"{float(value)!r}::DOUBLE"
+def _literal(value: float | None) -> str:
+    return "null::DOUBLE" if value is None else f"{float(value)!r}::DOUBLE"
 
 
 def model_named(name: str | None) -> Model | None:

@@ -37,9 +37,6 @@ class Range:
         slack = 1e-9 * max(abs(self.low), abs(self.high), abs(other.low), abs(other.high))
         return self.low <= other.high + slack and other.low <= self.high + slack
 
-    def __add__(self, other: "Range") -> "Range":
-        return Range(self.low + other.low, self.high + other.high)
-
     def __sub__(self, other: "Range") -> "Range":
         return Range(self.low - other.high, self.high - other.low)
 

@@ -1,7 +1,7 @@
 """The order of checks: bound, the text's own arithmetic, price history, other evidence; and what rests on what.
 
-A claim that was computed from others is graded by its own arithmetic. Where a claim that it rests on failed, its
-`standing` says so, and it is never plainly consistent.
+A claim that was computed from others is graded by its own arithmetic. Where a claim that it rests on failed or is open,
+its verdict says so, and it is never consistent.
 """
 
 import re
@@ -58,6 +58,8 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ),
 )
 """Kinds of claims: name, which metrics are of it, and its checks, of which the first that decides counts."""
+RATED = ("throughput", "cost of tokens")
+"""Kinds that rest on the bound of a rate; a cost on that of one chip."""
 OTHER = "other"
 _TEXTS = ("availability",)
 REASONS: Mapping[str, str] = {
@@ -71,13 +73,20 @@ REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its finding, its kind, and where it stands with its inputs in view."""
+    """A claim with its finding, its kind, and the verdicts with its inputs in view."""
 
     claim: Claim
     kind: str
     finding: Finding
-    standing: str
-    standing_today: str
+    verdict: str
+    """As of its date; where the arithmetic of a claim holds and an input does not, that."""
+    verdict_today: str
+
+    @property
+    def standing_today(self) -> str:
+        """Return the verdict of today in words."""
+        was_true = self.verdict == CONSISTENT and self.verdict_today == STALE
+        return TRUE_THEN if was_true else self.verdict_today
 
 
 def kind_of(metric: str) -> tuple[str, tuple[Check, ...]]:
@@ -92,14 +101,17 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
     for claim in listed:
         texts[claim.article].append(claim)
     articles = {name: Article(members) for name, members in texts.items()}
+    # The bounds of all rates are computed together, as one takes as long as all.
+    rated = [one for one in listed if kind_of(one.metric)[0] in RATED and is_number(one)]
+    evidence.rate_bounds([way for one in rated for way in rates.readings(one, articles[one.article], evidence)])
     findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in listed}
     return [
         Judged(
             claim,
             kind_of(claim.metric)[0],
             findings[claim.claim_id],
-            _standing(claim.claim_id, findings, today=False),
-            _standing(claim.claim_id, findings, today=True),
+            _verdict(claim.claim_id, findings, today=False),
+            _verdict(claim.claim_id, findings, today=True),
         )
         for claim in listed
     ]
@@ -118,12 +130,12 @@ def _finding(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     return unknown(REASONS.get(kind, "nothing to check it against is known here"))
 
 
-def _standing(claim_id: str, findings: Mapping[str, Finding], *, today: bool) -> str:
-    """Return the verdict in words, with the inputs of what was computed in view."""
+def _verdict(claim_id: str, findings: Mapping[str, Finding], *, today: bool) -> str:
+    """Return the verdict with the inputs of what was computed in view."""
     finding = findings[claim_id]
     verdict = finding.verdict_today if today else finding.verdict
     if verdict != CONSISTENT:
-        return TRUE_THEN if verdict == STALE and finding.verdict == CONSISTENT else verdict
+        return verdict
     inputs = [_worst(other, findings, frozenset({claim_id}), today=today) for other in finding.rests_on]
     if any(one in FAILED for one in inputs):
         return INPUT_FAILED

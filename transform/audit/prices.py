@@ -1,7 +1,7 @@
 """Checks against the price history: of prices of machines, chips and cores, and of whether a thing is sold."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -186,11 +186,7 @@ def _is_aws(chips: Iterable[tuple[str, str | None]]) -> bool:
 
 
 def _names_aws(claim: Claim) -> bool:
-    return any(word in claim.words for word in ("AWS", "EC2")) or _is_aws_region(claim.conditions.regions)
-
-
-def _is_aws_region(regions: Sequence[str]) -> bool:
-    return bool(regions)
+    return any(word in claim.words for word in ("AWS", "EC2")) or bool(claim.conditions.regions)
 
 
 def available(claim: Claim, evidence: Evidence) -> Finding:

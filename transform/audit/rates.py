@@ -6,10 +6,11 @@ training of all or of adapters only, or a forward pass; output tokens, with or w
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from transform.audit.article import Article, same_thing
-from transform.audit.evidence import Chip, Evidence, Measurement, model_named, same_shape
+from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
 from transform.audit.finding import (
     CONSISTENT,
     IMPOSSIBLE,
@@ -23,6 +24,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
+from warehouse.reference.claim_text import Conditions
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model
 
@@ -30,9 +32,11 @@ PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"
 SYSTEM = "throughput_tokens_per_s_system"
 MFU = "mfu_range"
-MAX_ACCEPTED = 8
+WIDTHS = ("fp32", "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "fp4", "int4")
+"""Precisions of which physics.bytes_per_value has the bytes."""
+MAX_ACCEPTED = 8.0
 """Tokens that one step may yield with speculation: no catalogued run accepts half as many."""
-FIT_PRECISIONS = ("fp4", "fp8", "int8", "bf16", "fp16")
+FORWARD = "all tokens, input too, in one forward pass"
 MIN_SCALING = 0.5
 """Below half of what its chips make alone, it is another number of chips and no loss of scaling."""
 DEMAND_LOG = 0.5
@@ -41,12 +45,8 @@ MEASURED_ABOVE = 1.02
 """Above the best measured rate by more than that, a rate has not been measured."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """One way to read a rate: in words, the bound in tokens per second, and the formula behind it."""
-
-    words: str
-    bound: float
+Bounds = Sequence[tuple[str, float]]
+"""Each way to read a rate, in words, and its bound in tokens per second, the highest first: what is above cannot be."""
 
 
 def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
@@ -58,28 +58,20 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if not claim.subject.things[0].chips:
         return unknown(f"{claim.subject_text!r} names no chip that is known here")
     claim = _with_task(claim, article)
-    readings = rate_readings(claim, model, evidence)
-    if not readings:
+    bounds = bounds_of(readings(claim, article, evidence), evidence)
+    if not bounds:
         return unknown("no peak or bandwidth of this chip is published")
     claimed_range = claimed(claim)
     least = claimed_range.low if claimed_range.low > 0 else claimed(claim, hedged=False).low * (1 - claim.hedge.share)
-    best = max(readings, key=lambda reading: reading.bound)
-    share = least / best.bound
-    lines = tuple(
-        f"{one.words}: at most {number(one.bound)} tokens/s, claimed {least / one.bound:.0%} of it" for one in readings
-    )
-    details: dict[str, object] = {"readings": lines, "bounds": (f"{best.words}: {number(best.bound)} tokens/s",)}
-    nominal = claimed(claim, hedged=False).middle / best.bound
-    words = f"claimed {claim.figure} {claim.unit} is {nominal:.0%} of the highest bound, "
-    words += f"{number(best.bound)} ({best.words})"
+    name, bound = bounds[0]
+    share = least / bound
+    lines = tuple(f"{one}: at most {number(most)} tokens/s, claimed {least / most:.0%} of it" for one, most in bounds)
+    details: dict[str, object] = {"readings": lines, "bounds": (f"{name}: {number(bound)} tokens/s",)}
+    words = f"claimed {claim.figure} {claim.unit} is {in_words(claimed(claim, hedged=False).middle, bounds)}"
     if claim.hedge.share:
         words += f"; {share:.0%} after its hedge of {claim.hedge.share:.0%}"
-    broken = [one for one in readings if least > one.bound]
-    if broken and share <= 1:
-        least_bound = min(broken, key=lambda one: one.bound)
-        words += f"; {least / least_bound.bound:.0%} of {number(least_bound.bound)} if read as {least_bound.words}"
     if share > 1:
-        return found(IMPOSSIBLE, "bound", words, recomputed=best.bound, **details)
+        return found(IMPOSSIBLE, "bound", words, recomputed=bound, **details)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
     if own and own.verdict != CONSISTENT:
         return found(
@@ -169,27 +161,83 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     lines = tuple(f"{number(share.middle)} % of the {words}" for words, share, _ in measured[:20])
     shown = {"recomputed": nearest[1].middle, "readings": lines, "documents": (nearest[2].source_url,)}
     text = f"measured {number(nearest[1].middle)} % of the {nearest[0]}, claimed {claim.figure} %"
-    return (
-        found(CONSISTENT, "evidence", text, **shown)
-        if agrees_with
-        else unknown(f"{text}: nothing excludes it", **shown)
-    )
+    if agrees_with:
+        return found(CONSISTENT, "evidence", text, **shown)
+    return unknown(f"{text}: nothing excludes it", **shown)
 
 
-def rate_readings(claim: Claim, model: Model, evidence: Evidence) -> list[Reading]:
-    """Return every way to read a rate, each with its bound in the unit of the claim: a chip, a core or the system."""
-    found_readings: list[Reading] = []
-    for chip in evidence.forms(claim.subject.things[0]):
-        counts = _counts(claim, chip, evidence)
-        for chips, counted in counts:
-            found_readings += _compute(claim, model, chip, chips, counted, evidence)
-            found_readings += _bandwidth(claim, model, chip, chips, counted, evidence)
-    return found_readings
+def readings(claim: Claim, article: Article, evidence: Evidence) -> list[Reading]:
+    """Return every way to read the rate of a claim, in its unit: a chip, a core or the system."""
+    if model_named(claim.model_name) is None:
+        return []
+    claim = _with_task(claim, article)
+    accepted = 1.0 if re.search(r"without speculat|no speculat", claim.words) else None
+    output = re.search(r"\boutput\b|\bdecode\b|\bgenerat\w+", claim.words, re.IGNORECASE)
+    return [
+        way
+        for chip in evidence.forms(claim.subject.things[0])
+        for count in _counts(claim, chip, article, evidence)
+        for way in ways(chip, claim.model_name or "", claim.conditions, evidence, count, accepted, bool(output))
+    ]
 
 
-def _counts(claim: Claim, chip: Chip, evidence: Evidence) -> list[tuple[float, str]]:
-    """Return how many chips a rate may be of."""
-    if claim.metric == PER_CHIP:
+def ways(
+    chip: Chip,
+    model_name: str,
+    conditions: Conditions,
+    evidence: Evidence,
+    count: tuple[float, str],
+    accepted: float | None,
+    is_output: bool,
+    context: int = 0,
+) -> list[Reading]:
+    """Return the ways to read a rate of so many chips: what a claim and a sum on supplied numbers are held against.
+
+    Training, or all tokens in one forward pass, by the fastest dense and sparse peak; and generation at the stated
+    batch, or with a context at the largest that fits, with no speculation and with MAX_ACCEPTED tokens a step unless
+    `accepted` is known. `is_output` excludes tokens of the input, which need no step of their own.
+    """
+    chips, counted = count
+    # Of dense and of sparse peaks the fastest, which stands first.
+    peaks = {peak[0].partition(" ")[0]: peak for peak in evidence.peaks(chip, sparse=conditions.is_sparse)[::-1]}
+    training = {"training": "training", "lora": "training of adapters"}
+    by_peak = [
+        Reading(f"{text}, {name}, {counted}", chip, model_name, chips, way, peak)
+        for way, text in (training if conditions.is_training else {"serving": FORWARD}).items()
+        for name, peak in peaks.values()
+        if way == "serving" or conditions.is_adapters in (None, way == "lora")
+    ]
+    bandwidth = evidence.fact(chip, "memory_bandwidth_tb_s")
+    if conditions.is_training or not (bandwidth and (conditions.batch_size or context)):
+        return by_peak
+    width = conditions.precision if conditions.precision in WIDTHS else "fp4"
+    batch = f"batch {conditions.batch_size}" if conditions.batch_size else "the largest batch that fits"
+    rest = f"{batch}, {width} weights, {number(bandwidth)} TB/s a chip, {counted}"
+    peak = max((peak for _, peak in peaks.values()), default=None)
+    generated = []
+    for tokens in (1.0, MAX_ACCEPTED) if accepted is None else (accepted,):
+        words = f"output tokens, {'no speculation' if tokens == 1 else f'{number(tokens)} accepted a step'}, {rest}"
+        how = width, conditions.batch_size, context, tokens
+        generated.append(Reading(words, chip, model_name, chips, "generation", peak, *how))
+    return generated if is_output else by_peak + generated
+
+
+def bounds_of(found_readings: Sequence[Reading], evidence: Evidence) -> Bounds:
+    """Return the bounds of readings, those that are known."""
+    bounds = zip(found_readings, evidence.rate_bounds(found_readings), strict=True)
+    return sorted(((one.words, bound) for one, bound in bounds if bound), key=lambda one: -one[1])
+
+
+def in_words(rate: float, bounds: Bounds) -> str:
+    """Return which share of the highest bound a rate is, and that it breaks another reading's."""
+    (name, bound), (tightest, least) = bounds[0], bounds[-1]
+    text = f"{rate / bound:.0%} of the highest bound, {number(bound)} ({name})"
+    return text + (f"; {rate / least:.0%} of {number(least)} if read as {tightest}" if least < rate <= bound else "")
+
+
+def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> list[tuple[float, str]]:
+    """Return how many chips a rate may be of: of a system what its name says, its text, or the table of its chip."""
+    if claim.metric not in (PER_CORE, SYSTEM):
         return [(1.0, "one chip")]
     if claim.metric == PER_CORE:
         cores = evidence.fact(chip, "cores_per_accelerator")
@@ -197,76 +245,23 @@ def _counts(claim: Claim, chip: Chip, evidence: Evidence) -> list[tuple[float, s
     thing = claim.subject.things[0]
     if thing.count:
         return [(float(thing.count), f"{thing.count} chips")]
+    if stated := _count_claim(claim, article):
+        return [(figure(stated).high, f"{number(figure(stated).high)} chips by the text")]
     domain = max((value for value, _, _ in evidence.sources(chip, "scale_up_domain")), default=None)
     return [(domain, f"{number(domain)} chips, the most that are joined")] if domain else []
 
 
+def _count_claim(claim: Claim, article: Article) -> Claim | None:
+    """Return the claim of the text on the chips of the system that a claim is about."""
+    key = claim.subject.things[0].key
+    counts = article.find(
+        claim, "spec_accelerators", lambda other: other.subject.things[0].key == key or _is_system_of(other, claim)
+    )
+    return counts[0] if counts else None
+
+
 def _training(model: Model, length: float) -> tuple[float, ...]:
     return float(model.parameters_active), float(model.layers), float(model.attention_size), float(length)
-
-
-def _compute(claim: Claim, model: Model, chip: Chip, chips: float, counted: str, evidence: Evidence) -> list[Reading]:
-    """Return the bounds of the peak: training or forward pass, in the fastest dense and sparse peak."""
-    conditions = claim.conditions
-    work: list[tuple[str, float]] = []
-    if conditions.is_training and not conditions.is_adapters:
-        (flop,) = evidence.formula("physics.training_flop_per_token", _training(model, 0))
-        work.append(("training", flop))
-    if conditions.is_training and conditions.is_adapters is not False:
-        (flop,) = evidence.formula("physics.training_flop_per_token", (*_training(model, 0), 0.0, 1.0))
-        work.append(("training of adapters", flop))
-    if not conditions.is_training:
-        (flop,) = evidence.formula("physics.forward_flop_per_token", _training(model, 0))
-        work.append(("all tokens, input too, in one forward pass", flop))
-    peaks = evidence.peaks(chip, sparse=conditions.is_sparse)
-    fastest = [next((one for one in peaks if one[0].startswith(kind)), None) for kind in ("dense", "sparse")]
-    # Generation alone can be no faster than its bandwidth allows: then the peak is no reading of its own.
-    if _is_output_only(claim):
-        return []
-    calls = [(chips, peak[1], flop) for _, flop in work for peak in fastest if peak]
-    names = [f"{words}, {peak[0]}, {counted}" for words, _ in work for peak in fastest if peak]
-    bounds = evidence.formula("physics.forward_compute_bound", *calls) if calls else ()
-    return [Reading(name, bound) for name, bound in zip(names, bounds, strict=True)]
-
-
-def _bandwidth(claim: Claim, model: Model, chip: Chip, chips: float, counted: str, evidence: Evidence) -> list[Reading]:
-    """Return the bounds of bandwidth on generation at the batch that a claim states; none where it states none."""
-    conditions = claim.conditions
-    bandwidth = evidence.fact(chip, "memory_bandwidth_tb_s")
-    if conditions.is_training or not conditions.batch_size or bandwidth is None or model.shared_parameters is None:
-        return []
-    width = conditions.precision if conditions.precision in (*FIT_PRECISIONS, "nvfp4", "mxfp4", "fp32") else "fp4"
-    each = evidence.text_formula("physics.bytes_per_value", width)
-    (weights,) = evidence.formula(
-        "physics.moe_weight_bytes_read",
-        (
-            float(model.shared_parameters),
-            float((model.expert_parameters or 0) * (model.moe_layers or 0)),
-            float(model.experts or 1),
-            float(model.experts_per_token or 1),
-            float(conditions.batch_size),
-            each,
-        ),
-    )
-    accepted = [1] if re.search(r"without speculat|no speculat", claim.words) else [1, MAX_ACCEPTED]
-    bounds = evidence.formula(
-        "physics.decode_bandwidth_bound",
-        *((chips, bandwidth, weights, float(conditions.batch_size), 0.0, float(tokens)) for tokens in accepted),
-    )
-    return [
-        Reading(
-            f"output tokens, {'no speculation' if tokens == 1 else f'{tokens} accepted a step'}, "
-            f"batch {conditions.batch_size}, {width} weights, {number(bandwidth)} TB/s a chip, {counted}",
-            bound,
-        )
-        for tokens, bound in zip(accepted, bounds, strict=True)
-    ]
-
-
-def _is_output_only(claim: Claim) -> bool:
-    """Return whether the words exclude that input tokens are counted, at a batch that bounds generation."""
-    output = re.search(r"\boutput\b|\bdecode\b|\bgenerat\w+", claim.words, re.IGNORECASE)
-    return bool(output and claim.conditions.batch_size and not claim.conditions.is_training)
 
 
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
@@ -280,18 +275,14 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
             and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in thing.chips})
         ),
     )
-    counts = article.find(
-        claim,
-        "spec_accelerators",
-        lambda other: other.subject.things[0].key == thing.key or _is_system_of(other, claim),
-    )
-    count = float(thing.count) if thing.count else figure(counts[0]).low if counts else None
+    stated = None if thing.count else _count_claim(claim, article)
+    count = float(thing.count) if thing.count else figure(stated).low if stated else None
     if not singles or count is None:
         return None
     whole = claimed(singles[0]) * Range(count, count)
     claimed_range = claimed(claim)
     share = claimed_range.middle / whole.middle
-    ids = (singles[0].claim_id, *(() if thing.count else (counts[0].claim_id,)))
+    ids = (singles[0].claim_id, *((stated.claim_id,) if stated else ()))
     words = f"{number(count)} chips x {singles[0].figure} = {number(whole.middle)}, "
     words += f"claimed {claim.figure}: {share:.0%} of it"
     holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING

@@ -234,11 +234,11 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
 
 
 def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
-    """Return the chips that a system of a chip may have: what its name says, or those of its scale-up domain."""
+    """Return the chips that a system may have: what its name says, or its chip's domain; not of a type of machine."""
     thing = claim.subject.things[0]
     if thing.count:
         return [(f"the name says {thing.count}", float(thing.count), "")]
-    if not thing.is_system:
+    if thing.instance_type or not thing.is_system:
         return []
     return [
         (f"the scale-up domain of {' '.join(filter(None, chip))}", value, url)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 
 from transform.audit.evidence import Evidence
-from transform.audit.finding import CONSISTENT, FAILED, Range, claimed, is_number, number
+from transform.audit.finding import CONSISTENT, Range, claimed, is_number, number
 from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
 from warehouse.reference import claims
 from warehouse.reference.claims import SEPARATOR, UNITS, Claim
@@ -59,14 +59,9 @@ def audit(con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> tuple[list
 def in_words(one: Judged) -> str:
     """Return the arithmetic of a claim, and whether what it was computed from holds."""
     text = one.finding.arithmetic
-    if one.standing in (INPUT_FAILED, INPUT_OPEN):
-        text += f"; {one.standing} ({', '.join(one.finding.rests_on)})"
+    if one.verdict in (INPUT_FAILED, INPUT_OPEN):
+        text += f"; {one.verdict} ({', '.join(one.finding.rests_on)})"
     return text
-
-
-def is_green(one: Judged) -> bool:
-    """Return whether nothing speaks against a claim: no verdict, and no claim that it rests on."""
-    return one.standing == one.standing_today == "consistent" and one.finding.verdict not in FAILED
 
 
 AUDIT: Mapping[str, Callable[[Judged], object]] = {
@@ -82,9 +77,9 @@ AUDIT: Mapping[str, Callable[[Judged], object]] = {
     "hedge": lambda one: one.claim.hedge_text,
     "claim_conditions": lambda one: one.claim.conditions_text or None,
     "claimed_as_of": lambda one: one.claim.as_of or None,
-    "verdict": lambda one: one.finding.verdict,
-    "verdict_today": lambda one: one.finding.verdict_today,
-    "standing": lambda one: one.standing,
+    "verdict": lambda one: one.verdict,
+    "verdict_today": lambda one: one.verdict_today,
+    "standing": lambda one: one.verdict,
     "standing_today": lambda one: one.standing_today,
     "decided_by": lambda one: one.finding.basis,
     "recomputed_value": lambda one: one.finding.recomputed,

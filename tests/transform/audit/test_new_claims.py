@@ -103,7 +103,7 @@ def test_a_saving_that_repeats_others_is_held_against_them(ask):
     )  # fmt: skip
     assert "".join(found[name].finding.verdict[0] for name in "defghi") == "cicici"
     assert set(found["d"].finding.rests_on) == {"a", "b", "c"}
-    assert found["d"].standing == "arithmetic holds, input is unverified"
+    assert found["d"].verdict == "arithmetic holds, input is unverified"
 
 
 def test_a_saving_a_peak_flop_follows_prices_and_peaks(ask):

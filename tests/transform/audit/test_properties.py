@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from transform.audit import economics, specs
+from flows.decisions.cost import Sum, Terms, bare
+from transform.audit import economics, rates, specs
 from transform.audit.evidence import Evidence, Price
 from transform.audit.judge import judge, kind_of
 from transform.audit.prices import history
@@ -22,7 +23,7 @@ FACTOR = 10
 
 
 def _verdicts(told, evidence):
-    return [(one.finding.verdict, one.finding.verdict_today, one.standing, one.standing_today)
+    return [(one.finding.verdict, one.finding.verdict_today, one.verdict, one.verdict_today)
             for one in judge(told, evidence)]  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def evidence(con):
 @pytest.fixture
 def before(shipped):
     """Return the verdicts on the shipped claims as they are."""
-    return [(one.finding.verdict, one.finding.verdict_today, one.standing, one.standing_today)
+    return [(one.finding.verdict, one.finding.verdict_today, one.verdict, one.verdict_today)
             for one in shipped.values()]  # fmt: skip
 
 
@@ -134,7 +135,7 @@ def test_no_impossible_verdict_rests_on_a_hedge(evidence, before):
         return {one.claim_id for one, verdict in zip(told, found, strict=True) if verdict[0] == "physically_impossible"}
 
     as_told = {one.claim_id for one, old in zip(told, before, strict=True) if old[0] == "physically_impossible"}
-    assert len(as_told) == 9
+    assert len(as_told) == 11
     assert impossible(Hedge()) == as_told
     assert impossible(Hedge(share=claim_text.ESTIMATE_SHARE)) == as_told
 
@@ -225,3 +226,44 @@ def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
     found = [history(claim, evidence) for claim in read(line.format("a", 4), line.format("b", 3), line.format("c", 5))]
     assert [one.verdict for one in found] == ["consistent", "inconsistent", "unverifiable"]
     assert {one.verdict_today for one in found} == {"unverifiable"}, "a floor of eleven days ago says nothing today"
+
+
+CHIPS = ("H100 SXM", "H200 SXM", "B200", "Trainium2", "Trainium3", "MI300X")
+MODELS = ("llama-3-70b", "llama-3.1-8b", "gpt-oss-120b", "deepseek-r1")
+
+
+def test_cost_and_audit_never_disagree(audited, con, read):
+    """A rate that the command of costs calls impossible is impossible to the audit, by the same bound, and no other."""
+    draw = random.Random(25)  # noqa: S311 (nothing is secret)
+    asked = []
+    for _ in range(60):
+        chip, model = draw.choice(CHIPS), draw.choice(MODELS)
+        batch, precision = draw.choice((None, 1, 8, 64, 512)), draw.choice((None, "fp4", "fp8", "bf16"))
+        task, accepted = draw.choice(("serving", "training")), draw.choice((None, 1.0))
+        batch = batch if task == "serving" else None
+        accepted = accepted if batch else None
+        asked.append((chip, model, batch, precision, task, accepted, round(10 ** draw.uniform(1.5, 6))))
+    words = [
+        " ".join(filter(None, ("training" if task == "training" else "", f"batch {batch}" if batch else "",
+                               precision, "output, no speculation" if accepted else "")))
+        for _, _, batch, precision, task, accepted, _ in asked
+    ]  # fmt: skip
+    told = read(*(
+        f"c{place},x{place},{one[0]} / {one[1]},{rates.PER_CHIP},{one[-1]},,,tokens/s/chip,\"{text}\",2026"
+        for place, (one, text) in enumerate(zip(asked, words, strict=True))
+    ))  # fmt: skip
+    verdicts = []
+    for judged, (chip, model, batch, precision, task, accepted, rate) in zip(
+        judge(told, Evidence(con, told)), asked, strict=True
+    ):
+        inputs = Sum(
+            price=1.0, throughput=rate, chip=chip, model=model, task=task, precision=precision, batch=batch,
+            accepted_tokens=accepted,
+        )  # fmt: skip
+        (row,) = bare(inputs, Terms(), audited)["rows"]
+        verdicts.append(row["share_of_bound"] > 1.005)
+        if abs(row["share_of_bound"] - 1) > 0.005:  # a claim may be rounded
+            assert verdicts[-1] == (judged.verdict == "physically_impossible"), (judged.claim, row)
+        bounds = [float(text.rsplit(": ", 1)[1].split()[0].replace(",", "")) for text in judged.finding.bounds]
+        assert bounds == [pytest.approx(row["rate_bound"], rel=1e-3)], (judged.claim, row)
+    assert 15 < sum(verdicts) < 45
