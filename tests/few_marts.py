@@ -15,7 +15,8 @@ from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
 
 LATE = {
     "throughput", "cost_price", "cost_option", "serving_rate", "token_rate", "token_option", "headline_point",
-    "headline_token_cost", "option_price_history", "token_rate_history", "token_cost_history",
+    "model_point", "model_token_cost", "headline_token_cost", "option_price_history", "token_rate_history",
+    "token_cost_history",
     "serving_offer", "token_cost", "training_rate", "training_offer",
     "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_level", "price_index",
     "drift_report", "token_drift", "front_cell", "option_saving", "front_chip", "front_bill", "front_move",

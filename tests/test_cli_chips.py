@@ -1,6 +1,7 @@
 """The commands `chips` and `fit`, on the file of an offline run."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -34,11 +35,24 @@ def test_chips_compares_facts_ratios_prices_and_sources(call):
 
 
 def test_chips_prints_all_of_them_in_words(call):
-    """Every chip with facts, Trainium3 among them, which nobody is known to sell."""
+    """Every chip with facts, Trainium3 among them, which nobody is known to sell, as it says."""
     text = call("chips").stdout
 
     assert "Trainium3" in text.split("Cheapest price seen")[0]
-    assert "Trainium3" not in text.split("Cheapest price seen")[1]
+    prices, costs = text.split("Cheapest price seen")[1].split("A million output tokens of deepseek-r1, on demand:")
+    assert "Trainium3" not in prices
+    lines = [line for line in costs.splitlines() if line.startswith("Trainium3 ")]
+    assert len(lines) == 2
+    for line in lines:
+        assert re.search(r"unknown: no price, last looked for on \d{4}-\d\d-\d\d in \d+ sources", line)
+
+
+def test_a_family_of_machines_names_its_chip(call):
+    """`trn3` is a Trainium3, here and where a move is decided; what it costs is unknown, in words."""
+    assert call("chips", "trn3").stdout.splitlines()[1].startswith("Trainium3")
+    words = ("--from", "h100 on_demand aws", "--to", "trn3 on_demand", "--engineers", "2", "--rate", "150")
+    text = call("breakeven", *words, "--migration-weeks", "3").stdout
+    assert "unknown: no price of Trainium3, on_demand, any provider" in text
 
 
 @pytest.mark.parametrize(("word", "said"), [("H1000", "unknown chip"), ("RTX 3090", "nothing is published")])

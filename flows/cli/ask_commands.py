@@ -174,6 +174,9 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
         lines += [f"\nAs a ratio to {against}:", _table(found["ratios"], shown)]
     lines += ["\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):"]
     lines += [_table(found["prices"]) or "No price of these chips is known."]
+    if found["costs"]:
+        lines += [f"\nA million output tokens of {found['costs'][0]['model_name']}, on demand:"]
+        lines += [_table(found["costs"], decision.COST)]
     if names and found["disagreements"]:
         columns = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
         lines += ["\nSources disagree (rank 1 is computed with):", _table(found["disagreements"], columns)]

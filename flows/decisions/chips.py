@@ -18,10 +18,22 @@ PRICES = columns("""
 purchase_option, commitment_class, service_provider_name, cheapest_price_usd, price_per_pflop_hour,
 price_per_bf16_pflop_hour, price_per_tb_s_hour, price_per_gb_hour, last_observed_at, is_current, is_ranked
 """)
+COST = columns("accelerator_name, place, usd_per_million_output_tokens, cost_basis, price_of, measured_on")
+"""What a table for people shows of a cost."""
+_COSTS = """
+select
+    t.accelerator_name, p.model_name, t.place, t.usd_per_million_output_tokens, t.cost_basis, t.service_provider_name,
+    t.last_observed_at::DATE as price_of, p.scenario, p.precision, p.decoding, p.interactivity, t.most_accelerators,
+    t.software, t.measured_by, t.measured_on, t.evidence_grade, t.offer_id
+from int.headline_token_cost as t cross join int.headline_point as p
+where t.option_kind = 'on_demand'
+order by t.accelerator_name, t.usd_per_million_output_tokens nulls last
+"""
+"""What a million output tokens costs on demand at the front page's point, at AWS and elsewhere, or why not."""
 
 
 def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, list[dict[str, Any]]]:
-    """Return what is known of chips (all without `names`): facts, ratios to `base`, disagreements, prices.
+    """Return what is known of chips (all without `names`): facts, ratios to `base`, disagreements, prices, token costs.
 
     A name is any that providers use, with or without a form: "h100", "H100 SXM". Raises SettingsError for
     one that is no chip, or of which nothing is published.
@@ -34,6 +46,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
             con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class"
         )
         facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
+        costs = rows(con, _COSTS)
     for one in filter(None, (*wanted, against)):
         if not any(_is(row, one) for row in facts):
             hint = "`chipledger chips` lists the known ones"
@@ -52,6 +65,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
             for row in prices
             if row["purchase_option"] and (row["accelerator_name"], row["form_factor"]) in names_of
         ],
+        "costs": [row for row in costs if row["accelerator_name"] in {name for name, _ in names_of}],
         "disagreements": [
             row
             for row in facts_of

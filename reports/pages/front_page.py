@@ -258,7 +258,7 @@ def _change(drift: Row | None, built_at: datetime) -> str:
 
 
 WHY = (
-    ("unknown: no run of the model", "no run"),
+    ("unknown: no measured run", "no run"),
     ("unknown: no run is as fast", "too slow"),
     ("unknown: at most", "at most"),
     ("unknown: the last price", "old price"),

@@ -2,7 +2,7 @@
 -- file was built; what older prices say of today is no news. Nor is what an input did, which has a row of its own.
 select
     a.claim_id,
-    case when starts_with(a.verdict_today, 'arithmetic holds') then 'consistent' else a.verdict_today end as verdict_today,
+    if(starts_with(a.verdict_today, 'arithmetic holds'), 'consistent', a.verdict_today) as verdict_today,
     a.article,
     a.metric,
     a.claimed,

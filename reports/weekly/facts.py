@@ -53,7 +53,7 @@ REMADE = (
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
 """What is asked of marts of the file itself, each with its SELECT."""
-TOKEN_MARTS = {"headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
+TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
 """What costs per token rest on; a file without one of them is shown without any."""
 INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
@@ -291,7 +291,7 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     if not TOKEN_MARTS.issubset(models):
         return pl.DataFrame()
     con.execute("update meta.build set built_at = built_at - interval 1 microsecond")  # the end is not of the week
-    for name in ("token_cost_history", "headline_point"):
+    for name in ("token_cost_history", "model_point", "headline_point"):
         con.execute(f"create view int.{name} as from published.int.{name}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")
     return _ask(con, "week_token_split", {})

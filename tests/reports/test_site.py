@@ -163,50 +163,56 @@ def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path)
 
 
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
-    """Of each chip and way to buy at a shown point, the least median cost at full load; else that of the newest price.
-
-    The least of what may be ranked: a price within the limit of age, at a speed that was measured, or between two.
-    """
-    same = (*cost_page.Point._fields, "accelerator_name", "form_factor", "evidence_grade", "purchase_option",
-            "commitment_class")  # fmt: skip
-    marts = ask(
+    """Of each chip, way to buy and place the least cost that may be ranked at the model's point; where none is, why."""
+    same = ("model_name", "accelerator_name", "place", "option_kind")
+    ways = ask(
         file,
-        f"select {', '.join(same)}, is_price_ranked and reach in ('measured', 'between two runs'), last_observed_at, "
-        "all_in_output_usd_median from int.token_cost where utilisation = 1 and is_ranked and "
-        "all_in_output_usd_median is not null and reach <> 'unreachable'",
+        "select t.model_name, t.accelerator_name, if(service_provider_name = 'AWS', 'AWS', 'elsewhere') as place, "
+        "unnest(case when purchase_option in ('reserved', 'savings_plan') then ['plan'] else [purchase_option] end), "
+        "case price_kind when 'mean_30d' then 1 when 'mean_7d' then 2 else 3 end, usd_per_million_output_tokens "
+        "from int.token_option as t inner join int.model_point as p on t.model_name = p.model_name "
+        "and t.scenario = p.scenario and t.precision is not distinct from p.precision and t.task = p.task "
+        "and t.decoding is not distinct from p.decoding and t.interactivity is not distinct from p.interactivity "
+        "and t.benchmark = p.benchmark and t.input_length is not distinct from p.input_length "
+        "and t.output_length is not distinct from p.output_length where t.is_cost_ranked",
     )
-    found: dict[tuple, list[tuple]] = {}
-    for *key, ranked, seen, cost in marts:
-        found.setdefault(tuple(key), []).append((ranked, seen, cost))
-    least: dict[tuple, set[float]] = {}
-    for key, each in found.items():
-        newest = max(seen for _, seen, _ in each)
-        of_ranked = [cost for ranked, _, cost in each if ranked]
-        least[key] = {min(of_ranked)} if of_ranked else {cost for _, seen, cost in each if seen == newest}
-    rows, page = rows_of(file, "cost_row"), text(hostile_reports / "cost.html")
+    least: dict[tuple, tuple[int, float]] = {}
+    for *key, kind, cost in ways:
+        least[tuple(key)] = min((kind, cost), least.get(tuple(key), (9, cost)))
+    rows, page = rows_of(file, "cost_model"), text(hostile_reports / "cost.html")
     for row in rows:
-        assert row["all_in_output_usd_median"] in least[tuple(row[name] for name in same)]
-        assert wording.significant(row["all_in_output_usd_median"]) in page
-    assert len(rows) > 10
-    assert {row["purchase_option"] for row in rows} == {"on_demand", "spot"}
+        cost, key = row["usd_per_million_output_tokens"], tuple(row[name] for name in same)
+        if row["option_rank"] == 1:
+            assert (key in least) == (cost is not None), key
+            assert cost is None or cost == least[key][1]
+        if cost is None:
+            assert row["cost_basis"].startswith("unknown: ")
+            assert row["cost_basis"].removeprefix("unknown: ") in page
+        else:
+            assert wording.significant(cost) in page
+    assert sum(row["usd_per_million_output_tokens"] is not None for row in rows) > 5
 
 
-def test_each_point_compares_at_least_two_chips(file: Path) -> None:
-    for point, rows in cost_page.by_point(rows_of(file, "cost_row")).items():
-        assert len({(row["accelerator_name"], row["form_factor"]) for row in rows}) > 1, point
-
-
-def test_a_chip_without_a_cost_says_why(hostile_reports: Path) -> None:
-    """L4 was never measured in tokens here, A100 at other points only; both are sold."""
+def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
+    """With a cost, or with why not and when it was last looked for in how many sources, as the file has it."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
-    table = page[page.index('id="beside"') : page.index("</table>", page.index('id="beside"'))]
-    cells = {
-        html.unescape(name): re.findall(r"<small>([^<]*)</small></td>", line)
-        for name, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
-    }
-    assert set(cells["L4"]) == {"no run"}
-    assert {"SXM"} <= set(cells["H100"])
-    assert re.findall(r"<td[^>]*>\s*</td>", table) == []
+    (n_sources, day), = ask(
+        file, "select count(distinct source), max(last_good_at)::DATE::VARCHAR from int.source_health "
+        "where last_good_at is not null"
+    )  # fmt: skip
+    for name, rows in cost_page.by(rows_of(file, "cost_model"), "model_name").items():
+        anchor = cost_page._anchor(name)
+        table = page[page.index(f'id="t-{anchor}"') : page.index("</table>", page.index(f'id="t-{anchor}"'))]
+        cells = {
+            html.unescape(chip): re.findall(r"<td[^>]*>(.*?)</td>", line, re.DOTALL)
+            for chip, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
+        }
+        (asked,) = ask(file, "select cost.usual_chips()")
+        assert {*asked[0]} <= cells.keys() == {row["accelerator_name"] for row in rows}
+        for each in cells["Trainium3"][:6]:
+            assert re.fullmatch(f"{wording.UNKNOWN}<sup>\\d+</sup>", each)
+        assert f"no price, last looked for on {day} in {n_sources} sources" in table
+        assert re.findall(r'<td class="gt_right"[^>]*>\s*</td>', table) == []
 
 
 def test_what_has_no_cost_is_counted(file: Path, hostile_reports: Path) -> None:

@@ -1,7 +1,6 @@
 -- What the best cost of a million output tokens did over 7, 30, 90 and 365 days up to the file's own date, like for
--- like: each series of int.token_cost_history (official runs) compared with itself at one point, one row per series
--- and window. Points: that of int.headline_point, and of each other model the one at which most chips have a cost
--- today, at least two. drift is unknown where the cost was not known on one of the two days (unknown_reason).
+-- like: each series of int.token_cost_history (official runs) compared with itself at its model's int.model_point, one
+-- row per series and window. drift is unknown where the cost was not known on one of the two days (unknown_reason).
 -- drift_log is the log of the cost by that at the window's beginning; it is the sum of four parts:
 --   price_effect         prices of offers that were known before
 --   new_provider_effect  steps to an offer whose price was first seen on that day, or again after the limit of age: no
@@ -19,15 +18,6 @@ with history as (
     where coalesce(evidence_grade, 'A') = 'A'
 ),
 
-headline as (
-    select
-        {
-            'model_name': model_name, 'scenario': scenario, 'precision': precision, 'decoding': decoding,
-            'interactivity': interactivity, 'interactivity_statistic': interactivity_statistic
-        } as op
-    from int.headline_point
-),
-
 day as (
     select
         w.window_days,
@@ -37,26 +27,15 @@ day as (
     cross join (values (7), (30), (90), (365)) as w (window_days)
 ),
 
--- Of each model the headline's point, else that at which most chips have a cost today.
 chosen as (
     select
-        h.op,
-        bool_or(p.op is not null) as is_headline
-    from history as h
-    cross join meta.build as b
-    left join headline as p on h.op is not distinct from p.op
-    where
-        h.accelerator_name <> 'all chips'
-        and h.usd_per_million_output_tokens is not null
-        and h.valid_from <= b.built_at::DATE
-        and (h.valid_to > b.built_at::DATE or h.valid_to is null)
-    group by h.op
-    having bool_or(p.op is not null) or count(distinct h.accelerator_name) >= 2
-    qualify
-        row_number() over (
-            partition by h.op.model_name
-            order by bool_or(p.op is not null) desc, count(distinct h.accelerator_name) desc, h.op asc
-        ) = 1
+        {
+            'model_name': p.model_name, 'scenario': p.scenario, 'precision': p.precision, 'decoding': p.decoding,
+            'interactivity': p.interactivity, 'interactivity_statistic': p.interactivity_statistic
+        } as op,
+        h.model_name is not null as is_headline
+    from int.model_point as p
+    left join int.headline_point as h on p.model_name = h.model_name
 ),
 
 -- Days on which an offer had a price that was unknown the day before: first seen, or again after the limit of age.

@@ -13,6 +13,8 @@ with costed as (
         ),
         cost.usd_per_million_tokens(o.price_usd, 1, r.output_rate_per_paid_accelerator, 1)
             as usd_per_million_output_tokens,
+        cost.usd_per_million_tokens(o.price_usd, 1, r.high_output_rate, 1) as usd_per_million_low,
+        cost.usd_per_million_tokens(o.price_usd, 1, r.low_output_rate, 1) as usd_per_million_high,
         cost.usd_per_million_tokens(o.on_demand_price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd_to_beat,
         r.is_ranked and o.is_price_ranked and o.price_usd is not null and r.reach in ('measured', 'between two runs')
             as is_cost_ranked

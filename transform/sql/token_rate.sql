@@ -23,10 +23,11 @@ asked as (
 select
     a.* exclude ( -- noqa: AM04
         a.interactivity_limit, a.interactivity_from, a.interactivity_to, a.is_clamped, a.rates_from, a.rates,
-        a.measured_weight, a.n_runs, a.fewest_accelerators, a.most_accelerators, a.share_of_bound, a.measured_by,
-        a.measured_from, a.ttft_ms, a.ttft_statistic, a.rate_bound_per_accelerator, a.binding_bound, a.software,
-        a.slower_throughput_id, a.slower_source_url
+        a.measured_weight, a.n_runs, a.fewest_accelerators, a.share_of_bound, a.measured_from, a.ttft_ms,
+        a.ttft_statistic, a.rate_bound_per_accelerator, a.binding_bound, a.slower_throughput_id, a.slower_source_url
     ),
     a.rates.median_output_rate as output_rate_per_paid_accelerator,
+    a.rates.low_output_rate,
+    a.rates.high_output_rate,
     a.rates.reach
 from asked as a

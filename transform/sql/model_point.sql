@@ -1,0 +1,57 @@
+-- The one operating point at which each model's chips are compared: that at which most of the usual chips
+-- (cost/usual_chips.sql) have a rate that was measured at the speed or on both sides of it; of equals the one of
+-- serving, of the best grade, the one measured last. point_rank: models first measured within two years of the newest
+-- run before older ones, official and vendors' figures before others, then by chips and runs.
+with point as (
+    select
+        model_name,
+        task,
+        scenario,
+        benchmark_family,
+        benchmark,
+        precision,
+        input_length,
+        output_length,
+        decoding,
+        interactivity,
+        interactivity_statistic,
+        count(distinct accelerator_name) as n_chips,
+        max(measured_on) as measured_on,
+        max(evidence_grade) as evidence_grade
+    from int.token_rate
+    where
+        is_ranked
+        and reach in ('measured', 'between two runs')
+        and list_contains(cost.usual_chips(), accelerator_name)
+    group by all
+),
+
+chosen as (
+    select *
+    from point
+    qualify
+        row_number() over (
+            partition by model_name
+            order by
+                n_chips desc, task desc, evidence_grade asc, measured_on desc nulls last,
+                output_length desc nulls last, scenario asc, benchmark asc, precision asc, decoding asc,
+                interactivity asc
+        ) = 1
+),
+
+model as (
+    select
+        model_name,
+        count(*) as n_runs,
+        coalesce(min(measured_on) >= max(max(measured_on)) over () - interval 2 years, true) as is_of_today
+    from core.throughput
+    group by model_name
+)
+
+select
+    p.*, -- noqa: AM04
+    row_number() over (
+        order by m.is_of_today desc, p.evidence_grade > 'B' asc, p.n_chips desc, m.n_runs desc, p.model_name asc
+    ) as point_rank
+from chosen as p
+inner join model as m on p.model_name = m.model_name

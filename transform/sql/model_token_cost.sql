@@ -1,0 +1,184 @@
+-- What a million output tokens costs at each model's int.model_point on each chip that is sold, or of which one might
+-- ask (cost/usual_chips.sql): at AWS on demand, under the best plan (of any term, and of a year), on spot and in a
+-- Capacity Block; and at the two cheapest other providers (option_rank).
+-- Only what may be ranked has a cost; where nothing may, cost_basis says why, and price, offer and age are those of the
+-- nearest to it; where nothing is known, when and where it was last looked for. Of spot the mean of 30 days counts
+-- before that of 7, and both before the last price seen, which offer_terms tells.
+with point as (
+    select *
+    from int.model_point
+    where point_rank <= 8
+),
+
+chip as (
+    select unnest(cost.usual_chips()) as accelerator_name
+    union
+    select accelerator_name
+    from int.cost_option
+),
+
+asked as (
+    select
+        p.model_name,
+        p.point_rank,
+        c.accelerator_name,
+        k.option_kind,
+        k.place,
+        k.option_rank
+    from point as p
+    cross join chip as c
+    cross join (
+        values
+        ('on_demand', 'AWS', 1), ('plan', 'AWS', 1), ('one_year', 'AWS', 1), ('spot', 'AWS', 1),
+        ('capacity_block', 'AWS', 1), ('on_demand', 'elsewhere', 1), ('on_demand', 'elsewhere', 2),
+        ('one_year', 'elsewhere', 1), ('spot', 'elsewhere', 1)
+    ) as k (option_kind, place, option_rank)
+),
+
+kinds as (
+    select
+        o.*,
+        unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as option_kind,
+        case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place
+    from int.token_option as o
+    inner join point as p
+        on
+            o.model_name = p.model_name and o.task = p.task and o.scenario = p.scenario and o.benchmark = p.benchmark
+            and o.precision is not distinct from p.precision and o.input_length is not distinct from p.input_length
+            and o.output_length is not distinct from p.output_length and o.decoding is not distinct from p.decoding
+            and o.interactivity is not distinct from p.interactivity
+            and o.interactivity_statistic is not distinct from p.interactivity_statistic
+),
+
+preferred as (
+    select
+        *,
+        row_number() over (
+            partition by model_name, accelerator_name, option_kind, place
+            order by
+                is_cost_ranked desc,
+                price_usd is null asc,
+                is_price_ranked desc,
+                case price_kind when 'mean_30d' then 1 when 'mean_7d' then 2 else 3 end asc,
+                usd_per_million_output_tokens asc,
+                offer_id asc,
+                throughput_id asc
+        ) as preference
+    from kinds
+),
+
+of_provider as (
+    select *
+    from preferred
+    qualify
+        row_number() over (
+            partition by model_name, accelerator_name, option_kind, place, service_provider_name order by preference
+        ) = 1
+),
+
+best as (
+    select
+        *,
+        row_number() over (
+            partition by model_name, accelerator_name, option_kind, place order by preference
+        ) as option_rank
+    from of_provider
+),
+
+measured as (
+    select distinct
+        model_name,
+        accelerator_name
+    from kinds
+),
+
+priced as (
+    select
+        accelerator_name,
+        unnest(cost.option_kinds(purchase_option, commitment_class)) as option_kind,
+        case when service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
+        service_provider_name
+    from int.cost_option
+    where price_usd is not null
+),
+
+sold as (
+    select
+        accelerator_name,
+        option_kind,
+        place,
+        count(distinct service_provider_name) as n_providers
+    from priced
+    group by accelerator_name, option_kind, place
+),
+
+searched as (
+    select concat(', last looked for on ', max(last_good_at)::DATE, ' in ', count(distinct source), ' sources') as words
+    from int.source_health
+    where last_good_at is not null
+),
+
+searched_run as (
+    select
+        concat(
+            ', last looked for on ', max(observed_at)::DATE, ' in ', count(distinct benchmark_family), ' benchmarks'
+        ) as words
+    from core.throughput
+)
+
+select
+    a.model_name,
+    a.point_rank,
+    a.accelerator_name,
+    a.option_kind,
+    a.place,
+    a.option_rank,
+    b.service_provider_name,
+    b.region_id,
+    b.instance_type,
+    b.purchase_option,
+    b.commitment_class,
+    b.offer_terms,
+    b.price_kind,
+    b.price_usd,
+    case when b.is_cost_ranked then b.usd_per_million_output_tokens end as usd_per_million_output_tokens,
+    b.usd_per_million_low,
+    b.usd_per_million_high,
+    case
+        when b.is_cost_ranked or b.unknown_reason is not null then b.cost_basis
+        when b.reach = 'unreachable' then 'unknown: no run is as fast for a user'
+        when b.reach = 'at most'
+            then
+                'unknown: at most '
+                || printf('%.3g', b.usd_per_million_output_tokens)
+                || ', as every run was faster for a user'
+        when b.offer_id is not null and not b.is_price_ranked
+            then 'unknown: the last price is of ' || b.last_observed_at::DATE
+        when b.offer_id is not null then 'unknown: the run has no grade that may be ranked'
+        when s.accelerator_name is null then 'unknown: no price' || l.words
+        when m.accelerator_name is null then 'unknown: no measured run at a comparable point' || r.words
+        when s.n_providers < a.option_rank then 'unknown: no second price' || l.words
+        else 'unknown: no offer is of the form and size that was measured'
+    end as cost_basis,
+    b.reach,
+    b.evidence_grade,
+    b.measured_by,
+    b.measured_on,
+    b.most_accelerators,
+    b.software,
+    b.throughput_id,
+    b.source_url,
+    b.age_days,
+    b.last_observed_at,
+    b.document_sha256,
+    b.offer_id
+from asked as a
+cross join searched as l
+cross join searched_run as r
+left join best as b
+    on
+        a.model_name = b.model_name and a.accelerator_name = b.accelerator_name and a.option_kind = b.option_kind
+        and a.place = b.place and a.option_rank = b.option_rank
+left join measured as m on a.model_name = m.model_name and a.accelerator_name = m.accelerator_name
+left join sold as s
+    on a.accelerator_name = s.accelerator_name and a.option_kind = s.option_kind and a.place = s.place
