@@ -46,6 +46,12 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"  owned: {each['nodes']} nodes for {each['days_left']} days more, already paid for"
         stale = "" if line["are_prices_current"] else "  Some of these prices are NOT CURRENT."
         yield f"  list prices, expected move a year: {line['yearly_move']:.1%} ({line['yearly_move_basis']}).{stale}"
+        if market := line["market"]:
+            yield (
+                f"  market: {market['usd_per_chip_hour']:.4g} USD a chip-hour on demand, lower quartile of "
+                f"{market['n_providers']} providers ({market['prices']}), "
+                f"seen since {market['oldest_observed_at']:%Y-%m-%d}"
+            )
         for answer in line["answers"]:
             yield from _answer(answer)
 
@@ -58,6 +64,9 @@ def _answer(answer: Mapping[str, Any]) -> Iterator[str]:
         f"  at {answer['prices']} prices: cover {answer['cover_nodes']} nodes "
         f"(from {answer['cover_nodes_low']} to {answer['cover_nodes_high']}, by use and prices)"
     )
+    own, outside = answer["on_demand_usd_per_node_hour"], answer["uncovered_usd_per_node_hour"]
+    where = "the market's, as a node-hour here costs {own:.4f}" if outside < own else "the machine's own"
+    yield f"    beyond them: {outside:.4f} USD a node-hour on demand, {where.format(own=own)}"
     yield (
         f"    expected: nothing bought {answer['expected_usd_doing_nothing']:,.0f} USD, this cover "
         f"{answer['expected_usd']:,.0f}, all covered {answer['expected_usd_full_cover']:,.0f}"

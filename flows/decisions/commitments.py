@@ -38,6 +38,24 @@ inner join core.offer as o on m.service_provider_name = o.service_provider_name
 inner join core.offer_unit as u on o.offer_id = u.offer_id and m.accelerator_name = u.accelerator_name
 where o.offer_id = $offer
 """
+MARKET = """
+select
+    quantile_cont(price, 0.25) as usd_per_chip_hour, count(*) as n_providers, min(seen) as oldest_observed_at,
+    string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices
+from (
+    select p.service_provider_name, min(p.cheapest_price_usd) as price, max(p.last_observed_at) as seen
+    from int.provider_price as p
+    inner join core.offer_unit as u
+        on p.accelerator_name = u.accelerator_name and (p.form_factor = u.form_factor or p.form_factor is null)
+    where
+        u.offer_id = $offer and p.purchase_option = 'on_demand' and p.price_rank is not null and not p.is_floor
+        and (u.accelerator_count <= 1 or p.capacity_class in ('node', 'cluster', 'rack'))
+        and ($providers = [] or list_contains($providers, p.service_provider_name))
+    group by p.service_provider_name
+)
+"""
+"""The lower quartile of what providers ask for the chip on demand, each at its least ranked list price of machines as
+large as a node, where the line's are."""
 
 
 def answer(
@@ -66,13 +84,15 @@ def answer(
                 decision,
                 today=today,
                 days=cover.horizon_days(months),
+                market=_market(con, line["offer_id"], decision),
             )
             for line in fleet
         ]
     return {
         "regions": stated,
         "inputs": {"horizon_months": months, "as_of": today, "pattern": decision.pattern},
-        "formula": "commitments + on demand beyond them, over the horizon, at the expected use and level of prices",
+        "formula": "commitments + on demand beyond them, at the machine's own price or the market's if that is less, "
+        "over the horizon, at the expected use and level of prices",
         "lines": lines,
     }
 
@@ -86,11 +106,12 @@ def covered(
     *,
     today: date,
     days: int,
+    market: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return one line's answers, at list and at contracted prices, or the reason why it has none.
 
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
-    int.list_price_move for its chip, `contracted` rows of contracted_price by offer.
+    int.list_price_move for its chip, `contracted` rows of contracted_price by offer, `market` the row of MARKET.
     """
     head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
     demands = _demands(line, decision)
@@ -117,13 +138,17 @@ def covered(
             answers.append({"prices": which, "reason": priced})
             continue
         on_demand, terms = priced
+        chips = float(line["accelerators_per_node"] or options[0]["accelerator_count"])
+        outside = min(on_demand, market["usd_per_chip_hour"] * chips) if market else on_demand
         found = advise(
-            on_demand=on_demand, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=fall
+            on_demand=outside, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=fall
         )
-        answers.append({"prices": which, "reason": None} | found)
+        own = {"on_demand_usd_per_node_hour": on_demand, "uncovered_usd_per_node_hour": outside}
+        answers.append({"prices": which, "reason": None} | own | found)
     return head | {
         "reason": None,
         "owned": [{"nodes": each.machines, "days_left": each.days} for each in owned],
+        "market": market,
         "price_history": move,
         "yearly_move": yearly,
         "yearly_move_basis": basis,
@@ -164,7 +189,6 @@ def advise(
     by_use = cover.regrets(found, expected, {name: demands[name] for name in BY_USE}, owned)
     by_price = {name: cover.regrets(found, market, {name: use}, owned)[name] for name, market in markets.items()}
     return {
-        "on_demand_usd_per_node_hour": on_demand,
         "cover_nodes": best.machines,
         "cover_nodes_low": min(cases.values()),
         "cover_nodes_high": max(cases.values()),
@@ -199,6 +223,14 @@ def advise(
             for i, size in enumerate(found)
         ],
     }
+
+
+def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: DecisionSettings) -> Mapping[str, Any] | None:
+    """Return the row of MARKET for a line's chip; None where no provider asks a ranked price."""
+    if offer is None:
+        return None
+    (found,) = rows(con, MARKET, {"offer": offer, "providers": list(decision.providers)})
+    return found if found["n_providers"] else None
 
 
 def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:

@@ -133,6 +133,23 @@ def test_rises_and_short_histories_are_not_carried_forward() -> None:
     assert covered(move=rising, yearly_price_move=-0.1)["yearly_move"] == -0.1
 
 
+def test_a_commitment_is_weighed_against_the_market() -> None:
+    """What runs beyond the cover is bought where it costs less: at 2.50 a chip-hour a term at 3.125 binds nobody."""
+    own = line(purchase_option="on_demand")
+    market = {"usd_per_chip_hour": 2.5, "n_providers": 4}
+    asked = {"today": TODAY, "days": YEARS, "decision": DecisionSettings(), "contracted": {}, "moves": []}
+    alone = at_list(commitments.covered(own, OPTIONS, **asked))  # type: ignore[arg-type]
+    beside = at_list(commitments.covered(own, OPTIONS, market=market, **asked))  # type: ignore[arg-type]
+
+    assert alone["cover_nodes"] == 6
+    assert beside["cover_nodes"] == 0
+    assert beside["uncovered_usd_per_node_hour"] == 20
+    assert beside["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
+    assert beside["expected_usd"] == pytest.approx(6 * 0.7 * HOURS * 20)  # 2,207,520 in place of 3,942,000
+    dear = at_list(commitments.covered(own, OPTIONS, market=market | {"usd_per_chip_hour": 9.0}, **asked))  # type: ignore[arg-type]
+    assert dear == alone
+
+
 def test_list_and_contracted_are_two_answers() -> None:
     """A contract on the plan and on on demand is an answer of its own; with one of the two missing there is none."""
 
@@ -218,6 +235,28 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         put(
             seen(0, "aws_price_list", row(P5, "55.04"), row(TRN1, "21.5"), term(P5, "0", "All", "300000")),
             seen(0, "aws_savings_plans", plan(P5, "40"), plan(P5, "25", years=3)),
+            *(
+                seen(
+                    0,
+                    "aws_spot_feed",
+                    row(
+                        None,
+                        price,
+                        service_provider_name=name,
+                        accelerator_count=count,
+                        accelerator_label="NVIDIA H100 SXM",
+                        capacity_unit=unit,
+                        **others,
+                    ),
+                    scope=name,
+                )
+                for name, price, count, unit, others in (
+                    ("Alpha", "24", "8", "instance", {}),
+                    ("Beta", "32", "8", "instance", {}),
+                    ("Gamma", "1.50", "1", "GPU", {}),
+                    ("Delta", "8", "8", "instance", {"statistic": "floor"}),
+                )
+            ),
             at=0,
         )
     (folder / "fleet.csv").write_text(
@@ -248,6 +287,11 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     (answer, own) = training["answers"]
     assert answer["sizes"][0]["cover_nodes"] == 0
     assert answer["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
+    # 3.00, 4.00 and AWS's 6.88 a chip-hour of a node: one card at 1.50 is no node, and a "from" price no price.
+    assert training["market"]["n_providers"] == 3
+    assert training["market"]["usd_per_chip_hour"] == pytest.approx(3.5)
+    assert training["market"]["prices"] == "Alpha 3.0, Beta 4.0, AWS 6.88"
+    assert answer["uncovered_usd_per_node_hour"] == pytest.approx(28)
     assert own["reason"] == "no contracted price of a commitment for this machine"
     assert batch["reason"].startswith("no commitment is known")
     assert chat["reason"] == "no price of this provider is known"
@@ -256,6 +300,11 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
+    assert "market: 3.5 USD a chip-hour on demand, lower quartile of 3 providers (Alpha 3.0, " in words.output
+    assert (
+        "beyond them: 28.0000 USD a node-hour on demand, the market's, as a node-hour here costs 55.0400"
+        in words.output
+    )
 
 
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
