@@ -1,11 +1,12 @@
 """What a source is: a value with a name, its scopes, and two functions, `fetch` (I/O) and `parse` (pure)."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
@@ -23,12 +24,31 @@ class Landed(Protocol):
     def __call__(self, version_key: str) -> Document | None: ...
 
 
+class Memo:
+    """What is read once in a run, such as an index: by a key, safe in any thread; an error is not remembered."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: dict[str, object] = {}
+        self._locks: dict[str, Lock] = {}
+
+    def once(self, key: str, read: Callable[[], object]) -> Any:
+        """Return what `read` gave for a key."""
+        with self._lock:
+            lock = self._locks.setdefault(key, Lock())
+        with lock:
+            if key not in self._found:
+                self._found[key] = read()
+            return self._found[key]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Context:
     """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
 
     `last_observed` gives the moment of the last good fetch of a scope, None where there was none. `check` raises
-    SourceError where the gates would refuse what a document says.
+    SourceError where the gates would refuse what a document says. `regions` are those that the user decides for; `memo`
+    is shared by the fetches of a run.
     """
 
     web: "Web"
@@ -37,6 +57,8 @@ class Context:
     landed: Landed = lambda version_key: None
     last_observed: Callable[[str], datetime | None] = lambda scope: None
     check: "Callable[[Parsed], None]" = lambda parsed: None
+    regions: tuple[str, ...] = ()
+    memo: "Memo" = field(default_factory=lambda: Memo())
     progress: Callable[[str], None] = lambda message: None
 
 
@@ -73,6 +95,7 @@ class Source:
     these forbid it, as `terms_url` is. `credentials` names environment
     variables and AWS actions in backticks, for the docs. Of a source with `other_urls` the documents of a fetch are not
     parts of one answer but choices: the first that can be read holds, and `fetch` puts the one that it chose first.
+    `downloads` gives the addresses of large files that a fetch of a scope would read, and that were not landed.
     """
 
     name: str
@@ -91,6 +114,7 @@ class Source:
     off_because: str = ""
     credentials: str = "none"
     other_urls: tuple[str, ...] = ()
+    downloads: Callable[[Context, str], Sequence[str]] = lambda ctx, scope: ()
 
     def __post_init__(self) -> None:
         """Take over what the table of terms says of the source."""

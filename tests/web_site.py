@@ -40,6 +40,9 @@ class Site:
             def do_POST(self) -> None:
                 self.do_GET()
 
+            def do_HEAD(self) -> None:
+                self.do_GET()
+
             def log_message(self, *_: object) -> None:
                 pass
 

@@ -84,9 +84,10 @@ class Files:
         return bulk_url(self.ctx.settings, self.partition, source=self.layout.source)
 
     def index(self, path: str) -> Mapping[str, object]:
-        """Return a JSON index."""
+        """Return a JSON index, which is read once in a run."""
         url = self._within(path)
-        return self.layout.mapping(self.layout.json(self.ctx.web.get(url).body, url), url)
+        body = self.ctx.memo.once(url, lambda: self.ctx.web.get(url).body)
+        return self.layout.mapping(self.layout.json(body, url), url)
 
     def offer(self, name: str) -> Mapping[str, object]:
         """Return an entry of the offer index, which says where everything else of the offer is."""

@@ -4,7 +4,8 @@ Linux, shared tenancy, no software, per region. https://aws.amazon.com/pricing/ 
 https://aws.amazon.com/terms/ . Both ways of access give the same prices: the Price List API (pricing.GetProducts, needs
 credentials, about ten pages a region) and the public bulk files (300 MB a region, read as they stream by).
 
-Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named), `bulk_url`.
+Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named; by default all
+through the API, and of the files those of `places.own_regions`), `bulk_url`.
 
 Quirks:
 
@@ -111,12 +112,12 @@ PRODUCT_COLUMNS = ("Instance Type", "Instance Family", "GPU", "Tenancy", "Operat
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the API or the region index lists."""
+    """Return the regions of the settings, or those of the API or of the region index that `own_regions` says."""
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
     if wanted is not None:
         return wanted
     listed = places.either_access(ctx, NAME, _api_regions, lambda: [*_region_index(_files(ctx, places.GLOBAL))])
-    return places.regions_among(listed, ctx, source=NAME)
+    return places.own_regions(places.regions_among(listed, ctx, source=NAME), ctx, source=NAME)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -182,17 +183,27 @@ def _region_index(files: Files) -> dict[str, object]:
     return dict(LAYOUT.mapping(index.get("regions"), "regions"))
 
 
+def downloads(ctx: Context, scope: str) -> tuple[str, ...]:
+    """Return the address of a region's current file, unless the API is used or this version was landed before."""
+    if places.access(ctx.settings, source=NAME) == "api" or ctx.landed(url := _current_url(ctx, scope)):
+        return ()
+    return (url,)
+
+
 def _bulk_documents(ctx: Context, scope: str) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     """Return the current file of a region; a version that was landed before is not fetched again."""
+    document, notes = bulk.landed_or_cut(ctx, scope, _current_url(ctx, scope), source=NAME, cut=cut)
+    return (document.seen_again(ctx.now()),), notes
+
+
+def _current_url(ctx: Context, scope: str) -> str:
     files = _files(ctx, places.partition_of(scope))
     listed = _region_index(files)
     if scope not in listed:
         hint = f"The index lists {', '.join(sorted(listed)) or 'no region'}"
         raise SourceError("not a region of the price list", source=NAME, field="region", value=scope, hint=hint)
     path = LAYOUT.text(LAYOUT.mapping(listed[scope], f"regions.{scope}"), "currentVersionUrl")
-    url = files.csv_url(path, field="currentVersionUrl")
-    document, notes = bulk.landed_or_cut(ctx, scope, url, source=NAME, cut=cut)
-    return (document.seen_again(ctx.now()),), notes
+    return files.csv_url(path, field="currentVersionUrl")
 
 
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
@@ -635,5 +646,6 @@ SOURCE = Source(
     parse=parse,
     backfill=backfill,
     settings=("access", "regions", "bulk_url"),
+    downloads=downloads,
     credentials="none, or `pricing:GetProducts`",
 )

@@ -110,9 +110,12 @@ _PREFIX = re.compile(r"^(?:[A-Z0-9]+-)+")
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the public index lists, whatever the access."""
+    """Return the regions of the settings, or those of the public index that `own_regions` says, whatever the access."""
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
-    return wanted or tuple(sorted(set(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER)) - places.PSEUDO_REGIONS))
+    if wanted:
+        return wanted
+    listed = set(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER)) - places.PSEUDO_REGIONS
+    return places.own_regions(listed, ctx, source=NAME)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -190,24 +193,35 @@ def _region_index(files: Files, offer: str) -> Mapping[str, str]:
     return {LAYOUT.text(entry, "regionCode"): LAYOUT.text(entry, "versionUrl") for entry in entries}
 
 
+def downloads(ctx: Context, scope: str) -> list[str]:
+    """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
+    if places.access(ctx.settings, source=NAME) == "api":
+        return []
+    return [url for url in _current_urls(ctx, scope) if ctx.landed(url) is None]
+
+
 def _bulk_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
     """Return the current files of a region; a version that was landed before is not fetched again."""
-    files = _files(ctx, places.partition_of(scope))
     documents: list[Document] = []
     notes: list[str] = []
+    for url in _current_urls(ctx, scope):
+        document, remarks = bulk.landed_or_cut(ctx, scope, url, source=NAME, cut=cut)
+        documents.append(document.seen_again(ctx.now()))
+        notes += remarks
+    return documents, notes
+
+
+def _current_urls(ctx: Context, scope: str) -> Iterator[str]:
+    files = _files(ctx, places.partition_of(scope))
     for offer in (EC2_OFFER, ML_OFFER):
         index = _region_index(files, offer)
         # A file of its own, or that of the region which the scope is a zone of.
         place = max((name for name in index if f"{scope}-".startswith(f"{name}-")), key=len, default=None)
         if place is not None:
-            url = files.csv_url(index[place], field="versionUrl")
-            document, remarks = bulk.landed_or_cut(ctx, scope, url, source=NAME, cut=cut)
-            documents.append(document.seen_again(ctx.now()))
-            notes += remarks
+            yield files.csv_url(index[place], field="versionUrl")
         elif offer == EC2_OFFER:
             hint = f"The index lists {', '.join(sorted(index)) or 'no region'}"
             raise SourceError("no Savings Plans there", source=NAME, field="region", value=scope, hint=hint)
-    return documents, notes
 
 
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
@@ -474,5 +488,6 @@ SOURCE = Source(
     fetch=fetch,
     parse=parse,
     settings=("access", "regions", "bulk_url"),
+    downloads=downloads,
     credentials="none, or `savingsplans:DescribeSavingsPlansOfferingRates`",
 )

@@ -6,7 +6,7 @@ import importlib.metadata
 import json as json_text
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -37,6 +37,9 @@ GET_LIMIT_BYTES = 64 << 20
 STREAM_LIMIT_BYTES = 16 << 30
 """Forty times the largest price list: a stream beyond it is a decompression bomb or the wrong file."""
 BLOCK_BYTES = 1 << 20
+MAX_RESUMED = 5
+"""How often a large file goes on where it broke off, before it is begun again."""
+PARTIAL = 206
 MAX_REDIRECTS = 3
 RETRY_AFTER = ("Retry-After", "x-ms-ratelimit-retailprices-retry-after")
 """Headers that say how long to wait; the second is that of Azure's retail prices."""
@@ -171,12 +174,43 @@ class HttpWeb:
 
         return self.retries.run(once)
 
+    def size(self, url: str) -> int | None:
+        """Return how many bytes a server says that a document has, without reading it; None where it does not say."""
+        answer, _ = self.exchange("HEAD", url, {"User-Agent": user_agent(), "Accept-Encoding": "identity"}, None)
+        length = answer.headers.get("Content-Length", "")
+        return int(length) if answer.status_code == 200 and length.isdecimal() else None
+
     @contextmanager
     def stream(self, url: str) -> Iterator[Iterator[bytes]]:
-        """Give the decoded body in blocks of at most 1 MiB; reading raises BrokenOff where the body is cut short."""
+        """Give the decoded body in blocks of at most 1 MiB; reading raises BrokenOff where the body is cut short.
+
+        One that breaks off goes on from there where the server offers ranges, of the same document by its ETag.
+        """
         answer = self.retries.run(lambda: self._answer(url, "GET", "*/*", {}))
-        with closing(answer):
-            yield _decoded(answer, url, limit=self.stream_limit_bytes, within_s=self.stream_timeout_s)
+        with closing(answer), closing(self._going_on(answer, url)) as blocks:
+            yield blocks
+
+    def _going_on(self, answer: httpx.Response, url: str) -> Generator[bytes]:
+        options = {"limit": self.stream_limit_bytes, "within_s": self.stream_timeout_s}
+        tag, is_plain = answer.headers.get("ETag", ""), not answer.headers.get("Content-Encoding")
+        can_go_on = answer.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and is_plain
+        received = 0
+        for left in reversed(range(MAX_RESUMED + 1)):
+            try:
+                for block in _decoded(answer, url, **options):  # type: ignore[arg-type]  # both kinds of numbers
+                    received += len(block)
+                    yield block
+                return
+            except BrokenOff:
+                if not (can_go_on and left and received):
+                    raise
+                answer.close()
+                from_here = {"Range": f"bytes={received}-", "If-Range": tag, "Accept-Encoding": "identity"}
+                answer = self._request(url, "GET", "*/*", from_here)
+                begins = answer.headers.get("Content-Range", "").startswith(f"bytes {received}-")
+                if answer.status_code != PARTIAL or not begins:
+                    answer.close()
+                    raise
 
     def _whole(
         self, url: str, method: str, accept: str, secret: Mapping[str, str], body: bytes | None = None

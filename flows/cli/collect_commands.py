@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")
+REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
 OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
 OLDER_THAN = click.option(
     "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
@@ -30,6 +31,7 @@ OLDER_THAN = click.option(
 @click.option("--wait", "wait_seconds", type=float, help="Seconds to wait for another run that is writing [0].")
 @SOURCES
 @SCOPES
+@REGIONS
 def run(
     read: Reader,
     *,
@@ -37,13 +39,14 @@ def run(
     wait_seconds: float | None,
     names: tuple[str, ...],
     scopes: tuple[str, ...],
+    regions: str | None,
     progress: Progress,
 ) -> Result:
     """Do the daily job: collect, publish, report."""
     from flows.alerts import after_run
     from flows.collect import steps
 
-    chosen = _chosen(read(), names)
+    chosen = _in_regions(_chosen(read(), names), regions)
     chosen = chosen if wait_seconds is None else chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
@@ -56,11 +59,14 @@ def run(
 @command("collect --source aws_spot --scope us-east-1")
 @SOURCES
 @SCOPES
-def collect(read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], progress: Progress) -> Result:
+@REGIONS
+def collect(
+    read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], regions: str | None, progress: Progress
+) -> Result:
     """Fetch current prices and publish; no report."""
     from flows.collect import steps
 
-    with steps.open_run(_chosen(read(), names), progress=progress) as one:
+    with steps.open_run(_in_regions(_chosen(read(), names), regions), progress=progress) as one:
         one.collect(names, scopes)
         summary = one.finish(report=False)
     return _result(summary)
@@ -273,6 +279,19 @@ def _chosen(chosen: "Settings", names: tuple[str, ...]) -> "Settings":
     for name in names:
         _known_source(name)
     return chosen
+
+
+def _in_regions(chosen: "Settings", regions: str | None) -> "Settings":
+    """Return the settings with the regions of AWS's sources, where some are named."""
+    if regions is None:
+        return chosen
+    from extract import SOURCES
+
+    names = "all" if regions == "all" else [name.strip() for name in regions.split(",")]
+    aws = [source.name for source in SOURCES if source.provider == "AWS" and "regions" in source.settings]
+    return chosen.replace(
+        sources={**chosen.sources, **{name: {**chosen.source(name), "regions": names} for name in aws}}
+    )
 
 
 def _known_source(name: str) -> Any:

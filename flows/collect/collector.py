@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +20,7 @@ from urllib.parse import urlsplit
 import duckdb
 
 from extract import SOURCES, source_named
-from extract.base import Context, Parsed, Source, failing_alone, past_fetches
+from extract.base import Context, Memo, Parsed, Source, failing_alone, past_fetches
 from extract.offline_archive import ArchiveWeb
 from extract.web import answer_dates
 from flows.collect.offline import ARCHIVES
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from extract.web.interface import Web
 
 LOG = logging.getLogger(__name__)
+MIN_ANNOUNCED_BYTES = 50_000_000
+BYTES_A_MINUTE = 60 * 100e6 / 8
 WHOLE_SOURCE = "all"
 """The scope of a failure to list a source's scopes."""
 
@@ -117,6 +120,7 @@ class Collector:
     state: LogState
     clock: Clock
     progress: Progress
+    _memo: Memo = field(default_factory=Memo)
     _polite: "Web | None" = None
     _polite_lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -145,6 +149,33 @@ class Collector:
             except SourceError as error:
                 failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
         return planned, failures, notes
+
+    def announcement(self, planned: Iterable[tuple[Source, str]]) -> str:
+        """Return how many megabytes of large files a run is about to read, and for what; "" where there is none.
+
+        Sizes are those that the servers state. What fails here is left for the fetch to tell.
+        """
+        from extract.web.http import HttpWeb
+
+        def files(one: tuple[Source, str]) -> list[tuple[str, int | None]]:
+            source, scope = one
+            with suppress(SourceError), failing_alone(source.name, scope):
+                return [(scope, HttpWeb().size(url)) for url in source.downloads(self.context(source), scope)]
+            return []
+
+        with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:
+            found = [file for part in pool.map(files, planned) for file in part]
+        n_bytes = sum(size or 0 for _, size in found)
+        n_unknown = sum(size is None for _, size in found)
+        if n_bytes < MIN_ANNOUNCED_BYTES and not n_unknown:
+            return ""
+        minutes = max(1, round(n_bytes / BYTES_A_MINUTE))
+        unknown = f" and {n_unknown} of unknown size" if n_unknown else ""
+        return (
+            f"AWS's public files: {len(found)} to read, {n_bytes / 1e6:,.0f} MB{unknown}, about {minutes} min at "
+            f"100 Mbit/s, for {', '.join(sorted({scope for scope, _ in found}))}. `--regions` chooses others, or all; "
+            "with credentials the same prices come through the API in a few MB"
+        )
 
     def fetch(self, source: Source, scope: str) -> tuple[ScopeFetch, ...]:
         """Return the fetches of one scope. Raises SourceError."""
@@ -186,6 +217,8 @@ class Collector:
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
             check=check,
+            regions=tuple(self.settings.decision.regions),
+            memo=self._memo,
             progress=self.progress,
         )
 

@@ -19,6 +19,7 @@ from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import Clock, Progress, redact
+from flows.shared.output import echo
 from warehouse import disk
 from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
@@ -64,6 +65,8 @@ class Run:
         self.summary.notes += notes
         for failure in failures:
             self.land(failure)
+        if text := self.collector.announcement(planned):
+            echo(text, err=True)
         return planned
 
     def collect(self, source_names: Iterable[str] = (), scopes: Iterable[str] = (), *, offline: bool = False) -> None:

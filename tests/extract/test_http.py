@@ -108,6 +108,68 @@ def test_a_broken_stream_is_begun_again_as_a_whole(site: Site) -> None:
     assert len(site.asked) == 2
 
 
+def ranged(body: bytes, *, cut_at: int, tag: str = '"v1"') -> Answer:
+    """Return an answer that breaks off, and goes on where it is asked to, by ETag and range, as AWS's files do."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        start = 0
+        asked = handler.headers.get("Range", "")
+        if asked and handler.headers.get("If-Range") == tag:
+            start = int(asked.removeprefix("bytes=").removesuffix("-"))
+        handler.send_response(206 if start else 200)
+        if start:
+            handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
+        handler.send_header("Accept-Ranges", "bytes")
+        handler.send_header("ETag", tag)
+        handler.send_header("Content-Length", str(len(body) - start))
+        handler.end_headers()
+        handler.wfile.write(body[start : start + cut_at])
+        handler.close_connection = start + cut_at < len(body)
+
+    return answer
+
+
+def test_a_stream_goes_on_where_it_broke_off(site: Site) -> None:
+    """At the last whole block: nothing is read twice that was handed on."""
+    site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES + 5000)]
+
+    assert whole(site) == BODY
+    starts = range(BLOCK_BYTES, len(BODY), BLOCK_BYTES)
+    assert [asked.headers.get("Range") for asked in site.asked] == [None, *(f"bytes={start}-" for start in starts)]
+
+
+def test_another_version_is_not_gone_on_with(site: Site) -> None:
+    """It answers as a whole: then the stream breaks off, and is begun again."""
+    other = BODY.replace(b"line", b"LINE")
+    site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES), ranged(other, cut_at=len(other), tag='"v2"')]
+
+    with pytest.raises(BrokenOff):
+        whole(site)
+    site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES), ranged(other, cut_at=len(other), tag='"v2"')]
+    read = read_stream(lambda: web().stream(site.url + "/file"), lambda blocks: b"".join(blocks), QUICK)
+    assert read == other
+
+
+def test_a_stream_that_breaks_off_again_and_again_ends(site: Site) -> None:
+    """After five times it is an error."""
+    site.answers["/file"] = [ranged(BODY * 3, cut_at=BLOCK_BYTES)]
+
+    with pytest.raises(BrokenOff):
+        whole(site)
+    assert len(site.asked) == 6
+
+
+@pytest.mark.parametrize(("answer", "size"), [
+    (send(b"12345"), 5), (send(b"", status=404), None), (send(b"", length=378_000_000), 378_000_000),
+])  # fmt: skip
+def test_a_size_is_asked_for_without_the_body(site: Site, answer: Answer, size: int | None) -> None:
+    """None where the server does not say."""
+    site.answers["/file"] = [answer]
+
+    assert web().size(site.url + "/file") == size
+    assert [asked.command for asked in site.asked] == ["HEAD"]
+
+
 def test_passing_errors_are_retried(site: Site) -> None:
     """500, 503 and a short body are asked again, and the answer after them counts."""
     site.answers["/file"] = [send(status=500), send(b"12", length=3), send(b"123")]

@@ -74,9 +74,8 @@ def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
 
 
 def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more: object) -> Settings:
-    return Settings(
-        data_dir=data_dir, workers=2, sources=alone(aws_price_list={"access": door, "bulk_url": standin.url, **more})
-    )
+    chosen = {"access": door, "bulk_url": standin.url, "regions": "all"} | more
+    return Settings(data_dir=data_dir, workers=2, sources=alone(aws_price_list=chosen))
 
 
 def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
@@ -403,3 +402,35 @@ def test_a_refused_answer_is_not_fresh(toy: Toy) -> None:
     summary = toy.run(1, a={})
 
     assert (summary.fresh, summary.file, summary.results[0].error) == (False, None, "no price in the whole answer")
+
+
+@pytest.mark.usefixtures("quick", "least_marts")
+def test_a_first_run_says_what_it_reads(
+    standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files, megabytes, minutes, regions, before the first byte; the second run, which reads nothing, says nothing."""
+    standin.stated_bytes = 378_000_000
+    chosen = price_list(standin, tmp_path, regions=["us-east-1", "us-west-2"])
+
+    steps.run(chosen, clock=lambda: NOW)
+    first = capsys.readouterr().err
+    steps.run(chosen, clock=lambda: NOW + timedelta(days=1))
+    second = capsys.readouterr().err
+
+    assert (
+        "AWS's public files: 2 to read, 756 MB, about 1 min at 100 Mbit/s, for us-east-1, us-west-2. `--regions`"
+        in first
+    )
+    assert "public files" not in second
+
+
+@pytest.mark.usefixtures("quick", "least_marts")
+def test_through_the_api_nothing_large_is_read(
+    standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that nothing is said of it."""
+    standin.stated_bytes = 378_000_000
+
+    steps.run(price_list(standin, tmp_path, "api"), clock=lambda: NOW)
+
+    assert "public files" not in capsys.readouterr().err

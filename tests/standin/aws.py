@@ -64,7 +64,8 @@ class StandIn:
 
     Settings may be changed while it runs. `latency` is the delay of every answer in seconds. `page_sizes` are the most
     items that the first, second, ... page of the API holds, over and over; with a zero among them, pages are empty
-    although more follow. `empty_last_token` ends paging with "" in place of no token.
+    although more follow. `empty_last_token` ends paging with "" in place of no token. `stated_bytes` is the size
+    that a HEAD of any file states, in place of the true one; such requests are neither counted nor spoiled.
     """
 
     def __init__(self, *catalogues: Catalogue, latency: float = 0.0, page_sizes: Sequence[int] = (100,)) -> None:
@@ -75,6 +76,7 @@ class StandIn:
         self.latency = latency
         self.page_sizes = page_sizes
         self.empty_last_token = False
+        self.stated_bytes: int | None = None
         self.requests: list[Request] = []
         self._tree: Path | None = None
         self._faults: list[Fault] = []
@@ -158,6 +160,9 @@ class StandIn:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[Answer, Callable[[], None]]:
         request = self._request(method, urlsplit(path).path, headers, body)
+        if method == "HEAD":
+            size = {"Content-Length": str(self.stated_bytes)} if self.stated_bytes is not None else {}
+            return replace(self._answer(request, lambda products: products), headers=size), lambda: None
         with self._lock:
             self.requests.append(request)
             effects = [effect for fault in self._faults if fault.strikes(request.labels) for effect in fault.effects]

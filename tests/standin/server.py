@@ -38,6 +38,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._exchange(b"")
 
+    def do_HEAD(self) -> None:
+        """Send what a GET would, without its body."""
+        answer, _ = self.server.handle(
+            "HEAD", self.path, {name.lower(): each for name, each in self.headers.items()}, b""
+        )
+        self.send_response(answer.status)
+        for name, value in ({"Content-Length": str(len(answer.body))} | dict(answer.headers)).items():
+            self.send_header(name, value)
+        self.end_headers()
+
     def do_POST(self) -> None:
         self._exchange(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
 

@@ -6,8 +6,10 @@ never copied while it is open, and never opened a second time by the process tha
 
 import os
 import shutil
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -203,44 +205,7 @@ def _digest(con: duckdb.DuckDBPyConnection, table: str) -> tuple[object, ...] | 
         return None
 
 
-CHECKS = (
-    (
-        "intervals of one offer and source overlap",
-        "select offer_id from core.sku_price "
-        "qualify valid_from < lag(coalesce(valid_to, TIMESTAMP '9999-01-01')) over "
-        "(partition by offer_id, source order by valid_from)",
-    ),
-    (
-        "an offer has two open intervals from one source",
-        "select offer_id from core.sku_price where valid_to is null group by offer_id, source having count(*) > 1",
-    ),
-    ("an interval ends before it begins", "select offer_id from core.sku_price where valid_to <= valid_from"),
-    (
-        "an interval was last confirmed outside itself",
-        "select offer_id from core.sku_price where last_observed_at < valid_from or last_observed_at >= valid_to",
-    ),
-    (
-        "a spliced price was last confirmed outside itself",
-        "select offer_id from int.price_history where last_observed_at < valid_from or last_observed_at >= valid_to",
-    ),
-    (
-        "a price event has no document",
-        "select e.document_sha256 from core.price_event as e anti join core.document as d using (document_sha256)",
-    ),
-    (
-        "a price event has no offer",
-        "select e.offer_id from core.price_event as e anti join core.offer as o using (offer_id)",
-    ),
-    (
-        "a price per chip-hour is not positive",
-        "select offer_id from int.accelerator_hour_price where price_per_accelerator_hour <= 0",
-    ),
-    (
-        "FOCUS SkuPrice: a record is not unique",
-        'select "SkuPriceId" from focus.sku_price group by "ServiceProviderName", "SkuPriceId", "ContractId", '
-        '"SkuPriceEffectiveStart", "PricingCurrency", "UnitPriceType", "PricingRegionId" having count(*) > 1',
-    ),
-)
+CHECKS = tuple(tomllib.loads((files("warehouse.publish") / "checks.toml").read_text(encoding="utf-8")).items())
 """What must hold of every published file: each is a name and a SELECT that must give no row."""
 
 

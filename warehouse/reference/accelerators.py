@@ -74,21 +74,11 @@ BRANDS = ("tesla", "quadro", "geforce", "instinct", "radeon", "dgx")
 """Product lines that change nothing about the chip. A DGX is a machine, and its first had PCIe kin: no form factor."""
 
 PLAIN_WORDS = (
-    *(
-        "gpu",
-        "gpus",
-        "chip",
-        "tensor core",
-        "graphics card",
-        "ai accelerator",
-        "accelerator",
-        "generation",
-        "superchip",
-    ),
+    *("gpu", "gpus", "chip", "tensor core", "graphics card", "ai accelerator", "accelerator", "generation"),
     *("vram", "memory", "gpu ram", "gpu memory", "high memory", "standard memory", "low ram", "high performance"),
     *("instance", "vm", "virtual machine", "node", "cluster", "instant cluster", "dedicated", "cloud", "per gpu"),
     *("on demand", "spot", "preemptible", "reserved", "cc", "confidential computing", "ac", "air cooled", "lc"),
-    *("ib", "infiniband", "ethernet", "roce", "with intel cpu", "with amd cpu", "n1", "n2", "n3"),
+    *("ib", "infiniband", "ethernet", "roce", "with intel cpu", "with amd cpu", "n1", "n2", "n3", "superchip"),
 )
 """Words about the machine and its sale: cc is confidential computing, ac and lc are cooling by air and liquid, n3 is a
 generation of Hyperstack's flavours. RAM alone is not among them: a memory beside it may be the machine's."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from price_list_files import NOW, Ask, rows, same
@@ -55,7 +56,42 @@ def test_wrong_facts_are_wrong_through_both_doors(standin: aws.StandIn, ask: Ask
 @pytest.mark.parametrize("door", ["api", "bulk"])
 def test_regions_are_listed_without_pseudo_regions(ask: Ask, door: str) -> None:
     """All regions of the global partition, Local Zones and GovCloud included; trap 8's pseudo region is not one."""
-    assert SOURCE.scopes(ask(door)) == ("eu-west-1", "us-east-1", "us-east-1-atl-1", "us-gov-west-1", "us-west-2")
+    listed = SOURCE.scopes(ask(door, regions="all"))
+    assert listed == ("eu-west-1", "us-east-1", "us-east-1-atl-1", "us-gov-west-1", "us-west-2")
+
+
+def test_of_the_files_the_users_own_regions_are_read(ask: Ask) -> None:
+    """Those that the user decides for, else the four that sell most, and those fetched before; through the API all."""
+    context = ask("bulk")
+
+    def before(scope: str) -> datetime | None:
+        return NOW if scope == "us-gov-west-1" else None
+
+    assert SOURCE.scopes(context) == ("us-east-1", "us-west-2")
+    assert SOURCE.scopes(replace(context, regions=("eu-west-1", "nowhere"))) == ("eu-west-1",)
+    assert SOURCE.scopes(replace(context, last_observed=before)) == ("us-east-1", "us-gov-west-1", "us-west-2")
+    assert len(SOURCE.scopes(ask("api"))) == 5
+    assert SOURCE.scopes(ask("bulk", regions=["us-gov-west-1"])) == ("us-gov-west-1",)
+
+
+def test_an_index_is_read_once_in_a_run(standin: aws.StandIn, ask: Ask) -> None:
+    """However many regions and threads; the next run reads it anew."""
+    context = ask("bulk", regions="all")
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        list(pool.map(partial(SOURCE.fetch, context), SOURCE.scopes(context)))
+
+    assert (standin.count("bulk:index"), standin.count("bulk:regions")) == (1, 1)
+    SOURCE.fetch(ask("bulk"), "us-east-1")
+    assert standin.count("bulk:index") == 2
+
+
+def test_large_files_are_those_not_landed(ask: Ask) -> None:
+    """What a fetch would stream, by its address; nothing through the API."""
+    (url,) = SOURCE.downloads(ask("bulk"), "us-east-1")
+    assert url.endswith("/us-east-1/index.csv")
+    landed = SOURCE.fetch(ask("bulk"), "us-east-1").documents[0]
+    assert SOURCE.downloads(ask("bulk", landed={url: landed}.get), "us-east-1") == ()
+    assert SOURCE.downloads(ask("api"), "us-east-1") == ()
 
 
 @pytest.mark.parametrize("door", ["api", "bulk"])
