@@ -196,3 +196,29 @@ def test_without_a_key_it_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CredentialsMissing) as error:
         SOURCE.scopes(ctx)
     assert KEY in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("machine", "region", "theirs", "ours"),
+    [
+        # SkyPilot's catalogue has the rate of flex-start as that on demand.
+        ("a3-highgpu-8g", "us-central1", 8 * (4.200761 + 26 * 0.025498003 + 234 * 0.00222034), 88.4899999026),
+        ("a2-ultragpu-1g", "us-central1", 1.846198 + 12 * 0.031611 + 170 * 0.004237, 5.0687978904),
+        # A published cost calculator gives A3 Mega the cores and memory of A3 High.
+        ("a3-megagpu-8g", "us-central1", 8 * 10.344275712 + 208 * 0.025498 + 1872 * 0.00222034 + 0.6575, 93.3998999426),
+        # Without cores, memory and SSD: the accelerators alone.
+        ("a3-highgpu-8g", "us-central1", 8 * 9.796550569, 88.4899999026),
+        # Cores and memory of A3 Ultra are in no answer that was seen.
+        ("a3-ultragpu-8g", "us-central1", 8 * 9.31174, None),
+        ("a3-megagpu-8g", "europe-west4", 118.236831175, None),
+    ],
+)  # fmt: skip
+def test_what_other_catalogues_have_is_not_ours(machine: str, region: str, theirs: float, ours: float | None) -> None:
+    """Wrong rows of others, each with its cause; where a part is missing there is no row of ours."""
+    found = {
+        float(row["unit_price"])
+        for row in CASE.expected
+        if (row["instance_type"], row["region_id"], row["purchase_option"]) == (machine, region, "on_demand")
+    }
+    assert found == ({ours} if ours else set())
+    assert all(abs(price / theirs - 1) > 0.003 for price in found)
