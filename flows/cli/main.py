@@ -5,23 +5,17 @@ Exit codes: 0 done (for a run: published, stale scopes named); 1 failed (for a r
 """
 
 import logging
+from importlib import import_module
 from pathlib import Path
 
 import click
 
-from flows.cli import (
-    ask_commands,
-    break_even_commands,
-    choose_commands,
-    collect_commands,
-    cost_commands,
-    fleet_commands,
-    maintenance_commands,
-    sections,
-    share_commands,
-)
+from flows.cli import sections
 from flows.config import Reader
 from flows.shared import output
+
+MODULES = ("ask", "break_even", "choose", "collect", "cost", "fleet", "maintenance", "share")
+"""The modules of this folder with commands, <name>_commands."""
 
 
 @click.group(
@@ -45,15 +39,6 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
     ctx.obj = Reader(file, data_dir)
 
 
-for module in (
-    ask_commands,
-    break_even_commands,
-    choose_commands,
-    collect_commands,
-    cost_commands,
-    fleet_commands,
-    maintenance_commands,
-    share_commands,
-):
-    for command in module.COMMANDS:
+for name in MODULES:
+    for command in import_module(f"flows.cli.{name}_commands").COMMANDS:
         main.add_command(command)
