@@ -19,7 +19,22 @@ NEEDED = {
     "price_history", "price_move", "repricing", "price_change", "document_evidence", "accelerator_hour_price",
     "sku_price",
 }  # fmt: skip
-BASE = tuple(mart for mart in MARTS if mart.name in NEEDED)
+
+
+class NoRate(Mart):
+    """No rate of tokens: to make those of the catalogue takes longer than all checks (tests/outside/test_generation.py)."""
+
+    @property
+    def sql(self) -> str:
+        """Return a SELECT of no row."""
+        texts = "model_name, task, scenario, benchmark, precision, decoding, topology, interactivity_statistic, reach"
+        numbers = "input_length, output_length, interactivity, output_rate_per_paid_accelerator"
+        names = [f"null::VARCHAR as {name}" for name in (*texts.split(", "), "accelerator_name")]
+        names += [f"null::DOUBLE as {name}" for name in numbers.split(", ")]
+        return f"select {', '.join(names)}, false as is_ranked limit 0"
+
+
+BASE = (*(mart for mart in MARTS if mart.name in NEEDED), NoRate("token_rate", "No rate", is_table=True))
 TRUTH = tuple(mart for mart in MARTS if mart.name.startswith("truth_"))
 CLOUDS = [
     ("cloud", "Cloud", "A cloud's page", "live", 201, 72, "https://x.test"),

@@ -124,6 +124,13 @@ from (
         'no machine has both a Savings Plan and a Reserved price of one term and payment'
     ),
     (
+        'generation', 'order',
+        'Cost of a million output tokens on a chip / on the one before it, at one point and one price per chip-hour',
+        0, 1.02, 'ratio',
+        'Read the runs of both at its points (int.truth_generation): the newer one''s are few, old, or count otherwise',
+        'no chip and the one before it were measured at one point'
+    ),
+    (
         'two_currencies', 'currency', 'Price in another currency, in dollars by the day''s rate / the same in dollars',
         0.7, 1.4, 'ratio', 'Read both documents: an amount may stand under the wrong currency',
         'no provider lists one machine in dollars and in another currency with a rate of the day'
