@@ -1,12 +1,13 @@
 """A token's cost under every way to buy the chips, on one table; and why there is none."""
 
 from collections.abc import Iterator
+from math import log
 from pathlib import Path
 
 import pytest
 from cost_file import P5, P5EN, P6, TRN1, lines, neocloud, values
 from looks import row
-from purchase import block, plan, putting, seen, spot, term
+from purchase import block, plan, putting, said, seen, spot, term
 
 ASKED = ("token_option", "headline_token_cost")
 RATE = "output_rate_per_paid_accelerator"
@@ -75,14 +76,14 @@ def test_spot_is_a_mean_by_zone_or_says_why_it_is_none(file: Path) -> None:
     """The old zone: 30 days with 10.5 at 16 and 19.5 at 24, 7 days at 24; the new one has a sighting, and no mean."""
     found = terms(file, "spot")
     assert {terms: line["price_usd"] and round(line["price_usd"] * 8, 6) for terms, line in found.items()} == {
-        "mean of 30 days, use1-az1, of 2 zones": round((11 * 16 + 19 * 24) / 30, 6),
-        "mean of 7 days, use1-az1, of 2 zones": 24,
-        "last seen, no mean, use1-az1, of 2 zones": 24,
-        "mean of 30 days, use1-az2, of 2 zones": None,
-        "mean of 7 days, use1-az2, of 2 zones": None,
-        "last seen, no mean, use1-az2, of 2 zones": 8,
+        "mean of 30 days, use1-az1, of 2 zones, at 1 to 3": round((11 * 16 + 19 * 24) / 30, 6),
+        "mean of 7 days, use1-az1, of 2 zones, at 1 to 3": 24,
+        "last seen, no mean, use1-az1, of 2 zones, at 1 to 3": 24,
+        "mean of 30 days, use1-az2, of 2 zones, at 1 to 3": None,
+        "mean of 7 days, use1-az2, of 2 zones, at 1 to 3": None,
+        "last seen, no mean, use1-az2, of 2 zones, at 1 to 3": 8,
     }
-    missing = found["mean of 30 days, use1-az2, of 2 zones"]
+    missing = found["mean of 30 days, use1-az2, of 2 zones, at 1 to 3"]
     assert missing["cost_basis"] == "unknown: the price at the start of the 30 days was not seen"
     assert (missing["usd_per_million_output_tokens"], missing["cost_rank"]) == (None, None)
     ranks = {line["price_kind"]: line["cost_rank"] for terms, line in found.items() if "az1" in str(terms)}
@@ -97,10 +98,43 @@ def test_a_zone_that_was_mostly_gone_has_no_mean(tmp_path: Path) -> None:
             zones(40, use1_az1="16", use1_az2="20"), seen(40, "aws_price_list", row(P5, "55.04")), at=40,
         )  # fmt: skip
     found = terms(file, "spot")
-    assert found["mean of 30 days, use1-az1, of 2 zones"]["cost_basis"] == (
+    assert found["mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5"]["cost_basis"] == (
         "unknown: the zone had a price in less than half of the 30 days"
     )
-    assert found["mean of 7 days, use1-az1, of 2 zones"]["price_usd"] == 2
+    assert found["mean of 7 days, use1-az1, of 2 zones, at 2 to 2.5"]["price_usd"] == 2
+
+
+def test_spot_carries_its_risk(tmp_path: Path) -> None:
+    """Of the Spot Advisor's band the upper end, -ln(0.95) / 730 interruptions an hour of 17 minutes each, is lost work.
+
+    The range over zones and the share of 30 days at the on-demand price stand beside it; a band without an end loses
+    an unknown share, and is named.
+    """
+    advice = {"region_id": "us-east-1", "instance_type": P5, "operating_system": "Linux", "savings_percent": 70}
+    costs = {}
+    for band in (None, "<5%", ">20%"):
+        with putting(tmp_path / str(band), asked=ASKED) as put:
+            file = put(
+                seen(0, "aws_price_list", row(P5, "20")), zones(0, use1_az1="16", use1_az2="20"),
+                zones(31, use1_az1="16", use1_az2="20"), zones(40, use1_az1="16", use1_az2="20"),
+                seen(40, "aws_price_list", row(P5, "20")),
+                *([said(40, "aws_spot_feed", "spot_advice", advice | {"interruption_band": band})] if band else []),
+                at=40,
+            )  # fmt: skip
+        costs[band] = {line["price_kind"]: line for words, line in terms(file, "spot").items() if "az1" in str(words)}
+    lost = -log(0.95) / 730 * (2 / 60 + 0.25)
+    plain, banded, open_end = (costs[band]["mean_30d"] for band in (None, "<5%", ">20%"))
+    assert (plain["price_usd"], plain["lost_share"]) == (2, None)
+    assert (banded["price_usd"], banded["lost_share"]) == (pytest.approx(2 / (1 - lost)), pytest.approx(lost))
+    assert (open_end["price_usd"], open_end["lost_share"]) == (2, None)
+    assert (
+        plain["offer_terms"]
+        == "mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5, not below on demand in 0 % of 30 days"
+    )
+    assert banded["offer_terms"].endswith("of 30 days, interrupted <5% a month")
+    assert open_end["offer_terms"].endswith("of 30 days, interrupted >20% a month")
+    rate = plain["output_rate_per_paid_accelerator"]
+    assert banded["usd_per_million_output_tokens"] == pytest.approx(2 / (1 - lost) * 1e6 / (3600 * rate))
 
 
 def test_a_capacity_block_is_priced_per_usable_hour(file: Path) -> None:
@@ -141,7 +175,10 @@ def test_the_headline_is_of_ranked_costs_alone(file: Path) -> None:
     # It ran on 16 H100: eight of them without a network do not hold the model.
     assert found["on_demand", "elsewhere"] == (None, None)
     assert found["one_year", "AWS"] == (pytest.approx(30), "standard, All Upfront")
-    assert found["spot", "AWS"] == (pytest.approx((11 * 16 + 19 * 24) / 30), "mean of 30 days, use1-az1, of 2 zones")
+    assert found["spot", "AWS"] == (
+        pytest.approx((11 * 16 + 19 * 24) / 30),
+        "mean of 30 days, use1-az1, of 2 zones, at 1 to 3",
+    )
     assert found["one_year", "elsewhere"] == (None, None)
     (point,) = lines(file, "from int.headline_point")
     assert (point["model_name"], point["n_chips"]) == ("deepseek-r1", 3)

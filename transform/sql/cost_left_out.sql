@@ -2,22 +2,13 @@
 -- Offers without a price in US dollars, or for a chip that nobody can name, are no part of int.provider_price to begin
 -- with: int.accelerator_hour_price and int.unknown_accelerator have them.
 -- end of range: prices of int.cost_price whose costs have no low or no high, as nobody tells that price.
-with unit as (
-    select distinct
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network
-    from int.cost_price
-),
-
 -- Runs whose chip is sold in that form, and whether in units on which they fit.
-hosted as (
+with hosted as (
     select
         t.throughput_id,
         bool_or(cost.runs_on(t.accelerator_count, t.form_factor, u.unit_accelerators, u.network)) as is_big_enough
     from int.throughput as t
-    inner join unit as u
+    inner join int.cost_price as u
         on t.accelerator_name = u.accelerator_name and t.chip_form_factor is not distinct from u.chip_form_factor
     group by t.throughput_id
 ),

@@ -4,6 +4,7 @@
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
 --                         no mean. A mean needs the price at the start of its window, and half of the window covered.
+--                         Price / (1 - lost_share), what interruptions lose, where the Spot Advisor's band is known.
 --   Capacity Blocks       price / usable share: the last 30 minutes are paid and cannot be used. A published rate names
 --                         no length; 24 hours are assumed, and offer_terms says so.
 --   not collected         what AWS sells of a chip that it has on demand, and of which no price was ever seen
@@ -31,41 +32,45 @@ with listed as (
 zone as (
     select
         l.*,
-        z.mean_price_7d / z.accelerator_count::DOUBLE * l.usd_per_currency_unit as mean_7d,
-        z.mean_price_30d / z.accelerator_count::DOUBLE * l.usd_per_currency_unit as mean_30d,
-        z.priced_share_7d,
-        z.priced_share_30d,
-        coalesce(z.availability_zone_id, z.availability_zone) as zone_name,
-        count(*) over (partition by l.accelerator_name, l.form_factor, l.service_provider_name) as n_zones
+        r.interruption_band,
+        cost.spot_lost_share(r.interruption_band) as lost_share,
+        l.usd_per_currency_unit / z.accelerator_count::DOUBLE as usd_per_unit_price,
+        concat_ws(
+            ', ',
+            coalesce(z.availability_zone_id, z.availability_zone),
+            'of ' || count(*) over same_chip || ' zones',
+            'at ' || printf('%.3g', min(l.price_per_accelerator_hour_usd) over same_chip)
+            || ' to ' || printf('%.3g', max(l.price_per_accelerator_hour_usd) over same_chip),
+            printf('not below on demand in %.0f %% of 30 days', 100 - 100 * z.below_on_demand_share_30d),
+            'interrupted ' || r.interruption_band || ' a month'
+        ) as risk,
+        unnest([
+            { 'price_kind': 'mean_30d', 'days': 30, 'mean': z.mean_price_30d, 'known': z.priced_share_30d },
+            { 'price_kind': 'mean_7d', 'days': 7, 'mean': z.mean_price_7d, 'known': z.priced_share_7d },
+            { 'price_kind': 'price', 'days': null, 'mean': null, 'known': null }
+        ]) as span
     from listed as l
     inner join int.spot_zone_price as z on l.offer_id = z.offer_id
+    left join int.spot_region_price as r on z.region_id = r.region_id and z.instance_type = r.instance_type
     where l.purchase_option = 'spot'
+    window same_chip as (partition by l.accelerator_name, l.form_factor, l.service_provider_name)
 ),
 
 spot_window as (
     select
-        z.*,
-        w.price_kind,
-        case w.price_kind
-            when 'mean_30d' then case when z.priced_share_30d >= 0.5 then z.mean_30d end
-            when 'mean_7d' then case when z.priced_share_7d >= 0.5 then z.mean_7d end
-            else z.price_per_accelerator_hour_usd
-        end as price_usd,
+        *,
+        span['price_kind'] as price_kind,
         case
-            when w.price_kind = 'price' then null
-            when (case w.price_kind when 'mean_30d' then z.mean_30d else z.mean_7d end) is null
-                then 'the price at the start of the ' || w.window_days || ' days was not seen'
-            when (case w.price_kind when 'mean_30d' then z.priced_share_30d else z.priced_share_7d end) < 0.5
-                then 'the zone had a price in less than half of the ' || w.window_days || ' days'
+            when span['days'] is null then price_per_accelerator_hour_usd
+            when span['known'] >= 0.5 then span['mean'] * usd_per_unit_price
+        end / (1 - coalesce(lost_share, 0)) as price_usd,
+        case
+            when span['days'] is null then null
+            when span['mean'] is null then 'the price at the start of the ' || span['days'] || ' days was not seen'
+            when span['known'] < 0.5 then 'the zone had a price in less than half of the ' || span['days'] || ' days'
         end as unknown_reason,
-        concat_ws(
-            ', ',
-            case when w.price_kind = 'price' then 'last seen, no mean' else 'mean of ' || w.window_days || ' days' end,
-            z.zone_name,
-            'of ' || z.n_zones || ' zones'
-        ) as offer_terms
-    from zone as z
-    cross join (values ('mean_30d', 30), ('mean_7d', 7), ('price', null)) as w (price_kind, window_days)
+        coalesce('mean of ' || span['days'] || ' days', 'last seen, no mean') || ', ' || risk as offer_terms
+    from zone
 ),
 
 commitment as (
@@ -209,6 +214,8 @@ select
     e.offer_terms,
     e.price_kind,
     e.price_usd,
+    e.interruption_band,
+    e.lost_share,
     e.unknown_reason,
     d.price_usd as on_demand_price_usd,
     e.is_price_ranked,

@@ -3,7 +3,7 @@
 -- serving, of the best grade, the one measured last. point_rank: models first measured within two years of the newest
 -- run before older ones, official and vendors' figures before others, then by chips and runs.
 with point as (
-    select
+    select distinct on (model_name)
         model_name,
         task,
         scenario,
@@ -24,19 +24,9 @@ with point as (
         and reach in ('measured', 'between two runs')
         and list_contains(cost.usual_chips(), accelerator_name)
     group by all
-),
-
-chosen as (
-    select *
-    from point
-    qualify
-        row_number() over (
-            partition by model_name
-            order by
-                n_chips desc, task desc, evidence_grade asc, measured_on desc nulls last,
-                output_length desc nulls last, scenario asc, benchmark asc, precision asc, decoding asc,
-                interactivity asc
-        ) = 1
+    order by
+        model_name asc, n_chips desc, task desc, evidence_grade asc, measured_on desc nulls last,
+        output_length desc nulls last, scenario asc, benchmark asc, precision asc, decoding asc, interactivity asc
 ),
 
 model as (
@@ -53,5 +43,5 @@ select
     row_number() over (
         order by m.is_of_today desc, p.evidence_grade > 'B' asc, p.n_chips desc, m.n_runs desc, p.model_name asc
     ) as point_rank
-from chosen as p
+from point as p
 inner join model as m on p.model_name = m.model_name

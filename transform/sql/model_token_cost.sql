@@ -39,7 +39,11 @@ kinds as (
     select
         o.*,
         unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as option_kind,
-        case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place
+        case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
+        row(
+            not o.is_cost_ranked, o.price_usd is null, not o.is_price_ranked, o.price_kind,
+            o.usd_per_million_output_tokens, o.offer_id, o.throughput_id
+        ) as preference
     from int.token_option as o
     inner join point as p
         on
@@ -50,26 +54,9 @@ kinds as (
             and o.interactivity_statistic is not distinct from p.interactivity_statistic
 ),
 
-preferred as (
-    select
-        *,
-        row_number() over (
-            partition by model_name, accelerator_name, option_kind, place
-            order by
-                is_cost_ranked desc,
-                price_usd is null asc,
-                is_price_ranked desc,
-                case price_kind when 'mean_30d' then 1 when 'mean_7d' then 2 else 3 end asc,
-                usd_per_million_output_tokens asc,
-                offer_id asc,
-                throughput_id asc
-        ) as preference
-    from kinds
-),
-
 of_provider as (
     select *
-    from preferred
+    from kinds
     qualify
         row_number() over (
             partition by model_name, accelerator_name, option_kind, place, service_provider_name order by preference
@@ -92,24 +79,16 @@ measured as (
     from kinds
 ),
 
-priced as (
-    select
-        accelerator_name,
-        unnest(cost.option_kinds(purchase_option, commitment_class)) as option_kind,
-        case when service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
-        service_provider_name
-    from int.cost_option
-    where price_usd is not null
-),
-
 sold as (
     select
-        accelerator_name,
-        option_kind,
-        place,
-        count(distinct service_provider_name) as n_providers
-    from priced
-    group by accelerator_name, option_kind, place
+        o.accelerator_name,
+        k.option_kind,
+        case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
+        count(distinct o.service_provider_name) as n_providers
+    from int.cost_option as o
+    cross join unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as k (option_kind)
+    where o.price_usd is not null
+    group by all
 ),
 
 searched as (
