@@ -22,7 +22,7 @@ NEEDED = {
 
 
 class NoRate(Mart):
-    """No rate of tokens: to make those of the catalogue takes longer than all checks (tests/outside/test_generation.py)."""
+    """No rate of tokens: to make those of the catalogue takes longer than all checks, and has tests of its own."""
 
     @property
     def sql(self) -> str:

@@ -127,10 +127,8 @@ def test_spot_carries_its_risk(tmp_path: Path) -> None:
     assert (plain["price_usd"], plain["lost_share"]) == (2, None)
     assert (banded["price_usd"], banded["lost_share"]) == (pytest.approx(2 / (1 - lost)), pytest.approx(lost))
     assert (open_end["price_usd"], open_end["lost_share"]) == (2, None)
-    assert (
-        plain["offer_terms"]
-        == "mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5, not below on demand in 0 % of 30 days"
-    )
+    words = "mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5, not below on demand in 0 % of 30 days"
+    assert plain["offer_terms"] == words
     assert banded["offer_terms"].endswith("of 30 days, interrupted <5% a month")
     assert open_end["offer_terms"].endswith("of 30 days, interrupted >20% a month")
     rate = plain["output_rate_per_paid_accelerator"]
@@ -175,10 +173,8 @@ def test_the_headline_is_of_ranked_costs_alone(file: Path) -> None:
     # It ran on 16 H100: eight of them without a network do not hold the model.
     assert found["on_demand", "elsewhere"] == (None, None)
     assert found["one_year", "AWS"] == (pytest.approx(30), "standard, All Upfront")
-    assert found["spot", "AWS"] == (
-        pytest.approx((11 * 16 + 19 * 24) / 30),
-        "mean of 30 days, use1-az1, of 2 zones, at 1 to 3",
-    )
+    words = "mean of 30 days, use1-az1, of 2 zones, at 1 to 3"
+    assert found["spot", "AWS"] == (pytest.approx((11 * 16 + 19 * 24) / 30), words)
     assert found["one_year", "elsewhere"] == (None, None)
     (point,) = lines(file, "from int.headline_point")
     assert (point["model_name"], point["n_chips"]) == ("deepseek-r1", 3)

@@ -99,12 +99,12 @@ loaded as (
 select
     *, -- noqa: AM04
     case
-        when is_price_ranked and all_in_output_usd_median is not null
+        when is_price_ranked and reach in ('measured', 'between two runs')
             then rank() over (
                 partition by
                     scenario, benchmark_family, benchmark, precision, input_length, output_length, decoding,
                     interactivity, interactivity_statistic, purchase_option, commitment_class, is_ranked,
-                    is_price_ranked and all_in_output_usd_median is not null
+                    is_price_ranked and reach in ('measured', 'between two runs')
                 order by coalesce(usd_per_million_at_load, all_in_output_usd_median)
             )
     end as cost_rank
