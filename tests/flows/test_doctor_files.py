@@ -52,10 +52,14 @@ def results(rows: dict[str, Row]) -> dict[str, object]:
     return {name: row["result"] for name, row in rows.items() if row["result"] != "ok"}
 
 
+HEAD_BYTES, BLOCK_BYTES = 3 * 4096, 1 << 18
+"""Of a file of DuckDB: what precedes its blocks, and the size of one, which may be filled in part."""
+
+
 def damage(file: Path, at: float) -> None:
-    """Turn a few bytes over, so far into the file."""
+    """Turn a few bytes over at the head of the file, or of the block that is so far into it."""
     content = bytearray(file.read_bytes())
-    start = int(len(content) * at)
+    start = HEAD_BYTES + int((len(content) - HEAD_BYTES) / BLOCK_BYTES * at) * BLOCK_BYTES if at else 0
     content[start : start + 64] = bytes(byte ^ 0xFF for byte in content[start : start + 64])
     file.write_bytes(content)
 
