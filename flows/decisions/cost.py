@@ -370,13 +370,16 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
         "input": row["input_usd"],
         "output": row["output_usd"],
         **by_use,
+        "known": row["reach"],
+        "run on": row["most_accelerators"] and f"{float(row['most_accelerators']):g} chips",
+        "engine": row["software"],
         **_ends(row),
     }
 
 
 def _training(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "training": f"{row['benchmark']}, {row['accelerator_count']:g} chips",
+        "training": f"{row['benchmark']}, {float(row['accelerator_count']):g} chips",
         **_option(row),
         "USD/M": row["usd_per_million_tokens_median"],
         "low": row["training_usd_low"],
@@ -415,4 +418,5 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
         "of bound": row["share_of_bound"],
         "grade": row["evidence_grade"],
         "measured": row["measured_on"],
+        "by": row["measured_by"],
     }

@@ -1,6 +1,7 @@
 """The command `cost`: sums of two numbers with their bounds, and answers from a published file."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,36 @@ def test_a_sum_is_held_against_its_bound(
     assert loose["rate_bound"] > row["rate_bound"]
     assert len(loose["readings"]) == 4
     assert (row["share_of_bound"] > 1) == (said == "IMPOSSIBLE")
+
+
+TOLD = (
+    "model_name", "scenario", "benchmark", "decoding", "precision", "software", "most_accelerators", "measured_by",
+    "measured_on", "evidence_grade", "reach", "last_observed_at", "purchase_option", "source_url", "price_basis",
+)  # fmt: skip
+
+
+def test_each_cost_says_what_it_rests_on(call: Call) -> None:
+    """Model, point, decoding, precision, engine, chips, who, when, grade, reach, day of the price and option."""
+    rows = json.loads(call("--model", "deepseek-r1", "--interactivity", "30", "--json").stdout)["rows"]
+    costs = [row for row in rows if row["benchmark_family"] == "inferencex" and row["reach"] != "unreachable"]
+    head, first = call("--model", "deepseek-r1", "--interactivity", "30").stdout.splitlines()[3:5]
+
+    assert len(costs) > 20
+    assert [name for row in costs for name in TOLD if row[name] is None] == []
+    for name in ("known", "run on", "engine", "grade", "measured", "by", "price of", "option"):
+        assert re.search(rf"(^|  ){name}(  |$)", head), name
+    assert re.search(r" \d+ chips? ", first)
+
+
+def test_at_most_is_never_ranked(call: Call) -> None:
+    """A rate below the slowest run is a limit: its cost has no rank, however low, where others have one."""
+    rows = json.loads(call("--model", "deepseek-r1", "--json").stdout)["rows"]
+    of = {
+        reach: [row["cost_rank"] for row in rows if row["reach"] == reach] for reach in ("at most", "between two runs")
+    }
+    assert len(of["at most"]) > 20
+    assert set(of["at most"]) == {None}
+    assert 1 in of["between two runs"]
 
 
 def test_the_number_to_beat(call: Call) -> None:
