@@ -6,6 +6,7 @@ from extract.aws import (
     capacity_blocks,
     instance_types,
     price_list,
+    price_pages,
     savings_plans,
     spot,
     spot_feed,
@@ -14,21 +15,13 @@ from extract.base import Source
 from extract.neoclouds import CATALOGUES
 from extract.neoclouds import SOURCES as NEOCLOUDS
 
+_FIRST = (price_list, spot, capacity_blocks, savings_plans, capacity_block_rates, spot_feed, price_pages)
 SOURCES: tuple[Source, ...] = (
-    price_list.SOURCE,
-    spot.SOURCE,
-    capacity_blocks.SOURCE,
-    savings_plans.SOURCE,
-    capacity_block_rates.SOURCE,
-    spot_feed.SOURCE,
-    offline_archive.SOURCE,
-    price_archive.SOURCE,
-    instance_types.SOURCE,
-    ecb_rates.SOURCE,
+    *(module.SOURCE for module in (*_FIRST, offline_archive, price_archive, instance_types, ecb_rates)),
     *NEOCLOUDS,
     *CATALOGUES,
 )
-"""Every source, one line each, in the order of precedence: of two that price one offer, the one further up wins."""
+"""Every source, in the order of precedence: of two that price one offer, the one further up wins."""
 
 
 def source_named(name: str) -> Source:

@@ -114,7 +114,7 @@ class Source:
     off_because: str = ""
     credentials: str = "none"
     other_urls: tuple[str, ...] = ()
-    downloads: Callable[[Context, str], Sequence[str]] = lambda ctx, scope: ()
+    downloads: Callable[[Context, str], Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         """Take over what the table of terms says of the source."""

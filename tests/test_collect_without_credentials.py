@@ -19,7 +19,7 @@ from extract import SOURCES, source_named
 from flows.cli.main import main
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
-OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"]
+OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"] + ["aws_price_pages"]
 FEEDS = {
     "spot.json": "spot_js_prices_20210406.json.gz",
     "advisor.json": "spot_advisor_data_20250628.json.gz",

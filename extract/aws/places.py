@@ -106,14 +106,15 @@ def regions_among(names: Iterable[str], ctx: Context, *, source: str) -> tuple[s
     return tuple(sorted(names - PSEUDO_REGIONS - {""}))
 
 
-def own_regions(listed: Iterable[str], ctx: Context, *, source: str) -> tuple[str, ...]:
+def own_regions(listed: Iterable[str], ctx: Context, *, source: str, is_all: bool | None = None) -> tuple[str, ...]:
     """Return the regions of an index to fetch where no setting names any.
 
-    Through the API all. Of the files, which are hundreds of megabytes each: those that the user decides for, else the
-    four that sell most; and those fetched before.
+    Through the API all, unless `is_all` says otherwise. Of the files, which are hundreds of megabytes each: those that
+    the user decides for, else the four that sell most; and those fetched before.
     """
     names = tuple(sorted(listed))
-    if ctx.settings.get("regions") == "all" or access(ctx.settings, source=source) == "api":
+    is_all = access(ctx.settings, source=source) == "api" if is_all is None else is_all
+    if is_all or ctx.settings.get("regions") == "all":
         return names
     own = set(ctx.regions) & set(names) or set(BEST_STOCKED)
     return tuple(name for name in names if name in own or ctx.last_observed(name)) or names

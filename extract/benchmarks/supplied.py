@@ -4,11 +4,13 @@ A file is believed before the user: a value that contradicts it is refused, one 
 """
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 from extract.benchmarks.result import BenchmarkIncomplete, BenchmarkRefused, ParsedRun, plain
@@ -22,30 +24,10 @@ UNITS_OF_WORK = allowed("unit_of_work")
 FINER_PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8", "mxfp6": "fp6"}
 """Ways to scale a format: who knows which says more than a file with the plain word, and does not contradict it."""
 
-MEANINGS = {
-    "model": "the model's name, such as meta-llama/Llama-3.1-8B-Instruct",
-    "served_as": "the name of the model in the file, where it is an alias that says nothing of the model",
-    "accelerator": "the chip, with its form factor where known, such as 'H100 SXM' or Trainium2",
-    "accelerator_count": "chips billed for the run, idle ones of the machine among them, such as 8",
-    "precision": f"of the weights: {', '.join(PRECISIONS)}",
-    "unit": f"what one unit of work is, where it is no token: {', '.join(UNITS_OF_WORK[1:])}",
-    "sequence_length": "tokens in one sequence of a training run",
-    "input_length": "mean input tokens per request",
-    "output_length": "mean output tokens per request",
-    "concurrency": "requests in flight",
-    "batch_size": "sequences in one step",
-    "acceptance_length": "tokens per step of speculative decoding, 1 without it",
-    "prefix_cache_hit_share": "share of input tokens found in the prefix cache, 0 to 1",
-    "disaggregated": "whether prefill and decode ran on chips of their own: yes, no",
-    "parallelism": "such as 'TP8 EP8'",
-    "software": "the server and its version, such as 'vLLM 0.11.0'",
-    "round": "of MLPerf, such as v5.1",
-    "measured_by": "who ran it",
-    "measured_on": "the day, such as 2026-11-21",
-    "source_url": "an https address where the result can be checked",
-    "published_by": "who published it: user, vendor (needs source_url)",
-    "leave_out": "numbers of the runs in the file that are not wanted, such as 2,3",
-}
+_TEXT = (files("extract.benchmarks") / "meanings.toml").read_text(encoding="utf-8")
+MEANINGS: dict[str, str] = tomllib.loads(
+    _TEXT.replace("{precisions}", ", ".join(PRECISIONS)).replace("{units}", ", ".join(UNITS_OF_WORK[1:]))
+)
 """What may be given, by name, and how each is explained to who has to give it."""
 ERROR_SHARE_LIMIT = Decimal("0.05")
 """Above it a run measures a system that was failing: kept, and never ranked."""

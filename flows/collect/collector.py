@@ -160,7 +160,8 @@ class Collector:
         def files(one: tuple[Source, str]) -> list[tuple[str, int | None]]:
             source, scope = one
             with suppress(SourceError), failing_alone(source.name, scope):
-                return [(scope, HttpWeb().size(url)) for url in source.downloads(self.context(source), scope)]
+                urls = source.downloads(self.context(source), scope) if source.downloads else ()
+                return [(scope, HttpWeb().size(url)) for url in urls]
             return []
 
         with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:

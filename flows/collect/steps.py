@@ -29,6 +29,7 @@ from warehouse.landing.journal import own_part
 from warehouse.log import db, withdraw
 from warehouse.log.events import naive
 from warehouse.log.load import ScopeResult
+from warehouse.publish.published_file import FILE_NAME
 
 LOG = logging.getLogger(__name__)
 __all__ = ["Run", "open_run", "run", "utc_now"]
@@ -52,6 +53,7 @@ class Run:
         self.landing.remove_parts()
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
+        self.is_large = False
         # What a killed run left is loaded first: it was fetched, and is not fetched again.
         self.load()
         self.collector = Collector(settings, landing, LogState.read(con), clock, progress)
@@ -65,13 +67,23 @@ class Run:
         self.summary.notes += notes
         for failure in failures:
             self.land(failure)
-        if text := self.collector.announcement(planned):
+        text = self.collector.announcement(planned)
+        self.is_large = bool(text)
+        if text:
             echo(text, err=True)
         return planned
 
     def collect(self, source_names: Iterable[str] = (), scopes: Iterable[str] = (), *, offline: bool = False) -> None:
         """Fetch scopes in threads and land the results; a failure affects its scope only."""
         planned = self.plan(self.collector.sources(source_names, offline=offline), scopes)
+        if self.is_large and self.lake is None and not (self.settings.data_dir / FILE_NAME).exists():
+            # Nobody waits an hour for the first price: what comes without large files is published before them.
+            small = [(source, scope) for source, scope in planned if source.downloads is None]
+            planned = [each for each in planned if each not in small]
+            self.collector.fetch_in_threads(small, self.land)
+            self.load()
+            if self.summary.fresh:
+                echo(f"first prices: {self.publisher.publish()}; AWS's public files come next", err=True)
         self.collector.fetch_in_threads(planned, self.land)
 
     def land(self, result: FetchResult) -> None:

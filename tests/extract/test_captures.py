@@ -46,6 +46,7 @@ CAPTURES = (
     Capture("aws/describe_instance_types_accelerators_20250314.json.gz", "aws_instance_types", "us-east-1", 0, 74),
     Capture("aws/pricing_get_products_eu_west_1.json", "aws_price_list", "eu-west-1", 4),
     Capture("aws/pricing_get_products_unused_reservation_af_south_1.json", "aws_price_list", "af-south-1", 0),
+    Capture("aws/web_metered_unit_map_us_east_1_2026-10_trimmed.json", "aws_price_pages", "us-east-1", 10),
     Capture("aws/spot_advisor_data_20210210.json.gz", "aws_spot_feed", "advisor", 0, 331),
 )
 """As counted by hand in each file."""
@@ -54,7 +55,6 @@ NOT_READ = {
     "aws/cloudinfo_products_eu_west_1.json": "figures that another program derived",
     "aws/trainium_spot_observed_sa_east_1_20261003.csv": "typed rows: tests/extract/test_price_archive.py",
     "aws/vantage_instances_gpu_china_20260121.json.gz": "figures that another site collected",
-    "aws/web_metered_unit_map_us_east_1_2026-10_trimmed.json": "the file behind AWS's price page",
 }
 CRUSOE = {
     "NVIDIA H200 141GB HGX": "4.29", "NVIDIA H100 80GB HGX": "3.90", "NVIDIA A100 80GB SXM": "2.30",
