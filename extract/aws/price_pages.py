@@ -5,7 +5,7 @@ no key. Undocumented: the form is that which five public readers of 2023 to 2026
 2026-10. So it is never the only source: aws_price_list and aws_savings_plans are believed before it, and truth checks
 compare both where both say the same offer.
 
-Settings: `regions` ("all" or a list of Region Codes; by default as of the public files).
+Setting: `enabled`. Regions are those of aws_price_list, where it names some, else those of its public files.
 
 Quirks:
 
@@ -70,10 +70,9 @@ KINDS = {
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or those of `places.own_regions`."""
-    chosen = places.names_in(ctx.settings, "regions", source=NAME)
+    """Return the regions that `places.own_regions` says."""
     listed = [name for name in places.region_names() if not name.startswith(("cn-", "us-iso", "eu-iso", "eusc-"))]
-    return chosen or places.own_regions(listed, ctx, source=NAME, is_all=False)
+    return places.own_regions(listed, ctx, source=NAME, is_all=False)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -103,9 +102,8 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 
 def _answer(ctx: Context, path: str) -> Response | None:
-    root = places.url_in(ctx.settings, "url", ROOT, source=NAME)
     try:
-        return ctx.web.get(f"{root.rstrip('/')}/{path}")
+        return ctx.web.get(ROOT + path)
     except SourceError as error:
         if error.field == "status" and error.value in ABSENT:
             return None
@@ -185,6 +183,5 @@ SOURCE = Source(
     scopes=scopes,
     fetch=fetch,
     parse=parse,
-    settings=("regions", "url"),
     polite=True,
 )

@@ -218,10 +218,15 @@ class Collector:
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
             check=check,
-            regions=tuple(self.settings.decision.regions),
+            regions=self._own_regions(),
             memo=self._memo,
             progress=self.progress,
         )
+
+    def _own_regions(self) -> tuple[str, ...]:
+        """Return the regions that the settings name for AWS's prices, else those that decisions are for."""
+        named = self.settings.source("aws_price_list").get("regions")
+        return tuple(named if isinstance(named, list | tuple) else self.settings.decision.regions)
 
     def _web(self, source: Source) -> "Web":
         """Return the web for a source; polite sources share one, which has the rules and pauses of each host.

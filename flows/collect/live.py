@@ -131,8 +131,9 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
         if source.polite:
             found.robots = context.web.verdict(str(ctx.settings.get("url") or source.url))  # type: ignore[attr-defined]  # it is a PoliteWeb
         with failing_alone(source.name, found.scope):
-            scopes = (region,) if "regions" in source.settings and source.provider == "AWS" else source.scopes(ctx)
-            found.scope = scopes[0]
+            is_regional = source.provider == "AWS" and "regions" in source.settings
+            scopes = (region,) if is_regional else source.scopes(ctx)
+            found.scope = region if region in scopes else scopes[0]
             documents = source.fetch(ctx, found.scope).documents
             rows = _read(source, documents, found)
         _compare(found, rows, _rows_of(source, last) if last else _published(collector.settings, source.name))
