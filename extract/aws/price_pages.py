@@ -23,6 +23,7 @@ Quirks:
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from itertools import product
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -89,13 +90,10 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     families = sorted({kind.partition(".")[0] for kind in types if kind.startswith(FAMILIES)})
     forms = (RESERVED, COMPUTE, *(INSTANCE.replace("{family}", family) for family in families))
     missing = 0
-    for form in forms:
-        for term in TERMS:
-            for payment in PAYMENTS:
-                path = form.format(term=quote(term), payment=quote(payment), place=quote(place))
-                found = _answer(ctx, path)
-                missing += found is None
-                documents += [] if found is None else [_document(ctx, scope, found)]
+    for form, term, payment in product(forms, TERMS, PAYMENTS):
+        found = _answer(ctx, form.format(term=quote(term), payment=quote(payment), place=quote(place)))
+        missing += found is None
+        documents += [] if found is None else [_document(ctx, scope, found)]
     notes = (f"{missing} files of terms and payments are not there",) if missing else ()
     at = documents[0].fetched_at
     return ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, documents=tuple(documents), notes=notes)
