@@ -136,9 +136,8 @@ def _rows(document: Document) -> Iterator[dict[str, object]]:
     for key, value in LAYOUT.mapping(listed, place).items():
         row = LAYOUT.mapping(value, key)
         name, tenancy, software = (LAYOUT.optional(row, each) for each in kind.names)
-        if name is None or (tenancy, software) not in ((None, "NA"), ("Shared", "NA")):
-            continue
-        if not ACCELERATOR_TYPE.match(name):
+        is_plain = software == "NA" and tenancy in (None, "Shared")
+        if name is None or not is_plain or not ACCELERATOR_TYPE.match(name):
             continue
         if name in seen:
             raise LAYOUT.refusal("a type with two prices", name, kind.names[0])
