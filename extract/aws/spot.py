@@ -29,13 +29,16 @@ Quirks:
 7. A zone without a record has no spot, which is not a price of zero: a complete fetch says that such an offer is gone.
 8. Prices of Local Zones come with those of their parent region, and stay under it: their names do not give the Region
    Code of the price list (zone us-east-1-atl-2a, region us-east-1-atl-1).
-9. The archive moves the price in force to the first moment of each month. A month is one file for all regions.
+9. The archive moves the price in force to the first moment of each month. A month is one file for all regions; 2022 and
+   2023 are a file each, of the regions that every account has. 2026-03 to 2026-06 are missing from it. Its version of
+   2026-09 is read, or a newer one to which its address of all versions leads (read about on 2026-10-06).
 """
 
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -57,10 +60,15 @@ LIVELY = timedelta(days=2)
 """EC2 repeats every price about daily: an offer with a record of the last two days has a price in force."""
 _TYPE = re.compile(r"[a-z0-9*?-]+(\.[a-z0-9*?-]+)?")
 
-ARCHIVE_URL = "https://zenodo.org/records/18821638/files"
-"""The version of 2026-03-01, which ends with February 2026; the DOI of all versions is 10.5281/zenodo.14198917."""
+ARCHIVE_URL = "https://zenodo.org/records/23082767/files"
+"""The version of 2026-10-01, which ends with September 2026; the DOI of all versions is 10.5281/zenodo.14198917."""
+NEWEST_URL = "https://zenodo.org/records/14198917/latest"
+"""It redirects to the record of the newest version."""
 FIRST_MONTH = (2022, 1)
+YEARLY = (2022, 2023)
+GAP = "2026-03 to 2026-06 are missing from the archive itself"
 FILE_NAMES = ("{year:04}-{month:02}.tsv.zst", "{year:04}/{month:02}.tsv.zst")
+YEAR_NAME = "{year:04}.tsv.zst"
 BLOCK_BYTES = 1 << 22
 PROGRESS_STEP_BYTES = 512 << 20
 EXCERPT_LIMIT_BYTES = 256 << 20
@@ -234,18 +242,27 @@ _lock = Lock()
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield a fetch of each month of a region between two dates, oldest first.
+    """Yield a fetch of each month of a region between two dates, oldest first; of some years one of each.
 
     A month that the archive does not have is a fetch without documents and a note. Raises Unavailable where a file
     cannot be reached or breaks off, LayoutChanged where it is no such file.
     """
     prefix = zone_prefix(scope)
     schemes = ("https://", "http://", "file:/")
-    base = places.url_in(ctx.settings, "archive_url", ARCHIVE_URL, source=NAME, schemes=schemes).rstrip("/")
+    default = ARCHIVE_URL if "archive_url" in ctx.settings else _newest(ctx)
+    base = places.url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
+    whole_years: set[int] = set()
     for year, month in _months(since, until or ctx.now()):
         at = datetime(year, month, 1, tzinfo=UTC)
         end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
-        documents, notes = _documents(ctx, scope, prefix, base, at)
+        if year in whole_years:
+            continue
+        documents, notes = _documents(ctx, scope, prefix, base, at, FILE_NAMES)
+        if year in YEARLY and not documents:
+            found = _documents(ctx, scope, prefix, base, at, (YEAR_NAME,))
+            if found[0]:
+                whole_years.add(year)
+                (documents, notes), end = found, datetime(year + 1, 1, 1, tzinfo=UTC)
         # What the file says is true of moments within its month, the last of which is its end.
         yield ScopeFetch(
             source=NAME,
@@ -256,6 +273,16 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
             documents=documents,
             notes=notes,
         )
+
+
+def _newest(ctx: Context) -> str:
+    """Return the folder of the archive's newest version; the one known here where the web does not say."""
+    ask = getattr(ctx.web, "first_bytes", None)
+    with suppress(SourceError):
+        location = ask(NEWEST_URL, limit_bytes=1).location if ask else ""
+        if found := re.search(r"/records/\d+$", location):
+            return f"https://zenodo.org{found[0]}/files"
+    return ARCHIVE_URL
 
 
 def zone_prefix(region: str) -> bytes:
@@ -269,9 +296,9 @@ def zone_prefix(region: str) -> bytes:
 
 
 def _documents(
-    ctx: Context, scope: str, prefix: bytes, base: str, at: datetime
+    ctx: Context, scope: str, prefix: bytes, base: str, at: datetime, names: Iterable[str]
 ) -> tuple[tuple[Document, ...], tuple[str, ...]]:
-    for name in FILE_NAMES:
+    for name in names:
         url = f"{base}/{name.format(year=at.year, month=at.month)}"
         key = f"{url}#{scope}"
         landed = ctx.landed(key)
@@ -300,7 +327,8 @@ def _documents(
             whole=month.whole,
         )
         return (document,), ()
-    return (), (f"the archive at {base} has no {at:%Y-%m}",)
+    gap = f"; {GAP}" if (2026, 3) <= (at.year, at.month) <= (2026, 6) else ""
+    return (), (f"the archive at {base} has no {at:%Y-%m}{gap}",)
 
 
 def _cut_once(ctx: Context, url: str) -> Month:

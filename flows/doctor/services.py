@@ -18,6 +18,8 @@ https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ListServic
 """
 
 import base64
+import csv
+import json
 import os
 import re
 import smtplib
@@ -26,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,14 +88,14 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
     `aws` checks that one operation by operation.
     """
     from extract import ecb_rates
-    from extract.aws import capacity_block_rates, places, spot_feed
+    from extract.aws import capacity_block_rates, places, price_pages, spot_feed
 
+    defaults = {ecb_rates.NAME: ecb_rates.URL, price_pages.NAME: price_pages.ROOT}
+    defaults |= {capacity_block_rates.SOURCE.name: capacity_block_rates.URL}
     own: dict[str, str] = {}
-    if "url" in source.settings and source.kind == "live":
-        own = {"url": source.url}
-    if source.name in (capacity_block_rates.SOURCE.name, ecb_rates.SOURCE.name):
-        own = {"url": (ecb_rates if source.name == ecb_rates.SOURCE.name else capacity_block_rates).URL}
-    elif source.name == spot_feed.SOURCE.name:
+    if source.kind == "live" and ("url" in source.settings or source.name in defaults):
+        own = {"url": defaults.get(source.name, source.url)}
+    if source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
     elif "bulk_url" in source.settings and places.access(chosen, source=source.name) == "bulk":
         own = {"bulk_url": places.bulk_url(chosen, places.GLOBAL, source=source.name)}
@@ -257,40 +260,8 @@ class Permission(NamedTuple):
     adds: str
 
 
-_SAME_PRICES = "the same prices as the public files, in fewer bytes"
-PERMISSIONS = (
-    Permission(
-        "pricing:GetProducts",
-        {"ServiceCode": "AmazonEC2", "MaxResults": 1},
-        f"on-demand and Reserved prices through the API: {_SAME_PRICES}",
-    ),
-    Permission(
-        "pricing:GetAttributeValues",
-        {"ServiceCode": "AmazonEC2", "AttributeName": "regionCode", "MaxResults": 1},
-        "the list of regions for pricing:GetProducts",
-    ),
-    Permission(
-        "savingsplans:DescribeSavingsPlansOfferingRates",
-        {"savingsPlanTypes": ["Compute"], "serviceCodes": ["AmazonEC2"], "maxResults": 1},
-        f"Savings Plan prices through the API: {_SAME_PRICES}",
-    ),
-    Permission("ec2:DescribeRegions", {}, 'the list of the account\'s regions, where regions is "all"'),
-    Permission("ec2:DescribeSpotPriceHistory", {"MaxResults": 1}, "spot prices by zone"),
-    Permission(
-        "ec2:DescribeCapacityBlockOfferings",
-        {"InstanceType": "p5.48xlarge", "InstanceCount": 1, "CapacityDurationHours": 24, "MaxResults": 1},
-        "offers of Capacity Blocks, by zone",
-    ),
-    Permission(
-        "ec2:DescribeInstanceTypes", {"MaxResults": 5}, "what the API says of instance types and their accelerators"
-    ),
-    Permission("ec2:DescribeInstanceTypeOfferings", {"MaxResults": 5}, "the zones that have each type"),
-    Permission(
-        "servicequotas:ListServiceQuotas",
-        {"ServiceCode": "ec2", "MaxResults": 1},
-        "whether the account's quotas allow what the best options need",
-    ),
-)
+_LINES = csv.DictReader((files("flows.doctor") / "permissions.csv").read_text(encoding="utf-8").splitlines())
+PERMISSIONS = tuple(Permission(row["action"], json.loads(row["request"]), row["adds"]) for row in _LINES)
 """The policy of docs/settings.md. Five is the least that EC2 takes of types."""
 
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / "packaging/aws"
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 OF_AWS = [source for source in SOURCES if source.provider == "AWS" and source.kind == "live"]
-PUBLIC_FILES_ALONE = {"aws_capacity_block_rates", "aws_spot_feed"}
+PUBLIC_FILES_ALONE = {"aws_capacity_block_rates", "aws_price_pages", "aws_spot_feed"}
 ONE_OPERATION_TWO_ACTIONS = {"ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"}}
 """SES v2 checks the name of its first version, too, where a message is sent raw."""
 COMMANDS = {

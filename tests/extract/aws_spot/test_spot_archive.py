@@ -201,3 +201,57 @@ def test_a_wrong_address_is_named() -> None:
         looks(context("/srv/spot"), "us-east-1")
 
     assert caught.value.field == "archive_url"
+
+
+YEAR = JANUARY.replace("2024-", "2023-") + "use1-az6\tp5.48xlarge\tLinux/UNIX\t20.0\t2023-11-05T10:00:00+00:00\n"
+
+
+def test_a_year_is_a_file(folder: Path) -> None:
+    """2023 as one look, whatever months of it are wanted, then 2024 by months; 2022, which is not there, is named."""
+    (folder / "2023.tsv.zst").write_bytes(packed(YEAR))
+
+    found = looks(context(folder.as_uri()), "us-east-1", first="2022-12-01", last="2024-01-31")
+
+    assert [len(look.documents) for look in found] == [0, 1, 1]
+    assert [look.observed_at for look in found[1:]] == [datetime(year, 1, 1, tzinfo=UTC) for year in (2024,)] + [
+        datetime(2024, 2, 1, tzinfo=UTC)
+    ]
+    assert found[0].notes[0].endswith("has no 2022-12")
+    prices = rows(found[1]).filter(pl.col("instance_type") == "p5.48xlarge")["unit_price"].to_list()
+    assert prices == ["9.37", "12.5", "20"]
+
+
+def test_the_gap_of_the_archive_is_named(folder: Path) -> None:
+    """Four months of 2026, which nobody will find by looking again."""
+    found = looks(context(folder.as_uri()), "us-east-1", first="2026-02-01", last="2026-07-31")
+
+    assert [look.documents for look in found] == [()] * 6
+    named = ["missing from the archive itself" in look.notes[0] for look in found]
+    assert named == [False, True, True, True, True, False]
+
+
+class Zenodo(NoWeb):
+    """A web whose address of all versions leads to a record."""
+
+    location = "https://zenodo.org/records/99999999"
+
+    def first_bytes(self, url: str, *, limit_bytes: int) -> Response:
+        assert url == "https://zenodo.org/records/14198917/latest"
+        if not self.location:
+            raise SourceError("the server answered 500", source=url, field="status", value=500)
+        return Response(url=url, body=b"", status=302, content_type="", location=self.location)
+
+
+@pytest.mark.parametrize(("location", "record"), [
+    (Zenodo.location, "99999999"), ("/records/31415926", "31415926"), ("", "23082767"),
+    ("https://elsewhere.example/login", "23082767"),
+])  # fmt: skip
+def test_the_newest_version_is_read(location: str, record: str) -> None:
+    """By the address of all versions; the version known here where that does not lead to a record."""
+    web = Zenodo({})
+    web.location = location
+    ctx = Context(web=web, settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+
+    list(SOURCE.backfill(ctx, "us-east-1", datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)))  # type: ignore[misc]
+
+    assert web.asked[0] == f"https://zenodo.org/records/{record}/files/2024-01.tsv.zst"
