@@ -27,9 +27,8 @@ Quirks:
    region without them, or of UltraServers, which need an agreement: facts with an empty id, the refusal in
    `answer_error`. Any other error fails the region.
 9. Zones come by name only, which differs between accounts.
-10. An account may ask little in each region: as public clients measured in 2026, two queries at once, then one in two
-    seconds; beyond that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not
-    retry. So queries are paced, and asked again after 15 and 45 s; what was answered until then is kept.
+10. An account may ask twice at once in a region, then once in two seconds (measured by public clients in 2026); beyond
+    that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry.
 """
 
 import re

@@ -109,8 +109,8 @@ def regions_among(names: Iterable[str], ctx: Context, *, source: str) -> tuple[s
 def own_regions(listed: Iterable[str], ctx: Context, *, source: str, is_all: bool | None = None) -> tuple[str, ...]:
     """Return the regions of an index to fetch where no setting names any.
 
-    Through the API all, unless `is_all` says otherwise. Of the files, which are hundreds of megabytes each: those that
-    the user decides for, else the four that sell most; and those fetched before.
+    Through the API all, unless `is_all` says otherwise; else the user's own or the four that sell most, and those
+    fetched before.
     """
     names = tuple(sorted(listed))
     is_all = access(ctx.settings, source=source) == "api" if is_all is None else is_all
@@ -121,14 +121,15 @@ def own_regions(listed: Iterable[str], ctx: Context, *, source: str, is_all: boo
 
 
 def access(settings: Mapping[str, object], *, source: str) -> Access:
-    """Return how to fetch: as the setting says, else the API where there are credentials."""
+    """Return how to fetch: as the setting says, else the API where there are credentials that have the right."""
     match settings.get("access", "auto"):
         case "api":
             return "api"
         case "bulk":
             return "bulk"
         case "auto":
-            return "api" if _has_credentials(_aws_environment()) else "bulk"
+            found = _aws_environment()
+            return "api" if _has_credentials(found) and (source, *found) not in _without_rights else "bulk"
         case other:
             hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
             raise SettingsError("unknown way of access", source=source, field="access", value=other, hint=hint)
@@ -141,16 +142,15 @@ def either_access(
 
     With access "auto" the files serve where the credentials lack a right, and the API is not called again.
     """
-    key = (source, *_aws_environment())
-    is_auto = ctx.settings.get("access", "auto") == "auto"
-    if access(ctx.settings, source=source) == "bulk" or (is_auto and key in _without_rights):
+    if access(ctx.settings, source=source) == "bulk":
         return through_files()
     try:
         return through_api()
     except CredentialsMissing as error:
-        if not is_auto:
+        if ctx.settings.get("access", "auto") != "auto":
             raise
-        _without_rights[key] = f"read from the public files, as the credentials found lack a right: {error}"
+        note = f"read from the public files, as the credentials found lack a right: {error}"
+        _without_rights[(source, *_aws_environment())] = note
         return through_files()
 
 

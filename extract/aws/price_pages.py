@@ -13,12 +13,10 @@ Quirks:
    "EU (Ireland)", for later ones "Europe (Spain)". A region without reservations or plans has no such file.
 2. Files are gzip, whatever their head says.
 3. Every value is text, prices too. One type stands in a file once; a second time is another layout.
-4. The price of a Reserved Instance is that of an hour beside the fee, and may be absent where all is paid upfront.
-   Those of plans are of an hour of usage, fees included. Reserved ones are standard.
+4. A Reserved price (standard) is of an hour beside the fee, and may be absent; that of a plan includes the fee.
 5. Rates of other software stand beside those without: `Pre Installed S/W` must be NA, the tenancy Shared.
-6. The rate code of an on-demand price is that of the price list.
-7. EC2 Instance plans are a file a family: read are those that begin with p and trn.
-8. What a file lacks was not looked for, so that a fetch is never complete.
+6. EC2 Instance plans are a file a family: read are those that begin with p and trn.
+7. A fetch is never complete.
 """
 
 from collections.abc import Iterator, Mapping

@@ -114,6 +114,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
     if wanted:
         return wanted
+    places.either_access(ctx, NAME, _may_ask, lambda: None)
     listed = set(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER)) - places.PSEUDO_REGIONS
     return places.own_regions(listed, ctx, source=NAME)
 
@@ -138,8 +139,8 @@ def families() -> tuple[str, ...]:
     return tuple(sorted({fact.instance_type.partition(".")[0] for fact in instance_types.read_table()}))
 
 
-def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
-    call = Call(
+def _call(scope: str) -> Call:
+    return Call(
         source=NAME,
         scope=scope,
         operation=API_OPERATION,
@@ -149,6 +150,16 @@ def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]
         max_pages=MAX_PAGES,
         hint=CREDENTIALS_HINT,
     )
+
+
+def _may_ask() -> None:
+    """Raise CredentialsMissing where the API refuses the smallest question."""
+    call = _call(places.GLOBAL.api_region)
+    next(call.pages(call.client(), {"savingsPlanTypes": ["Compute"], "maxResults": 1}))
+
+
+def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
+    call = _call(scope)
     client = call.client()
     documents: list[Document] = []
     empty = set(EC2_PLANS)
@@ -159,8 +170,7 @@ def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]
             empty -= {plan} if page[call.result] else set()
     if not empty:
         return documents, []
-    # A region that sells accelerators sells both kinds. One without any has rates of plain machines by the same
-    # filters; where it has none of these, a filter no longer means what it did.
+    # Every region sells both kinds. Where plain machines have no rate either, a filter no longer means what it did.
     plain = call.pages(client, _request(scope, EC2_PLANS[0], PLAIN_FAMILIES))
     if len(empty) < len(EC2_PLANS) or not any(page[call.result] for page in plain):
         hint = 'Check the Region Code, or set access = "bulk"'

@@ -60,8 +60,7 @@ class PoliteWeb:
 
     Raises, in addition to what HttpWeb raises, SourceError with field "robots" where a site forbids an address to us or
     wants pauses beyond `MAX_PAUSE_S`, and Unavailable with that field where its robots.txt cannot be read.
-    Addresses whose host and port are among `documented` are of APIs that their owners document for everybody: there a
-    robots.txt that cannot be read forbids nothing, and one that can be read is obeyed.
+    At a host and port of `documented` APIs a robots.txt that cannot be read forbids nothing.
     `spare_loopback=False` drops the pauses, not the rules, on this machine's own addresses. `clock` and `sleep` count
     in seconds.
     """

@@ -151,10 +151,7 @@ class Collector:
         return planned, failures, notes
 
     def announcement(self, planned: Iterable[tuple[Source, str]]) -> str:
-        """Return how many megabytes of large files a run is about to read, and for what; "" where there is none.
-
-        Sizes are those that the servers state. What fails here is left for the fetch to tell.
-        """
+        """Return how many megabytes (as servers state) of large files are about to be read, for what; "" for none."""
         from extract.web.http import HttpWeb
 
         def files(one: tuple[Source, str]) -> list[tuple[str, int | None]]:

@@ -1,8 +1,7 @@
 """One saved document through one source and the row gate, for people who debug a parser or check a price; and its
 shape: its fields with their types, its columns and headings, and none of its values.
 
-A shape has one line each, so that two can be compared as text. A JSON object whose keys are names of things, such as
-machines, is `{}`; a list is `[]`.
+Two shapes are compared as text. A JSON object whose keys are names of things is `{}`; a list is `[]`.
 """
 
 import csv

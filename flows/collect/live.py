@@ -1,10 +1,9 @@
 """One live look at each source, what came of it, and a bundle of all that was received: `chipledger check-live`.
 
-Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory, with each
-document as received and `bundle.json`: the answers' status and headers (without cookies), the verdict of robots.txt,
-versions, and what was read. tests/extract/test_bundles.py reads every bundle there again, so that a failed one is the
-test of its repair. The last well one is what the next look is compared with; before there is any, the shape is that of
-the documents that the source was written for, and prices are those of the published file.
+Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory: documents as
+received, and `bundle.json` with status, headers (without cookies), versions and what was read. It is a test: see
+tests/extract/test_bundles.py. The last well one is what the next is compared with; before there is any, the shape is
+that of the fixture, and prices are those of the published file.
 """
 
 import json

@@ -434,3 +434,20 @@ def test_through_the_api_nothing_large_is_read(
     steps.run(price_list(standin, tmp_path, "api"), clock=lambda: NOW)
 
     assert "public files" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("quick", "least_marts")
+def test_first_prices_are_there_before_the_large_files(
+    standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What comes without them is published first; on later days all is published once."""
+    standin.stated_bytes = 378_000_000
+    bulk = {"access": "bulk", "bulk_url": standin.url, "regions": ["us-east-1"]}
+    chosen = Settings(data_dir=tmp_path, sources=alone(aws_price_list=bulk, aws_spot={"regions": ["us-east-1"]}))
+    seen: list[bool] = []
+    standin.fault("bulk:prices", faults.Edit(lambda body: seen.append((tmp_path / "prices.duckdb").exists()) or body))
+
+    steps.run(chosen, clock=lambda: NOW)
+
+    assert seen == [True]
+    assert f"first prices: {tmp_path / 'prices.duckdb'}" in capsys.readouterr().err

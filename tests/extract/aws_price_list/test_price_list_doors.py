@@ -185,7 +185,9 @@ def test_without_rights_the_public_files_serve(standin: aws.StandIn, ask: Ask, k
     standin.fault("api", faults.ApiError(kind))
     expected = rows(SOURCE.fetch(ask("bulk"), "us-east-1"))
 
-    assert "us-west-2" in SOURCE.scopes(ask("auto"))
+    assert SOURCE.scopes(ask("auto")) == ("us-east-1", "us-west-2")
+    assert SOURCE.downloads
+    assert len(SOURCE.downloads(ask("auto"), "us-east-1")) == 1
     looks = [SOURCE.fetch(ask("auto"), region) for region in ("us-east-1", "us-west-2")]
 
     assert same(rows(looks[0]), expected)

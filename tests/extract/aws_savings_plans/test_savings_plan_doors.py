@@ -196,6 +196,18 @@ def test_a_region_without_any_rate_is_an_error(standin: aws.StandIn, ask: Ask) -
         SOURCE.fetch(ask("api"), "us-west-2")
 
 
+def test_without_rights_the_files_are_counted_before_they_are_read(standin: aws.StandIn, ask: Ask) -> None:
+    """One small question tells: then the regions are those of the files, and their sizes are known beforehand."""
+    standin.fault("savings", faults.ApiError("AccessDeniedException"))
+
+    assert SOURCE.scopes(ask("auto")) == ("us-east-1", "us-west-2")
+    assert SOURCE.downloads
+    assert len(SOURCE.downloads(ask("auto"), "us-east-1")) == 2
+    assert standin.count("savings") == 1
+    standin.heal()
+    assert SOURCE.downloads(ask("api"), "us-east-1") == []
+
+
 def test_without_rights_the_public_files_serve(standin: aws.StandIn, ask: Ask) -> None:
     """Midway too; the note says which right is missing."""
     standin.fault("savings", faults.ApiError("AccessDeniedException"), after=1)
