@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from extract.base import Source
+from extract.neoclouds.answers import PAGES
 from extract.web import strict_xml
 from flows.shared import user_file
 from warehouse.documents import Document
@@ -86,7 +87,7 @@ def shape_of(body: bytes) -> list[str]:
         if start[:1] in (b"{", b"["):
             types = defaultdict[str, set[str]](set)
             for path, kind in _json(json.loads(body), ""):
-                types[path].add(kind)
+                types[path.removeprefix(f"{PAGES}[].")].add(kind)
             lines = {f"{path}: {' or '.join(sorted(kinds))}" for path, kinds in types.items()}
         elif start[:1] == b"<":
             lines = set(_html(body) if b"<html" in start[:4000].lower() else _xml(strict_xml.root(body), ""))

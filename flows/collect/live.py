@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from extract.base import Source, failing_alone
+from extract.neoclouds.offers import plain
 from extract.web.interface import Response
 from flows.collect.collector import Collector, LogState, check, utc_now
 from flows.collect.inspect_document import differences, known_shapes, shape_of
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     from extract.web.interface import Web
 
 FOLDER, MANIFEST = "captures", "bundle.json"
-MAX_MOVED = 2.0
-"""All prices together moved by such a factor: another unit or currency, and no market."""
+MAX_MOVED = 2.0  # all prices together: beyond it is another unit or currency
 MAX_SHOWN = 12
 ENDINGS = {b"<": "html", b"{": "json", b"[": "json", b"\x1f": "gz"}
 
@@ -168,12 +168,11 @@ def _read(source: Source, documents: Iterable[Document], found: Check) -> pl.Dat
     if not found.rows and not found.facts and source.name not in MAY_BE_EMPTY:
         raise LayoutChanged("neither prices nor facts", source=source.name, field="rows", value=0)
     prices = rows["unit_price"].sort()
-    found.lowest, found.highest = (f"{prices[at]:f}".rstrip("0") for at in (0, -1)) if found.rows else ("", "")
+    found.lowest, found.highest = (plain(prices[at]) if found.rows else "" for at in (0, -1))
     return rows
 
 
-MAY_BE_EMPTY = ("aws_capacity_blocks", "aws_spot")
-"""Sources of what may be sold out, or not sold in a region."""
+MAY_BE_EMPTY = ("aws_capacity_blocks", "aws_spot")  # of what a region may not sell
 
 
 def _compare(found: Check, rows: pl.DataFrame, before: pl.DataFrame | None) -> None:

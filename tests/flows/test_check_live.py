@@ -227,6 +227,7 @@ def test_the_shapes_of_the_package_are_those_of_the_fixtures() -> None:
      (b'[{"b": 1}]', b'[{"b": null}, {"b": 2}]', ["- [].b: number", "+ [].b: null or number"]),
      (b"<html><h1>GPU</h1><table><th>Price</table></html>", b"<html><h1>GPU</h1><table><th>Cost</table></html>",
       ["- column: Price", "+ column: Cost"]),
+     (b'{"chipledger_pages": [{"a": 1}]}', b'{"a": 2}', []),
      (b"<a><b>1</b></a>", b"<a><b>2</b><c/></a>", ["+ /a/c"]), (b"", b"\xff", [])],
 )  # fmt: skip
 def test_a_shape_has_no_values(before: bytes, now: bytes, differs: list[str]) -> None:
