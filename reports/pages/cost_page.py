@@ -129,10 +129,11 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
         columns=[
             Column("Chip", "chip"),
             *map(column, WAYS),
-            Number("On demand,\n90 days", lambda row: wording.percent(drifts[row["chip"]])),
+            Number("Cheapest seen,\n90 days", lambda row: wording.percent(drifts[row["chip"]])),
             Column("Measured", "runs"),
         ],
-        note="What is 'at most' alone, or of a price beyond the limit of age, is never ranked: a footnote says so.",
+        note="What is 'at most' alone, or of a price beyond the limit of age, is never ranked: a footnote says so. "
+        "The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count.",
     )
 
 

@@ -92,7 +92,11 @@ sold as (
 ),
 
 searched as (
-    select concat(', last looked for on ', max(last_good_at)::DATE, ' in ', count(distinct source), ' sources') as words
+    select
+        concat(
+            ', last looked for on ', max(last_good_at)::DATE, ' in ', count(distinct source), ' sources (', count(*),
+            ' scopes)'
+        ) as words
     from int.source_health
     where last_good_at is not null
 ),

@@ -8,7 +8,8 @@ with best as (
             'speed': interactivity, 'statistic': interactivity_statistic
         } as op,
         accelerator_name,
-        max(output_rate_per_paid_accelerator) as output_rate
+        max(output_rate_per_paid_accelerator) as output_rate,
+        max(measured_on) as measured_on
     from int.token_rate
     where is_ranked and reach in ('measured', 'between two runs')
     group by all
@@ -18,6 +19,7 @@ select
     'generation' as check_name,
     g.newer || ' after ' || g.older as subject,
     o.output_rate / n.output_rate as ratio,
+    greatest(n.measured_on, o.measured_on)::TIMESTAMP as began_at,
     concat_ws(
         ' ', n.op.model, n.op.scenario, n.op.benchmark, n.op.precision, n.op.decoding, n.op.topology,
         'at ' || n.op.speed || ' tokens/s for a user', g.newer, printf('%.4g', n.output_rate), g.older,
