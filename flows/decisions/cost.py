@@ -221,9 +221,9 @@ def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[s
             hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
             raise SettingsError(message, field="--chip", value=inputs.chip, hint=hint)
         count = inputs.chips, "one chip" if inputs.chips == 1 else f"{inputs.chips:g} chips"
-        accepted = inputs.accepted_tokens
-        model = chips.model_named(inputs.model)
-        ways = rates.ways(forms[0], model, conditions, evidence, count, accepted, accepted is not None, inputs.context)
+        model, accepted = chips.model_named(inputs.model), inputs.accepted_tokens
+        known = evidence, count, accepted, accepted is not None, inputs.context
+        ways = rates.ways(forms[0], model, conditions, *known)
         bounds = rates.bounds_of(ways, evidence)
     if not bounds:
         return {"bound": "no bound is known for this chip and model"}

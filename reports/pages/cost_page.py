@@ -132,8 +132,7 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
             Number("Cheapest seen,\n90 days", lambda row: wording.percent(drifts[row["chip"]])),
             Column("Measured", "runs"),
         ],
-        note="What is 'at most' alone, or of a price beyond the limit of age, is never ranked: a footnote says so. "
-        "The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count.",
+        note="The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count in it.",
     )
 
 

@@ -125,7 +125,8 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         PER_CHIP,
         lambda other: other.model_name == claim.model_name and same_thing(other.subject.things[0], thing),
     )
-    (flop,) = evidence.formula("physics.training_flop_per_token", _training(model, 0))
+    shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
+    (flop,) = evidence.formula("physics.training_flop_per_token", shape)
     peaks = [
         peak for chip in evidence.forms(thing) for peak in evidence.peaks(chip, precision=claim.conditions.precision)
     ]
@@ -258,10 +259,6 @@ def _count_claim(claim: Claim, article: Article) -> Claim | None:
         claim, "spec_accelerators", lambda other: other.subject.things[0].key == key or _is_system_of(other, claim)
     )
     return counts[0] if counts else None
-
-
-def _training(model: Model, length: float) -> tuple[float, ...]:
-    return float(model.parameters_active), float(model.layers), float(model.attention_size), float(length)
 
 
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
