@@ -121,9 +121,10 @@ def alert(read: Reader, *, dry_run: bool) -> Result:
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(["focus-sku-price", "skypilot", "xlsx"]),
-    help="FOCUS SkuPrice (a CSV file), SkyPilot's catalogues (a folder), an Excel workbook (a file).",
+    type=click.Choice(["focus-sku-price", "skypilot", "xlsx", "release"]),
+    help="FOCUS SkuPrice (CSV), SkyPilot's catalogues (a folder), a workbook, what may be published again (Parquet).",
 )
+@click.option("--with-source", "also", multiple=True, help="With --as release: this source too, as you decide.")
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def export(
@@ -133,6 +134,7 @@ def export(
     form: str | None,
     names: tuple[str, ...],
     kind: str | None,
+    also: tuple[str, ...],
     with_private: bool,
     force: bool,
 ) -> Result:
@@ -142,7 +144,7 @@ def export(
     """
     if kind and (form or names):
         raise click.UsageError(f"--as {kind} sets format and content: leave --format and --mart.")
-    if kind in ("focus-sku-price", "skypilot") and with_private:
+    if kind in ("focus-sku-price", "skypilot", "release") and with_private:
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
@@ -151,6 +153,8 @@ def export(
     file = read.published()
     if kind == "focus-sku-price":
         written = exports.focus(file, target, force=force)
+    elif kind == "release":
+        written = exports.release(file, target, also=also, force=force)
     elif kind == "skypilot":
         from flows.export import skypilot
 
@@ -161,14 +165,10 @@ def export(
         written = exports.marts(
             file, target, form=form or "parquet", names=names, with_private=with_private, force=force
         )
-    lines = [
-        line
-        for one in written
-        for line in (
-            f"{one.file}: {one.rows} rows",
-            *(f"  left out, {reason}: {count}" for reason, count in sorted(one.left_out.items())),
-        )
-    ]
+    lines = []
+    for one in written:
+        left_out = sorted(one.left_out.items())
+        lines += [f"{one.file}: {one.rows} rows", *(f"  left out, {reason}: {count}" for reason, count in left_out)]
     return Result([one.as_dict() for one in written], lines)
 
 

@@ -48,6 +48,18 @@ MARTS = (
 PRIVATE_TABLES = f"select table_name from duckdb_tables() where database_name = '{PRIVATE}' order by 1"
 
 
+LISTS = ("aws_price_list", "aws_savings_plans", "offline_archive")
+"""AWS's list prices, which openly licensed projects have published again for years."""
+RELEASED = """
+from int.price_history as h inner join core.offer as o using (offer_id)
+left join ref.source_terms as t on h.source = t.source
+where (coalesce(t.redistributable = 'yes', false) or h.source in (select n.source from named as n))"""
+RELEASE = f"select o.*, h.* exclude (offer_id) {RELEASED} order by offer_id, valid_from"
+LEFT_OUT = (
+    f"select h.source, coalesce('publishing again: ' || t.redistributable, 'terms unread'), count(*) "
+    f"{RELEASED.replace('where (', 'where not (')} group by all"
+)
+
 SHEETS = names_of("""
 accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
 list_price_move, token_cost, training_cost, claim_audit, source_health
@@ -118,6 +130,15 @@ def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     with duckdb.connect(str(file), read_only=True) as con:
         n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
     return [Written(target, n_rows, {})]
+
+
+def release(file: Path, target: Path, *, also: Sequence[str] = (), force: bool = False) -> list[Written]:
+    """Write as Parquet what may be published again: of sources whose terms allow it, AWS's lists, and `also`."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        con.execute("create temp table named as select unnest($also::VARCHAR[]) as source", {"also": [*also, *LISTS]})
+        n_rows = tabular.put(target, lambda part: tabular.save_parquet(con, RELEASE, part, {}), force=force)
+        left_out = con.execute(LEFT_OUT).fetchall()
+    return [Written(target, n_rows, {f"{source}, {why}": n for source, why, n in left_out})]
 
 
 def workbook(file: Path, target: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:

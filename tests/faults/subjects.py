@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from neoclouds.case import cases
-from neoclouds.servers import Site, keys
+from neoclouds.servers import ROBOTS, Site, keys
 from standin import aws
+from standin.exchange import NOT_FOUND, Answer
 
 from extract import source_named
 from extract.base import Context
@@ -49,6 +50,11 @@ RATES = b"""{"metadata": {"last_updated": "2026-11-19T07:14:56Z"}, "instance_typ
 """The rate of p5.48xlarge (https://aws.amazon.com/ec2/capacityblocks/pricing/, as collected on 2026-07-22)."""
 
 
+MAP = b"""{"manifest": {}, "regions": {"US East (N. Virginia)": {"p5 48xlarge": {"Instance Type": "p5.48xlarge",
+"price": "55.0400000000", "Pre Installed S/W": "NA", "rateCode": "3D4V8UAYEMB38GU2.JRTCKXETXF.6YS6EN2CT7"}}}}"""
+"""The price of p5.48xlarge behind AWS's price page, as captured on 2026-10-05."""
+
+
 NOT_ASKED = dict.fromkeys(("offline_archive", "price_archive"), "reads files of the package; no address is ever asked")
 """Registered sources that no fault of this table can befall, and why."""
 
@@ -69,6 +75,16 @@ def _feed_at(setting: str) -> Callable[[str], dict[str, Any]]:
 
 def _ec2_asks(more: Mapping[str, object]) -> Callable[[str], dict[str, Any]]:
     return lambda base: {"regions": ["us-east-2"], **more}
+
+
+def _map_alone(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[Answer, Callable[[], None]]:
+    """Answer on demand; there are no reservations and plans."""
+    is_asked = "ondemand" in path or path == ROBOTS
+    return fixed(MAP, "application/json")(method, path, headers, body) if is_asked else (NOT_FOUND, _nothing)
+
+
+def _nothing() -> None:
+    """Do nothing where an answer is sent."""
 
 
 @cache
@@ -129,6 +145,11 @@ def subjects() -> tuple[Subject, ...]:
         Subject(
             name="aws_capacity_block_rates", source=source_named("aws_capacity_block_rates"), scope="published",
             body="json", handle=fixed(RATES, "application/json"), settings=lambda base: {"url": base + "/pricing.json"},
+        ),
+        Subject(
+            name="aws_price_pages", source=source_named("aws_price_pages"), scope="us-east-1", body="json",
+            handle=_map_alone, mine=lambda path, headers, body: "ondemand" in path,
+            settings=lambda base: {"url": base + "/"},
         ),
         Subject(
             name="ecb_rates", source=source_named("ecb_rates"), scope="euro", body="xml",

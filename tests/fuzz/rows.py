@@ -76,4 +76,11 @@ def of_frames(frames: Mapping[str, pl.DataFrame]) -> Collection[Row]:
 
 def of_values(values: Iterable[Any]) -> Collection[Row]:
     """Return dataclasses or mappings as rows."""
-    return {row(asdict(each) if is_dataclass(each) and not isinstance(each, type) else each) for each in values}
+    return {row(_named(each)) for each in values}
+
+
+def _named(value: Any) -> Mapping[str, Any]:
+    """Return the fields of a dataclass or a named tuple by name; a mapping as it is."""
+    if isinstance(value, tuple):
+        return dict(value._asdict())  # type: ignore[attr-defined]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
