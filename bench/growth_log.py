@@ -9,6 +9,8 @@ import hashlib
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ from extract import source_named
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import ParsedFetch, load, observation_schema
-from warehouse.reference import instance_types
+from warehouse.reference import instance_types, price_bands
+from warehouse.reference.accelerators import resolve
 
 SEED = 20261121
 LAST_DAY = datetime(2026, 11, 20, 6, tzinfo=UTC)
@@ -76,15 +79,30 @@ def market(n_prices: int) -> Market:
     """Return so many offers: a tenth of neoclouds, and of AWS a tenth spot and the rest lists and commitments."""
     dice = random.Random(SEED)  # noqa: S311 (a made-up market, the same each time)
     rows = _cloud_rows(dice, n_prices // 10)
-    named = {row.instance_type for row in instance_types.read_table() if row.capacity_unit == "instance"}
-    types = [*FIRST_TYPES, *sorted(named.difference(FIRST_TYPES))][:TYPES]
+    named = {
+        row.instance_type: _usual(row.accelerator_name) * float(row.accelerator_count)
+        for row in instance_types.read_table()
+        if row.capacity_unit == "instance"
+    }
+    types = [*FIRST_TYPES, *sorted(named.keys() - set(FIRST_TYPES))][:TYPES]
     for region, instance_type in product(REGIONS, types):
         if len(rows) >= n_prices:
             break
-        rows += _aws_rows(instance_type, region, dice.uniform(1, 100))
+        rows += _aws_rows(instance_type, region, named[instance_type] * dice.uniform(0.7, 1.4))
     schema = {**observation_schema(), "source": pl.String, "scope": pl.String, "rate": pl.Float64, "price": pl.Float64}
     filled = [{name: row.get(name) for name in schema} for row in rows[:n_prices]]
     return Market(pl.DataFrame(filled, schema=schema).with_columns(pl.col("price").round(4)), dice)
+
+
+def _usual(chip: str) -> float:
+    """Return a price per chip-hour in the middle of the range in which the gates let a chip's first price be."""
+    low, high = _bands().get((chip, "on_demand"), (1, 1))
+    return float(low * high) ** 0.5
+
+
+@cache
+def _bands() -> dict[tuple[str, str], tuple[Decimal, Decimal]]:
+    return {each[:2]: each[2:4] for each in price_bands.read_table()}
 
 
 BASE = {"statistic": "price", "pricing_currency": "USD", "unit_price_type": "List", "capacity_unit": "instance"}
@@ -94,12 +112,15 @@ def _cloud_rows(dice: random.Random, n_rows: int) -> list[dict[str, Any]]:
     rows = []
     for n in range(n_rows):
         source, place = CLOUDS[n % len(CLOUDS)], n // len(CLOUDS)
+        label, count = CHIPS[place % len(CHIPS)], (1, 2, 4, 8)[place // len(CHIPS) % 4]
+        chip = resolve(label, source_named(source).provider)
+        price = _usual(chip.accelerator_name if chip else "") * count * dice.uniform(0.7, 1.4)
         rows.append(
             BASE | {
-                "source": source, "scope": "all", "rate": RATES["cloud"], "price": dice.uniform(1, 30),
+                "source": source, "scope": "all", "rate": RATES["cloud"], "price": price,
                 "service_provider_name": source_named(source).provider, "instance_type": f"vm-{place}",
-                "accelerator_label": CHIPS[place % len(CHIPS)], "region_id": f"r{place % 7}",
-                "accelerator_count": str((1, 2, 4, 8)[place // len(CHIPS) % 4]), "purchase_option": "on_demand",
+                "accelerator_label": label, "region_id": f"r{place % 7}",
+                "accelerator_count": str(count), "purchase_option": "on_demand",
             }
         )  # fmt: skip
     return rows

@@ -148,6 +148,8 @@ class Run:
         return self.summary
 
     def _is_loaded(self, fetch: ScopeFetch) -> bool:
+        if (fetch.source, fetch.scope) not in self.collector.state.last_observed:
+            return False
         row = self.con.execute(
             "select 1 from core.scope_run where source = ? and scope = ? and observed_at = ? and status = 'ok' "
             "and document_sha256 = ?",

@@ -9,8 +9,11 @@ from cost_file import P5, P5EN, P6, TRN1, lines, neocloud, values
 from looks import row
 from purchase import block, plan, putting, said, seen, spot, term
 
+from transform.models import PUBLIC
+
 ASKED = ("token_option", "headline_token_cost")
 RATE = "output_rate_per_paid_accelerator"
+PUBLIC_COST = next(mart for mart in PUBLIC if mart.name == "token_cost")
 POINT = (
     "model_name = 'deepseek-r1' and scenario = '1k/1k' and precision = 'fp8' and decoding = 'one token a step' and "
     "interactivity = 50 and accelerator_name = 'H100'"
@@ -85,9 +88,10 @@ def test_spot_is_a_mean_by_zone_or_says_why_it_is_none(file: Path) -> None:
     }
     missing = found["mean of 30 days, use1-az2, of 2 zones, at 1 to 3"]
     assert missing["cost_basis"] == "unknown: the price at the start of the 30 days was not seen"
-    assert (missing["usd_per_million_output_tokens"], missing["cost_rank"]) == (None, None)
-    ranks = {line["price_kind"]: line["cost_rank"] for terms, line in found.items() if "az1" in str(terms)}
-    assert ranks == {"mean_30d": 1, "mean_7d": 1, "price": 2}
+    assert missing["usd_per_million_output_tokens"] is None
+    ranked = f"from ({PUBLIC_COST.sql}) where {POINT} and offer_terms like '%use1-az1%'"
+    ranks = dict(values(file, f"select split_part(offer_terms, ',', 1), cost_rank {ranked}"))
+    assert ranks == {"mean of 30 days": 1, "mean of 7 days": 1, "last seen": 2}
 
 
 def test_a_zone_that_was_mostly_gone_has_no_mean(tmp_path: Path) -> None:
@@ -150,7 +154,7 @@ def test_what_aws_sells_and_nobody_saw_says_so_and_what_to_beat(file: Path) -> N
         "commitment_class = 'three_years'",
     )
     on_demand = terms(file, "on_demand")[None]["usd_per_million_output_tokens"]
-    assert (line["price_usd"], line["usd_per_million_output_tokens"], line["cost_rank"]) == (None, None, None)
+    assert (line["price_usd"], line["usd_per_million_output_tokens"], line["is_cost_ranked"]) == (None, None, False)
     assert line["usd_to_beat"] == on_demand
     assert line["cost_basis"] == f"unknown: not collected yet; pays below {on_demand:.3g} x share of its hours used"
     reasons = values(

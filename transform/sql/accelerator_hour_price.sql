@@ -35,17 +35,29 @@ known as (
     where h.valid_to is null and h.unit_price is not null
 ),
 
+-- Of each currency and day, not of each price: fewer by far.
+rate as (
+    select
+        d.*,
+        r.rate_date,
+        r.usd_per_currency_unit
+    from (
+        select distinct
+            pricing_currency,
+            last_observed_at::DATE as confirmed_on
+        from known
+    ) as d
+    asof inner join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.confirmed_on >= r.rate_date
+    where d.confirmed_on - r.rate_date <= 10
+),
+
 rated as (
     select
         k.*,
-        case
-            when k.pricing_currency = 'USD' then 1
-            when k.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
-        end::DOUBLE as usd_per_currency_unit,
-        case when k.last_observed_at::DATE - r.rate_date <= 10 then r.rate_date end as fx_rate_date
+        if(k.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
+        r.rate_date as fx_rate_date
     from known as k
-    asof left join core.usd_rate as r
-        on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE >= r.rate_date
+    left join rate as r on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE = r.confirmed_on
 )
 
 select

@@ -57,8 +57,9 @@ chosen as (
         ) = 1
 ),
 
-on_demand as (
+reference as (
     select
+        purchase_option,
         region_id,
         instance_type,
         pricing_currency,
@@ -67,10 +68,9 @@ on_demand as (
         is_ranked
     from chosen
     where purchase_option = 'on_demand' and conditions is null and effective_hourly_price > 0
-),
-
-spot_mean as (
+    union all
     select
+        'spot' as purchase_option,
         s.region_id,
         s.instance_type,
         s.pricing_currency,
@@ -81,6 +81,17 @@ spot_mean as (
     cross join meta.build as b
     where s.service_provider_name = 'AWS'
     group by s.region_id, s.instance_type, s.pricing_currency
+),
+
+-- Between which moments a price, ranked or not (is_beside), may have been confirmed that is compared with each of them.
+comparable as (
+    select
+        r.* exclude (r.is_ranked),
+        k.is_beside,
+        if(k.is_beside and r.is_ranked, '-infinity', r.last_observed_at - interval 30 day) as from_at,
+        if(k.is_beside and r.is_ranked, 'infinity', r.last_observed_at + interval 30 day) as to_at
+    from reference as r
+    cross join (values (true), (false)) as k (is_beside)
 ),
 
 offered as (
@@ -102,14 +113,16 @@ offered as (
         case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / s.hourly end
             as share_of_spot
     from chosen as c
-    left join on_demand as d
+    left join comparable as d
         on
             c.region_id = d.region_id and c.instance_type = d.instance_type and c.pricing_currency = d.pricing_currency
-            and ((c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400)
-    left join spot_mean as s
+            and c.is_ranked = d.is_beside and c.last_observed_at >= d.from_at and c.last_observed_at <= d.to_at
+            and d.purchase_option = 'on_demand'
+    left join comparable as s
         on
             c.region_id = s.region_id and c.instance_type = s.instance_type and c.pricing_currency = s.pricing_currency
-            and ((c.is_ranked and s.is_ranked) or abs(epoch(c.last_observed_at - s.last_observed_at)) <= 30 * 86400)
+            and c.is_ranked = s.is_beside and c.last_observed_at >= s.from_at and c.last_observed_at <= s.to_at
+            and s.purchase_option = 'spot'
 ),
 
 -- Which source would tell of an option, and what a look at it needs.

@@ -23,15 +23,19 @@ with point as (
 ),
 
 item as (
-    select distinct
-        i.offer_id,
-        i.service_provider_name,
-        i.accelerator_name,
-        i.purchase_option,
-        i.pricing_currency,
+    select
+        i.*,
         u.accelerator_count::DOUBLE as chips,
         coalesce(o.tier ilike 'marketplace%', false) as is_market
-    from int.price_index_item as i
+    from (
+        select distinct
+            offer_id,
+            service_provider_name,
+            accelerator_name,
+            purchase_option,
+            pricing_currency
+        from int.price_index_item
+    ) as i
     inner join core.offer as o on i.offer_id = o.offer_id
     inner join core.offer_unit as u on i.offer_id = u.offer_id
 ),
@@ -58,18 +62,25 @@ dated as (
             h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
             and h.last_observed_at >= p.moment
             - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
-    where h.effective_hourly_price > 0
+    where h.effective_hourly_price > 0 and coalesce(h.valid_to > (select min(moment) from point), true)
+),
+
+rate as (
+    select
+        p.days_back,
+        r.pricing_currency,
+        r.usd_per_currency_unit
+    from point as p
+    inner join core.usd_rate as r on p.point_date >= r.rate_date and p.point_date - r.rate_date <= 10
+    qualify row_number() over (partition by p.days_back, r.pricing_currency order by r.rate_date desc) = 1
 ),
 
 known as (
     select
         d.*,
-        case
-            when d.pricing_currency = 'USD' then 0
-            when d.point_date - r.rate_date <= 10 then ln(r.usd_per_currency_unit)
-        end as rate_log
+        if(d.pricing_currency = 'USD', 0, ln(r.usd_per_currency_unit)) as rate_log
     from dated as d
-    asof left join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.point_date >= r.rate_date
+    left join rate as r on d.pricing_currency = r.pricing_currency and d.days_back = r.days_back
 ),
 
 doubtful as (
@@ -82,19 +93,20 @@ doubtful as (
     group by c.offer_id
 ),
 
--- What an offer is compared with: its price when the window began, or else its first one in the window.
+-- What an offer is compared with where its price when the window began is not known: its first one in the window.
 first_seen as (
     select
-        i.offer_id,
+        a.offer_id,
         p.days_back,
         min(h.valid_from) as base_at,
-        arg_min(ln(h.effective_hourly_price / i.chips), h.valid_from) as price_log
-    from item as i
-    inner join int.price_history as h on i.offer_id = h.offer_id
-    inner join point as p on h.valid_from > p.moment
-    inner join point as n on h.valid_from <= n.moment and n.days_back = 0
-    where h.effective_hourly_price > 0
-    group by i.offer_id, p.days_back
+        arg_min(ln(h.effective_hourly_price / a.chips), h.valid_from) as price_log
+    from known as a
+    inner join point as p on p.days_back > 0
+    anti join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
+    inner join int.price_history as h on a.offer_id = h.offer_id and p.moment < h.valid_from
+    inner join meta.build as b on h.valid_from <= b.built_at
+    where a.days_back = 0 and h.effective_hourly_price > 0
+    group by a.offer_id, p.days_back
 ),
 
 compared as (

@@ -237,7 +237,8 @@ path as (
         end as mix_effect,
         case
             when count(free_log) over month >= 20 and index_date - min(index_date) over month <= 29
-                then stddev_samp(free_log) over month
+                -- of a list: the last digit of a window's own has to do with how many rows there are
+                then list_stddev_samp(list(free_log) over month)
         end as volatility_30d
     from series
     window

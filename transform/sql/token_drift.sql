@@ -77,14 +77,19 @@ measured as (
         ) as usd_before,
         max(s.usd_per_million_output_tokens) filter (where s.valid_to > d.window_ends_on or s.valid_to is null)
             as usd_after,
+        -- of decimals: sums of doubles depend on the order of rows
         coalesce(
-            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and not s.is_newly_seen), 0
-        ) as price_effect,
+            sum(s.price_effect::DECIMAL(18, 15)) filter (
+                where s.valid_from > d.window_begins_on and not s.is_newly_seen
+            ), 0
+        )::DOUBLE as price_effect,
         coalesce(
-            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and s.is_newly_seen), 0
-        ) as new_provider_effect,
-        coalesce(sum(s.evidence_effect) filter (where s.valid_from > d.window_begins_on), 0) as evidence_effect,
-        coalesce(sum(s.new_chip_effect) filter (where s.valid_from > d.window_begins_on), 0) as new_chip_effect
+            sum(s.price_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on and s.is_newly_seen), 0
+        )::DOUBLE as new_provider_effect,
+        coalesce(sum(s.evidence_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on), 0)::DOUBLE
+            as evidence_effect,
+        coalesce(sum(s.new_chip_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on), 0)::DOUBLE
+            as new_chip_effect
     from series as s
     inner join day as d on s.valid_from <= d.window_ends_on
     group by all

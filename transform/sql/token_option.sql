@@ -1,7 +1,6 @@
 -- What a million output tokens costs under each way to have the chips: int.token_rate and int.cost_option, the machine
 -- fully used and paid only while it runs (commitments count as used in every hour, spot as never interrupted).
--- cost_rank 1 is the cheapest of its point, purchase option, commitment class and kind of price: of ranked prices, and
--- of rates that were measured at the speed or on both sides of it.
+-- is_cost_ranked: of a ranked price, and of a rate that was measured at the speed or on both sides of it.
 --   cost_basis   measured, between two runs, at most, or "unknown: " and the reason
 --   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
 with costed as (
@@ -36,15 +35,5 @@ select
             then 'unknown: not collected yet; on demand costs ' || printf('%.3g', usd_to_beat)
         when unknown_reason is not null then 'unknown: ' || unknown_reason
         else reach
-    end as cost_basis,
-    case
-        when is_cost_ranked
-            then rank() over (
-                partition by
-                    model_name, task, scenario, benchmark_family, benchmark, precision, input_length, output_length,
-                    decoding, interactivity, interactivity_statistic, purchase_option, commitment_class, price_kind,
-                    is_cost_ranked
-                order by usd_per_million_output_tokens
-            )
-    end as cost_rank
+    end as cost_basis
 from costed

@@ -123,12 +123,14 @@ faster as (
 slower as (
     select
         f.* exclude (f.slowest),
-        max({ 'speed': p.interactivity, 'rate': p.output_rate }) filter (where p.throughput_id is not null) as slow
+        max({ 'speed': p.interactivity, 'rate': p.output_rate }) filter (
+            where f.fast.rate < p.output_rate and f.fast.speed > f.speed
+        ) as slow
     from faster as f
     left join pointed as p
         on
             f.curve_number = p.curve_number and f.unit_key = p.unit_key and f.known_from >= p.measured_on
-            and f.speed > p.interactivity and f.fast.rate < p.output_rate and f.fast.speed > f.speed
+            and f.speed > p.interactivity
     group by all
 ),
 

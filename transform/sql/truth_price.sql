@@ -10,40 +10,7 @@ with newest as (
     group by service_provider_name
 )
 
-select
-    a.offer_id,
-    a.service_provider_name,
-    a.host_provider_name,
-    a.region_id,
-    a.availability_zone_id,
-    a.instance_type,
-    a.accelerator_label,
-    a.accelerator_name,
-    a.form_factor,
-    a.accelerator_count,
-    a.capacity_unit,
-    a.minimum_quantity,
-    a.fabric,
-    a.purchase_option,
-    a.commitment_discount_type,
-    a.commitment_term_hours,
-    a.purchase_payment_model,
-    a.offering_class,
-    a.tier,
-    a.statistic,
-    a.conditions,
-    a.pricing_currency,
-    a.pricing_unit,
-    a.unit_price,
-    a.upfront_price,
-    a.effective_hourly_price,
-    a.price_per_accelerator_hour,
-    a.price_per_accelerator_hour_usd,
-    a.usd_per_currency_unit,
-    a.source,
-    a.valid_from,
-    a.last_observed_at,
-    a.document_sha256
+select a.* -- noqa: AM04
 from int.accelerator_hour_price as a
 inner join newest as n on a.service_provider_name = n.service_provider_name
 where

@@ -185,7 +185,7 @@ def _now() -> datetime:
 
 
 VIEWS = {
-    "log": ("withdrawn_fetch", "other_event"),
+    "log": ("withdrawn_fetch",),
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
@@ -203,11 +203,17 @@ def create_views(con: duckdb.DuckDBPyConnection, *, is_appended: bool = False) -
 def views(*, is_appended: bool = False) -> list[str]:
     """Return the statements that make the views of the log's tables."""
     last = f" {LAST_OF_CHAIN}" if is_appended else ""
-    return [f"create or replace view log.open_link as from log.price_open{last}"] + [
-        f"create or replace view {schema}.{name} as {sql(f'log/{name}.sql')}"
-        for schema, names in VIEWS.items()
-        for name in names
-    ]
+    found = {f"{schema}.{name}": sql(f"log/{name}.sql") for schema, names in VIEWS.items() for name in names}
+    # Of the offers of which not every event is a link of a chain.
+    found["log.other_event"] = events_of("from log.price_other")
+    found = {"log.open_link": f"from log.price_open{last}"} | found
+    return [f"create or replace view {name} as {text}" for name, text in found.items()]
+
+
+def events_of(offers: str) -> str:
+    """Return the SELECT of all events of the offers that a SELECT gives by `offer_no`."""
+    wanted = f"from event as e semi join ({offers}) as w on e.offer_no = w.offer_no"
+    return sql("log/price_event.sql").replace("from event as e", wanted)
 
 
 def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:

@@ -14,7 +14,7 @@ import duckdb
 import polars as pl
 
 from warehouse.lake import ducklake
-from warehouse.log.db import sql
+from warehouse.log.db import events_of, sql
 from warehouse.log.shared_rows import append_offers, free_number
 
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event", "new_sighting", "new_number")
@@ -55,9 +55,8 @@ def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
         wanted = (
             "select o.offer_no from core.offer as o semi join touched as t on o.offer_id = t.offer_id and t.is_whole"
         )
-        events = sql("log/other_event.sql").replace("select distinct offer_no from log.price_other", wanted)
         con.execute(
-            f"insert into touched_event select e.* from ({events}) as e "
+            f"insert into touched_event select e.* from ({events_of(wanted)}) as e "
             "semi join touched as t on e.offer_id = t.offer_id and e.source = t.source and t.is_whole"
         )
     point = sql("log/price_point.sql").replace("core.price_event", "touched_event")

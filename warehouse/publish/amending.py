@@ -109,6 +109,7 @@ class _Amendment:
     new_...          rows that the log has learnt
     old_...          rows as they were, of touched offers and of the tails of others
     offer_tail       where an untouched offer's last interval begins
+    plain_offer      untouched offers that a fetch did no more than confirm
     touched_offer    offers whose rows are made again
     made_row         what a SELECT gave: all of touched offers, and the tails of others
     """
@@ -130,6 +131,7 @@ class _Amendment:
             ("old_silent_import", "from core.silent_import"),
             ("offer_tail", _sql("tail")),
             ("known_until", _sql("known_until")),
+            ("old_throughput", f"from {throughput.CORE.qualified}"),
         ):
             self._temp(name, select)
         self._append_log()
@@ -138,17 +140,23 @@ class _Amendment:
             [naive(self.made.built_at)],
         )
         self._renew_references()
+        self._temp("new_market", _sql("new_market"))
         self._temp("touched_offer", _sql("touched"))
         self._refuse_many()
+        self._temp("plain_offer", _sql("plain"))
         db.keep(self.con)
         self._show()
         self._amend("core.sku_price", building.SKU_PRICE, SKU_PRICE, None)
         for mart in self.contents.marts:
             db.keep(self.con)
-            if not mart.is_table:
+            if not mart.is_table or (mart.name == "throughput" and not self._is_measured_anew()):
                 continue
             if mart.by_offer:
                 self._amend(f"int.{mart.name}", mart.sql, mart.by_offer, mart.amended)
+                if mart.name == "price_history":
+                    self._temp("differing_price", _sql("differing"))
+            elif mart.name == "option_price_history":
+                self._amend_options(mart)
             elif mart.name == "price_level":
                 self._amend_levels(mart)
             elif mart.name == "price_index":
@@ -279,7 +287,7 @@ class _Amendment:
         )
         self._refuse_many()
         while True:
-            self._make(select, how)
+            self._make(table, select, how)
             if not how.renewed or not self._touch_what_differs(table, how):
                 break
         self._temp(
@@ -298,10 +306,11 @@ class _Amendment:
                 f"from (from made_row anti join touched_offer using (offer_id)) as m where {keys} and ({differs})"
             )
 
-    def _make(self, select: str, how: ByOffer) -> None:
+    def _make(self, table: str, select: str, how: ByOffer) -> None:
         """Make rows, in the temporary table `made_row`: all of touched offers, and the tails of the others."""
         tails = (
-            " union all select offer_id, shown_since as since from offer_tail anti join touched_offer using (offer_id)"
+            " union all select offer_id, shown_since as since from offer_tail anti join touched_offer using (offer_id) "
+            "anti join plain_offer using (offer_id)"
             if how.renewed
             else ""
         )
@@ -316,6 +325,12 @@ class _Amendment:
             self.con.execute(
                 "delete from made_row using offer_tail as t where made_row.offer_id = t.offer_id "
                 f"and made_row.{how.at} < {how.since} and made_row.offer_id not in (from touched_offer)"
+            )
+            since = how.since.replace("t.", "p.")
+            self.con.execute(
+                f"insert into made_row by name select t.* replace ({how.confirmed}) from {table} as t "
+                f"inner join plain_offer as p on t.offer_id = p.offer_id and t.{how.at} >= {since} "
+                "anti join touched_offer as x on t.offer_id = x.offer_id"
             )
 
     def _touch_what_differs(self, table: str, how: ByOffer) -> bool:
@@ -332,6 +347,25 @@ class _Amendment:
         ).fetchone()
         self._refuse_many()
         return found is not None and found[0] > 0
+
+    def _is_measured_anew(self) -> bool:
+        """Return whether the rows of core.throughput are others: of those and of the package int.throughput is made."""
+        now = f"from {throughput.CORE.qualified}"
+        differs = f"({now} except from old_throughput) union all (from old_throughput except {now})"
+        return self.con.execute(f"{differs} limit 1").fetchone() is not None
+
+    def _amend_options(self, mart: Model) -> None:
+        """Make the cheapest prices from the first day on that may differ, of what was held a day before or since."""
+        self._temp("option_day", f"{mart.amended}")
+        day = "(select first_day from option_day)"
+        self._temp(
+            "held_price",
+            f"select * replace (greatest(valid_from, {day} - 1) as valid_from) "
+            f"from int.price_history where coalesce(valid_to >= {day} - 1, true)",
+        )
+        self._temp("made_row", mart.sql.replace("int.price_history", "held_price"))
+        self.con.execute(f"delete from int.option_price_history where valid_from >= {day}")
+        self.con.execute(f"insert into int.option_price_history by name from made_row where valid_from >= {day}")
 
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""

@@ -36,6 +36,13 @@ class ByOffer:
     renewed: Sequence[str] = ()
 
     @property
+    def confirmed(self) -> str:
+        """Return what of a last row becomes what where a fetch only confirmed the price; p is of plain_offer."""
+        if "last_observed_at" in self.renewed:
+            return "p.confirmed_at as last_observed_at"
+        return "if(held_to_date = p.was_built_on, p.built_on, held_to_date) as held_to_date"
+
+    @property
     def since(self) -> str:
         """Return where an offer's tail begins, as `at` says it."""
         return "t.since" if self.at == "valid_from" else "t.since::DATE"

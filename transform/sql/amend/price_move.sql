@@ -1,58 +1,19 @@
 -- Which moves are judged beside other prices: offers whose kinds of change may be others than in the published file, as
--- what they are judged beside differs (is_anew), and what is judged beside any of those made anew. The rows that
--- changed are in old_price_history as they were.
--- What stood of an offer differs from a moment on; before it, every comparison is as it was. The rules of
--- int.price_move look from the moment of a move at what other offers then cost and had last cost.
-with here as (
-    select h.*
-    from int.price_history as h
-    left join offer_tail as t on h.offer_id = t.offer_id
-    left join touched_offer as x on h.offer_id = x.offer_id
-    where x.offer_id is not null or h.valid_from >= t.since
-),
-
-differs as (
-    select
-        case
-            when
-                h.offer_id is null
-                or b.offer_id is null
-                or h.source <> b.source
-                or (h.unit_price is distinct from b.unit_price)
-                or (h.upfront_price is distinct from b.upfront_price)
-                then coalesce(h.valid_from, b.valid_from)
-            when
-                h.last_observed_at <> b.last_observed_at
-                or h.last_source <> b.last_source
-                or (h.valid_to is distinct from b.valid_to)
-                then least(h.last_observed_at, b.last_observed_at)
-        end as since
-    from here as h
-    full join old_price_history as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
-),
-
--- A provider is a marketplace by any of its offers. (An offer is new by the first look at its scope, and that can be
--- another only where the scope's offers are touched, or an offer's first price is that early.)
-market as (
-    select o.service_provider_name
-    from core.offer as o
-    left join new_offer as n on o.offer_id = n.offer_id
-    where o.tier ilike 'marketplace%'
-    group by o.service_provider_name
-    having bool_and(n.offer_id is not null)
-),
-
-anew as (
+-- what they are judged beside differs (is_anew), and what is judged beside any of those made anew. The rules of
+-- int.price_move look from the moment of a move at what other offers then cost and had last cost. (An offer is new by
+-- the first look at its scope, and that can be another only where the scope's offers are touched, or an offer's first
+-- price is that early.)
+with anew as (
     select offer_id
     from touched_offer
     union
     select offer_id
     from int.price_history
-    where valid_from >= (select min(since) from differs)
+    where valid_from >= (select min(since) from differing_price)
     union
     select o.offer_id
     from core.offer as o
-    semi join market as m on o.service_provider_name = m.service_provider_name
+    semi join new_market as m on o.service_provider_name = m.service_provider_name
 ),
 
 -- Chips that are told by name, of the providers of such chips.

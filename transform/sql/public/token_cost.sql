@@ -1,5 +1,6 @@
 -- What a million output tokens costs at one operating point under each way to buy the chips, at full load. cost_rank 1
--- is the cheapest of its point and way to buy; cost_basis says how the rate is known, or why there is no cost.
+-- is the cheapest of its point, way to buy and kind of price, of those that are ranked; cost_basis says how the rate is
+-- known, or why there is no cost.
 select
     model_name,
     scenario,
@@ -13,7 +14,16 @@ select
     offer_terms,
     usd_per_million_output_tokens,
     cost_basis,
-    cost_rank,
+    case
+        when is_cost_ranked
+            then rank() over (
+                partition by
+                    model_name, task, scenario, benchmark_family, benchmark, precision, input_length, output_length,
+                    decoding, interactivity, interactivity_statistic, purchase_option, commitment_class, price_kind,
+                    is_cost_ranked
+                order by usd_per_million_output_tokens
+            )
+    end as cost_rank,
     age_days,
     offer_id
 from int.token_option

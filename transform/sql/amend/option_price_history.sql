@@ -1,0 +1,12 @@
+-- From which day on the cheapest prices may differ from those of the published file: from its own day on, from the day
+-- on which a price differs or was held otherwise, and all where a provider has become a marketplace.
+select
+    least(
+        (select built_at::DATE from old_build),
+        (select min(held_since)::DATE from differing_price),
+        (
+            select min(DATE '0001-01-01')
+            from core.offer as o
+            semi join new_market as m on o.service_provider_name = m.service_provider_name
+        )
+    ) as first_day

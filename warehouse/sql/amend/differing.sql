@@ -1,0 +1,36 @@
+-- Prices of int.price_history that differ from the published file's, which are in old_price_history: from when on
+-- (since), and from when on a price was held otherwise as far as confirmations tell (held_since). Before, every
+-- comparison is as it was.
+with here as (
+    select h.*
+    from int.price_history as h
+    left join offer_tail as t on h.offer_id = t.offer_id
+    left join touched_offer as x on h.offer_id = x.offer_id
+    where x.offer_id is not null or h.valid_from >= t.since
+),
+
+compared as (
+    select
+        coalesce(h.valid_from, b.valid_from) as valid_from,
+        least(h.last_observed_at, b.last_observed_at) as confirmed_at,
+        h.last_observed_at <> b.last_observed_at or h.last_source <> b.last_source as is_confirmed_otherwise,
+        (h.valid_to is distinct from b.valid_to) as ends_otherwise,
+        h.offer_id is null
+        or b.offer_id is null
+        or h.source <> b.source
+        or (h.unit_price is distinct from b.unit_price)
+        or (h.upfront_price is distinct from b.upfront_price) as is_another
+    from here as h
+    full join old_price_history as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
+)
+
+select
+    case when c.is_another then c.valid_from when c.ends_otherwise or c.is_confirmed_otherwise then c.confirmed_at end
+        as since,
+    case
+        when c.is_another then c.valid_from
+        when c.ends_otherwise then c.confirmed_at
+        when c.is_confirmed_otherwise then c.confirmed_at + to_days(least(m.ranked_days, m.marketplace_days))
+    end as held_since
+from compared as c
+cross join meta.build as m
