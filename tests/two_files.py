@@ -23,7 +23,14 @@ SOURCES = [
     ("import:a", "Nebius", "Somebody's history", "import", 60, None, "https://x.test"),
     ("import:changes", "Nebius", "Changes alone", "import", 61, None, "https://x.test"),
 ]
-MARTS, _ = needed("price_index", "aws_purchase_options", "provider_price", "list_price_move", "spot_region_price")
+MARTS, _ = needed(
+    "price_index",
+    "aws_purchase_options",
+    "provider_price",
+    "list_price_move",
+    "spot_region_price",
+    "option_price_history",
+)
 put = partial(put_log, marts=MARTS, sources=SOURCES)
 
 

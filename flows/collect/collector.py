@@ -70,9 +70,8 @@ Plan = tuple[list[tuple[Source, str]], list[FetchResult], list[str]]
 class LogState:
     """What a fetch needs of the log.
 
-    `con` is asked for a document when a fetch wants it, of the sources in `versioned`; in another process, which has
-    none, `versions` are rows of log.document by source and version key. `last_observed`: the last good fetch of each
-    scope, aware UTC.
+    `con` is asked for a document when a fetch wants one of a source in `versioned`; in another process, which has none,
+    `versions` are rows of log.document by source and version key. `last_observed`: each scope's last good fetch, UTC.
     """
 
     con: duckdb.DuckDBPyConnection | None = None

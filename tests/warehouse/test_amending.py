@@ -11,12 +11,13 @@ from log_days import rate, told
 from looks import Row, day, look, row
 from two_files import chip, dated, differences, n_amended, put
 
+from warehouse.errors import ChipledgerError
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import decide
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
-from warehouse.publish import amending, published_file
+from warehouse.publish import amending, building, published_file
 
 LEAST = {
     "p5.48xlarge": 20, "p5en.48xlarge": 24, "p4d.24xlarge": 12, "g6.xlarge": 0.6, "trn1.2xlarge": 1, "inf2.xlarge": 0.6,
@@ -228,6 +229,20 @@ def test_untouched_offers_keep_their_rows_with_how_long_they_held(tmp_path: Path
         ("g5.xlarge", "2026-01-04"), ("g6.48xlarge", "2026-01-04"), ("p4d.24xlarge", "2026-01-04"),
         ("p5.48xlarge", "2026-01-04"), ("trn1.2xlarge", "2026-01-03"),
     ]  # fmt: skip
+
+
+def test_what_is_new_in_an_amended_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals that are made anew end as they begin: the file before stays."""
+    with db.writer(tmp_path / "writer") as con:
+        file = three_days(con, tmp_path)
+        stood = file.read_bytes()
+        told(con, look(3.25, *four("11", "12")), learnt=3.25)
+        monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+        select = f"select * replace (valid_from as valid_to) from ({building.SKU_PRICE})"
+        monkeypatch.setattr(building, "SKU_PRICE", select)
+        with pytest.raises(ChipledgerError, match="an interval ends before it begins"):
+            put(con, tmp_path, 3.5)
+    assert file.read_bytes() == stood
 
 
 LATE = look(1.5, *four("11", "11"), document="late")

@@ -170,6 +170,22 @@ A_DAY_AFTER_SPOT_MOVED = Case(
 )  # fmt: skip
 """Nobody looked: the mean of a day on which a spot price moved is not that of the next."""
 
+CONFIRMED_A_DAY_AFTER_SPOT_MOVED = Case(
+    before=tuple(look(at, row("g6.xlarge", price, purchase_option="spot"))
+                 for at, price in ((2.25, "1"), (3.1, "1.2"), (3.4, "1.2"))),
+    after=(look(4.25, row("g6.xlarge", "1.2", purchase_option="spot")),),
+    asked=A_DAY_AFTER_SPOT_MOVED.asked, found=A_DAY_AFTER_SPOT_MOVED.found,
+)  # fmt: skip
+"""A fetch does no more than confirm the price, and yet the day has a row of its own."""
+
+SEEN_AGAIN_AFTER_NINETY_DAYS = Case(
+    before=(look(0.25, row("g6.xlarge", "1")), look(1.25, row("g6.xlarge", "1"))),
+    after=(look(95.25, row("g6.xlarge", "1")),),
+    asked="select string_agg(h.valid_from::DATE::VARCHAR, ' ' order by h.valid_from) "
+    "from int.option_price_history as h", found=("2026-01-01 2026-04-02", "2026-01-01"), first=94.5, second=95.5,
+)  # fmt: skip
+"""A price that nobody had confirmed for longer than is ranked had held all the while."""
+
 CASES = {name: case for name, case in list(globals().items()) if isinstance(case, Case)}
 
 

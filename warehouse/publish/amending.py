@@ -11,6 +11,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
@@ -35,33 +36,10 @@ MIN_EVENTS = 100_000
 MAX_TOUCHED_SHARE = 0.3
 """The share of offers above which all are made."""
 
-NUMBERED = {
-    "log.scope_fetch": "fetch_no not in (select fetch_no from log.scope_fetch)",
-    "log.document": "document_no > (select coalesce(max(document_no), 0) from log.document)",
-    "log.price_closed": "end_fetch_no in (select fetch_no from new_scope_fetch)",
-    "log.price_other": "fetch_no in (select fetch_no from new_scope_fetch)",
-    "log.sighting": "fetch_no in (select fetch_no from new_scope_fetch)",
-    "core.offer": "offer_no > (select coalesce(max(offer_no), 0) from core.offer)",
-}
-"""Tables of the log to which rows are added and nothing else ever happens, each with what is new to a file.
-
-Of several writers one may record a smaller number after a larger one.
-"""
+TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
+"""What is read, compared and shown of which table."""
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-FULL_TABLES = (
-    *("meta.build", "meta.chain_before", "core.source", "core.offer", "core.offer_unit", "core.scope_run"),
-    *("core.quarantine", "core.sighting", "core.usd_rate", "ref.current_instance_type", "core.first_look"),
-    *("core.silent_import",),
-)
-"""Tables and views that an excerpt shows whole."""
-RESTRICTED_TABLES = {
-    "core.price_event": "valid_from",
-    "core.sku_price": "valid_from",
-    "int.price_history": "valid_from",
-    "int.price_change": "observed_at",
-}
-"""Tables and views of which it shows the queried offers alone, from a moment on, by the column of that moment."""
 
 LOOKBACK = 30
 """Days of a series before the first one made anew, of which its windows know: those of volatility_30d."""
@@ -69,13 +47,6 @@ LOOKBACK = 30
 
 class FromNothing(Exception):
     """Why a published file cannot be amended, and is made from nothing."""
-
-
-SKU_PRICE = ByOffer(
-    key=("source",),
-    same=("scope", "valid_to", "unit_price", "upfront_price", "document_sha256", "recorded_at"),
-    renewed=("last_observed_at",),
-)
 
 
 def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Path) -> bool:
@@ -136,7 +107,8 @@ class _Amendment:
             self._temp(name, select)
         self._append_log()
         self.con.execute(
-            "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1",
+            "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1, changed_from = "
+            "least((select min(observed_at) from new_scope_fetch), (select min(observed_at) from new_quarantine))",
             [naive(self.made.built_at)],
         )
         self._renew_references()
@@ -146,10 +118,10 @@ class _Amendment:
         self._temp("plain_offer", _sql("plain"))
         db.keep(self.con)
         self._show()
-        self._amend("core.sku_price", building.SKU_PRICE, SKU_PRICE, None)
+        self._amend("core.sku_price", building.SKU_PRICE, ByOffer(**TABLES["sku_price"]), None)
         for mart in self.contents.marts:
             db.keep(self.con)
-            if not mart.is_table or (mart.name == "throughput" and not self._is_measured_anew()):
+            if not mart.is_table or (mart.name == "throughput" and not self.is_measured_anew):
                 continue
             if mart.by_offer:
                 self._amend(f"int.{mart.name}", mart.sql, mart.by_offer, mart.amended)
@@ -193,7 +165,7 @@ class _Amendment:
         history = f"(select max(history_id) from {self._theirs('meta.history')})"
         if con.execute(f"select 1 from meta.build where history_id is not distinct from {history}").fetchone() is None:
             raise FromNothing("the log is another one")
-        for table, new in NUMBERED.items():
+        for table, new in TABLES["numbered"].items():
             self._append(table, new)
         for table in DATED:
             self._append(
@@ -238,11 +210,13 @@ class _Amendment:
             (f"from {self._theirs('core.instance_type')}", "from ref.instance_type"),
             ("from ref.current_instance_type", "from old_instance_type"),
         ):
-            if con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchone():
+            if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
         con.execute(f"delete from {throughput.CORE.qualified}")
         con.execute(f"insert into {throughput.CORE.qualified} by name from {self._theirs(throughput.CORE.qualified)}")
         prepared.complete(con, self.data_dir)
+        # Of those rows and of the package int.throughput is made.
+        self.is_measured_anew = self._differ(f"from {throughput.CORE.qualified}", "from old_throughput")
         building.read_labels(con)
         con.execute(
             f"insert into core.offer_unit by name select u.* from ({db.sql('offer_unit.sql')}) as u "
@@ -263,9 +237,9 @@ class _Amendment:
         made = {f"{mart.schema}.{mart.name}" for mart in self.contents.marts}
         con.execute("create or replace temp table shown_offer (offer_id BIGINT, since TIMESTAMP)")
         db.keep(con)
-        for name in FULL_TABLES:
+        for name in TABLES["full"]:
             con.execute(f"create view excerpt.{name} as from published.{name}")
-        for name, at in RESTRICTED_TABLES.items():
+        for name, at in TABLES["restricted"].items():
             if name in made or name.startswith("core."):
                 con.execute(
                     f"create view excerpt.{name} as select x.* from published.{name} as x "
@@ -348,11 +322,10 @@ class _Amendment:
         self._refuse_many()
         return found is not None and found[0] > 0
 
-    def _is_measured_anew(self) -> bool:
-        """Return whether the rows of core.throughput are others: of those and of the package int.throughput is made."""
-        now = f"from {throughput.CORE.qualified}"
-        differs = f"({now} except from old_throughput) union all (from old_throughput except {now})"
-        return self.con.execute(f"{differs} limit 1").fetchone() is not None
+    def _differ(self, one: str, other: str) -> bool:
+        """Return whether two SELECTs give other rows."""
+        differing = f"({one} except {other}) union all ({other} except {one}) limit 1"
+        return self.con.execute(differing).fetchone() is not None
 
     def _amend_options(self, mart: Model) -> None:
         """Make the cheapest prices from the first day on that may differ, of what was held a day before or since."""

@@ -190,7 +190,7 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
         con.execute(
             "create table meta.build as select ?::TIMESTAMP as built_at, ? as version, ? as sql_sha256, "
             "0 as n_incremental_builds, ?::INTEGER as ranked_days, ?::INTEGER as marketplace_days, "
-            f"(select max(history_id) from {log}.meta.history{made.at}) as history_id",
+            f"(select max(history_id) from {log}.meta.history{made.at}) as history_id, null::TIMESTAMP as changed_from",
             [naive(made.built_at), made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
         )
         _copy_log(con, log, made.at)
