@@ -70,12 +70,11 @@ Plan = tuple[list[tuple[Source, str]], list[FetchResult], list[str]]
 class LogState:
     """What a fetch needs of the log.
 
-    `con` is asked for a document when a fetch wants one of a source in `versioned`; in another process, which has none,
-    `versions` are rows of log.document by source and version key. `last_observed`: each scope's last good fetch, UTC.
+    `con` is asked for a document when a fetch wants it; without one, as in another process, `versions` are rows of
+    log.document by source and version key. `last_observed`: the last good fetch of each scope, aware UTC.
     """
 
     con: duckdb.DuckDBPyConnection | None = None
-    versioned: frozenset[str] = frozenset()
     versions: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     last_observed: Mapping[Scope, datetime] = field(default_factory=dict)
 
@@ -85,15 +84,13 @@ class LogState:
             "select source, scope, max(observed_at) from log.scope_fetch where status = 'ok' group by all"
         ).fetchall()
         found = {(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last}
-        versioned = con.execute("select distinct source from log.document where version_key is not null").fetchall()
-        return LogState(con=con, versioned=frozenset(source for (source,) in versioned), last_observed=found)
+        has_versions = con.execute("select 1 from log.document where version_key is not null limit 1").fetchone()
+        return LogState(con=con if has_versions else None, last_observed=found)
 
     def version(self, source: str, key: str) -> Mapping[str, Any] | None:
         """Return the last document of a version, times naive UTC; safe in any thread."""
         if self.con is None:
             return self.versions.get((source, key))
-        if source not in self.versioned:
-            return None
         found = self._documents("version_key = ? order by document_no desc limit 1", source, key)
         return found[0] if found else None
 

@@ -35,7 +35,6 @@ known as (
     where h.valid_to is null and h.unit_price is not null
 ),
 
--- Of each currency and day, not of each price: fewer by far.
 rate as (
     select
         d.*,

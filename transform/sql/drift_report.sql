@@ -23,19 +23,15 @@ with point as (
 ),
 
 item as (
-    select
-        i.*,
+    select distinct
+        i.offer_id,
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        i.pricing_currency,
         u.accelerator_count::DOUBLE as chips,
         coalesce(o.tier ilike 'marketplace%', false) as is_market
-    from (
-        select distinct
-            offer_id,
-            service_provider_name,
-            accelerator_name,
-            purchase_option,
-            pricing_currency
-        from int.price_index_item
-    ) as i
+    from int.price_index_item as i
     inner join core.offer as o on i.offer_id = o.offer_id
     inner join core.offer_unit as u on i.offer_id = u.offer_id
 ),

@@ -57,6 +57,10 @@ held as (
 edge as (
     select distinct
         unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network,
         purchase_option,
         commitment_class,
         unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
@@ -65,11 +69,8 @@ edge as (
 
 best as (
     select
-        e.unit_key,
-        e.purchase_option,
-        e.commitment_class,
-        e.valid_from,
-        min(k.price_usd) as price_usd
+        e.*,
+        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
     from edge as e
     left join held as k
         on
@@ -83,31 +84,18 @@ changed as (
     select *
     from best
     window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
-    qualify row_number() over w = 1 or price_usd is distinct from lag(price_usd) over w
-),
-
-series as (
-    select distinct
-        unit_key,
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network
-    from held
+    qualify row_number() over w = 1 or price['price_usd'] is distinct from lag(price['price_usd']) over w
 )
 
 select
-    s.*,
-    c.purchase_option,
-    c.commitment_class,
-    c.valid_from::TIMESTAMP as valid_from,
-    c.price_usd,
-    min(k.offer_id) as offer_id
-from changed as c
-inner join series as s on c.unit_key = s.unit_key
-left join held as k
-    on
-        c.unit_key = k.unit_key and c.purchase_option = k.purchase_option
-        and c.commitment_class is not distinct from k.commitment_class and c.price_usd = k.price_usd
-        and c.valid_from >= k.starts_on and c.valid_from < k.ends_on
-group by all
+    unit_key,
+    accelerator_name,
+    chip_form_factor,
+    unit_accelerators,
+    network,
+    purchase_option,
+    commitment_class,
+    valid_from::TIMESTAMP as valid_from,
+    price['price_usd'] as price_usd,
+    price['offer_id'] as offer_id
+from changed

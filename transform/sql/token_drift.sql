@@ -51,9 +51,13 @@ first_seen as (
         or (lag(h.last_observed_at) over w)::DATE + b.ranked_days < h.valid_from::DATE
 ),
 
+-- Effects as decimals: sums of doubles depend on the order of rows.
 series as (
     select
-        h.*,
+        h.* replace (
+            h.price_effect::DECIMAL(18, 15) as price_effect, h.evidence_effect::DECIMAL(18, 15) as evidence_effect,
+            h.new_chip_effect::DECIMAL(18, 15) as new_chip_effect
+        ),
         c.is_headline,
         f.offer_id is not null as is_newly_seen
     from history as h
@@ -77,19 +81,14 @@ measured as (
         ) as usd_before,
         max(s.usd_per_million_output_tokens) filter (where s.valid_to > d.window_ends_on or s.valid_to is null)
             as usd_after,
-        -- of decimals: sums of doubles depend on the order of rows
         coalesce(
-            sum(s.price_effect::DECIMAL(18, 15)) filter (
-                where s.valid_from > d.window_begins_on and not s.is_newly_seen
-            ), 0
-        )::DOUBLE as price_effect,
+            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and not s.is_newly_seen), 0
+        ) as price_effect,
         coalesce(
-            sum(s.price_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on and s.is_newly_seen), 0
-        )::DOUBLE as new_provider_effect,
-        coalesce(sum(s.evidence_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on), 0)::DOUBLE
-            as evidence_effect,
-        coalesce(sum(s.new_chip_effect::DECIMAL(18, 15)) filter (where s.valid_from > d.window_begins_on), 0)::DOUBLE
-            as new_chip_effect
+            sum(s.price_effect) filter (where s.valid_from > d.window_begins_on and s.is_newly_seen), 0
+        ) as new_provider_effect,
+        coalesce(sum(s.evidence_effect) filter (where s.valid_from > d.window_begins_on), 0) as evidence_effect,
+        coalesce(sum(s.new_chip_effect) filter (where s.valid_from > d.window_begins_on), 0) as new_chip_effect
     from series as s
     inner join day as d on s.valid_from <= d.window_ends_on
     group by all
@@ -108,10 +107,10 @@ select
     measured.usd_after,
     measured.usd_after / measured.usd_before - 1 as drift,
     ln(measured.usd_after / measured.usd_before) as drift_log,
-    case when drift_log is not null then measured.price_effect end as price_effect,
-    case when drift_log is not null then measured.new_provider_effect end as new_provider_effect,
-    case when drift_log is not null then measured.evidence_effect end as evidence_effect,
-    case when drift_log is not null then measured.new_chip_effect end as new_chip_effect,
+    case when drift_log is not null then measured.price_effect::DOUBLE end as price_effect,
+    case when drift_log is not null then measured.new_provider_effect::DOUBLE end as new_provider_effect,
+    case when drift_log is not null then measured.evidence_effect::DOUBLE end as evidence_effect,
+    case when drift_log is not null then measured.new_chip_effect::DOUBLE end as new_chip_effect,
     case
         when measured.usd_before is null then strftime(measured.window_begins_on, 'no cost known on %Y-%m-%d')
         when measured.usd_after is null then 'no price is ranked now'

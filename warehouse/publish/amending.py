@@ -41,9 +41,6 @@ TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
 
-LOOKBACK = 30
-"""Days of a series before the first one made anew, of which its windows know: those of volatility_30d."""
-
 
 class FromNothing(Exception):
     """Why a published file cannot be amended, and is made from nothing."""
@@ -174,15 +171,7 @@ class _Amendment:
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
-        self._temp(
-            "new_price",
-            "select o.offer_id, e.source from ("
-            "select offer_no, end_fetch_no as fetch_no from new_price_closed union all "
-            "select offer_no, fetch_no from new_price_other union all "
-            "select offer_no, fetch_no from log.price_open) as p "
-            "inner join new_scope_fetch as e on p.fetch_no = e.fetch_no "
-            "inner join core.offer as o on p.offer_no = o.offer_no",
-        )
+        self._temp("new_price", _sql("new_price"))
 
     def _append(self, table: str, new: str) -> None:
         name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)
@@ -359,35 +348,11 @@ class _Amendment:
         self.con.execute("insert into int.price_level by name from made_row")
 
     def _amend_index(self, mart: Model) -> None:
-        """Make the index from the first day on that may differ; all of it where other providers are administered.
-
-        A day is provisional for a while: what was made then is made again.
-        """
+        """Make the index from the first day on that may differ."""
         con = self.con
-        was = "select distinct service_provider_name from {} where index_level = 'provider' and is_administered"
         named = "select distinct service_provider_name from int.price_level where purchase_option = 'spot'"
-        now = f"from int.administered_spot semi join ({named}) using (service_provider_name)"
-        self._temp("administered", now)
-        was = was.format("int.price_index")
-        others = f"(from administered except {was}) union all ({was} except from administered)"
-        self._temp(
-            "index_day",
-            "select first_day, first_day as since from (select case when exists ("
-            + others
-            + ") then DATE '0001-01-01' "
-            "else least((select min(first_day) from level_day), "
-            "(select built_at::DATE - 2 from old_build)) end as first_day) as d",
-        )
-        con.execute(
-            "update index_day set since = coalesce((select min(since) from ("
-            "select list_min(max(p.index_date, ?)) as since from int.price_index as p cross join index_day as d "
-            "semi join int.price_level as l on l.service_provider_name = p.service_provider_name "
-            "and l.accelerator_name = p.accelerator_name and l.purchase_option = p.purchase_option "
-            "and l.index_date >= d.first_day "
-            "where p.index_level = 'provider' and p.index_date < d.first_day "
-            "group by p.service_provider_name, p.accelerator_name, p.purchase_option) as s), since)",
-            [LOOKBACK],
-        )
+        self._temp("administered", f"from int.administered_spot semi join ({named}) using (service_provider_name)")
+        self._temp("index_day", _sql("index_day"))
         con.execute(f"insert into meta.chain_before by name {mart.amended}")
         db.keep(con)
         day = "(select min(since) from temp.index_day)"

@@ -205,15 +205,9 @@ def _digest(con: duckdb.DuckDBPyConnection, table: str) -> tuple[object, ...] | 
         return None
 
 
-CHECKS = tuple(tomllib.loads((files("warehouse.publish") / "checks.toml").read_text(encoding="utf-8")).items())
+_CHECKED = tomllib.loads((files("warehouse.publish") / "checks.toml").read_text(encoding="utf-8"))
+CHECKS = tuple(_CHECKED["checks"].items())
 """What must hold of every published file: each is a name and a SELECT that must give no row."""
-CHANGED = {
-    "core.sku_price": "coalesce(valid_to, 'infinity')",
-    "int.price_history": "coalesce(valid_to, 'infinity')",
-    "core.price_event": "valid_from",
-    "focus.sku_price": '"SkuPriceEffectiveStart"',
-}
-"""What of an amended file is checked: rows that may differ from the one before, by a time of theirs."""
 
 
 def _verify(part: Path) -> None:
@@ -225,7 +219,7 @@ def _verify(part: Path) -> None:
     with duckdb.connect(str(part), read_only=True) as con:
         ((since,),) = con.execute("select changed_from from meta.build").fetchall()
         for name, query in CHECKS:
-            for table, at in CHANGED.items() if since else ():
+            for table, at in _CHECKED["changed"].items() if since else ():
                 query = query.replace(f"from {table}", f"from (from {table} where {at} >= '{since}')")
             row = con.execute(f"{query} limit 1").fetchone()
             if row:

@@ -1,6 +1,5 @@
 -- What a million output tokens costs at one operating point under each way to buy the chips, at full load. cost_rank 1
--- is the cheapest of its point, way to buy and kind of price, of those that are ranked; cost_basis says how the rate is
--- known, or why there is no cost.
+-- is the cheapest of its point, way to buy and kind of price; cost_basis says how the rate is known, or why none is.
 select
     model_name,
     scenario,

@@ -1,15 +1,7 @@
--- Prices of int.price_history that differ from the published file's, which are in old_price_history: from when on
+-- Prices of int.price_history, in made_row, that differ from the file before's, in old_price_history: from when on
 -- (since), and from when on a price was held otherwise as far as confirmations tell (held_since). Before, every
 -- comparison is as it was.
-with here as (
-    select h.*
-    from int.price_history as h
-    left join offer_tail as t on h.offer_id = t.offer_id
-    left join touched_offer as x on h.offer_id = x.offer_id
-    where x.offer_id is not null or h.valid_from >= t.since
-),
-
-compared as (
+with compared as (
     select
         coalesce(h.valid_from, b.valid_from) as valid_from,
         least(h.last_observed_at, b.last_observed_at) as confirmed_at,
@@ -20,7 +12,7 @@ compared as (
         or h.source <> b.source
         or (h.unit_price is distinct from b.unit_price)
         or (h.upfront_price is distinct from b.upfront_price) as is_another
-    from here as h
+    from made_row as h
     full join old_price_history as b on h.offer_id = b.offer_id and h.valid_from = b.valid_from
 )
 

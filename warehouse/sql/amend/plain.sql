@@ -19,8 +19,7 @@ select
 from offer_tail as t
 inner join core.sku_price as p on t.offer_id = p.offer_id and t.since = p.valid_from
 inner join core.source as s on p.source = s.source and s.kind = 'live'
-inner join known_until as u
-    on p.source = u.source and p.scope = u.scope and p.last_observed_at = u.observed_at
+inner join known_until as u on p.source = u.source and p.scope = u.scope and p.last_observed_at = u.observed_at
 inner join cover as c on p.source = c.source and p.scope = c.scope
 inner join old_build as a on t.since::DATE < a.built_at::DATE
 inner join meta.build as b on c.confirmed_at::DATE = b.built_at::DATE
