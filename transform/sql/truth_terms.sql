@@ -1,24 +1,6 @@
 -- The prices per chip that truth checks look at, and which of them are of one chip on the same terms: in all but size.
 select
-    offer_id,
-    service_provider_name,
-    host_provider_name,
-    region_id,
-    instance_type,
-    accelerator_label,
-    accelerator_name,
-    accelerator_count,
-    capacity_unit,
-    purchase_option,
-    tier,
-    statistic,
-    conditions,
-    pricing_currency,
-    pricing_unit,
-    effective_hourly_price,
-    price_per_accelerator_hour,
-    valid_from,
-    last_observed_at,
+    *, -- noqa: AM04
     hash(
         service_provider_name, host_provider_name, region_id, accelerator_name, form_factor, purchase_option,
         commitment_discount_type, commitment_term_hours, purchase_payment_model, offering_class, tier, statistic,

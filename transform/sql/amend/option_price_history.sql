@@ -4,9 +4,5 @@ select
     least(
         (select built_at::DATE from old_build),
         (select min(held_since)::DATE from differing_price),
-        (
-            select min(DATE '0001-01-01')
-            from core.offer as o
-            semi join new_market as m on o.service_provider_name = m.service_provider_name
-        )
+        (select min(DATE '0001-01-01') from new_market)
     ) as first_day
