@@ -43,7 +43,8 @@ SOURCES_HEAD = """\
 Where two sources price one offer, the one of lower precedence wins (`core.source.precedence`). A source without its
 credentials is left out of a run, which says so and goes on. A source that is off is collected where its table of the
 [settings](settings.md) says `enabled = true`. A price is current while its source confirmed it within its limit of age;
-archives and imports are never current. `chipledger import` adds a source `import:NAME` for each origin of its file.
+archives and imports are never current. All are untried live from where this was written; `chipledger check-live` tries
+them. `chipledger import` adds a source `import:NAME` for each origin of its file.
 
 | source | what | kind | terms | credentials | precedence | off, because |
 | --- | --- | --- | --- | --- | --- | --- |
