@@ -109,10 +109,15 @@ def published_rates(file: Path, now: datetime) -> ScopeFetch:
     body = file.read_bytes()
     seen_at = datetime.fromisoformat(json.loads(body)["metadata"]["last_updated"])
     document = Document(
-        source=rates.NAME, scope=rates.SCOPE, url=file.name, body=body, fetched_at=now, published_at=seen_at
+        source=rates.SOURCE.name, scope="published", url=file.name, body=body, fetched_at=now, published_at=seen_at
     )
     return ScopeFetch(
-        source=rates.NAME, scope=rates.SCOPE, observed_at=seen_at, complete=False, archived=True, documents=(document,)
+        source=rates.SOURCE.name,
+        scope="published",
+        observed_at=seen_at,
+        complete=False,
+        archived=True,
+        documents=(document,),
     )
 
 

@@ -14,8 +14,13 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = [*sorted((ROOT / ".github/workflows").glob("*.yml")), *sorted((ROOT / "docs/examples").glob("*.yml"))]
 PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 OF_OTHERS = re.compile(r"\$\{\{[^}]*(github\.event|github\.head_ref|github\.ref_name|inputs\.|github\.actor)")
-WRITES = {"docs/examples/prices-in-a-release.yml": {"contents"}, "docs/examples/prices-in-a-bucket.yml": {"id-token"}}
-"""What may be written, by file: a release of one's own, and the token by which a job becomes a role."""
+WRITES = {
+    "docs/examples/prices-in-a-release.yml": {"contents"},
+    "docs/examples/prices-in-a-bucket.yml": {"id-token"},
+    ".github/workflows/sources.yml": {"issues"},
+}
+"""What may be written, by file: a release of one's own, the token by which a job becomes a role, and an issue for each
+source that fails."""
 LICENCES = re.compile(
     r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla|CNRI|Unlicense|Zlib|0BSD", re.IGNORECASE
 )
