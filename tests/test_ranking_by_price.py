@@ -24,6 +24,11 @@ ALLOWED = {
     ("reports/sql/week_also.sql", "min"): 'the least of one provider\'s offers that came or went, shown as "from"',
     ("reports/sql/withdrawn.sql", "order by"): "the largest error first: a price against its own correction",
     ("reports/sql/week_taken_back.sql", "order by"): "the largest error first: a price against its own correction",
+    (
+        "reports/sql/cost_model.sql",
+        "min",
+    ): "the rows of a table, of costs that int.model_token_cost chose; names no cheapest",
+    ("reports/sql/cost_model.sql", "order by"): "the same",
     ("reports/sql/chart_frontier.sql", "arg_min"): "the cost of the offer with the best cost_rank",
 }
 """What may order by an amount outside of transform/sql, and why."""

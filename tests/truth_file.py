@@ -31,7 +31,7 @@ class NoRate(Mart):
         numbers = "input_length, output_length, interactivity, output_rate_per_paid_accelerator"
         names = [f"null::VARCHAR as {name}" for name in (*texts.split(", "), "accelerator_name")]
         names += [f"null::DOUBLE as {name}" for name in numbers.split(", ")]
-        return f"select {', '.join(names)}, false as is_ranked limit 0"
+        return f"select {', '.join(names)}, null::DATE as measured_on, false as is_ranked limit 0"
 
 
 BASE = (*(mart for mart in MARTS if mart.name in NEEDED), NoRate("token_rate", "No rate", is_table=True))
