@@ -12,6 +12,7 @@ import kept_data
 import landing_places
 import pytest
 from click.testing import CliRunner
+from few_marts import needed
 from log_place import unsigned_extensions
 from published import query
 from toy_source import Toy
@@ -249,6 +250,9 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
 def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""
     monkeypatch.setattr(amending, "MIN_EVENTS", 0)
+    monkeypatch.setattr(
+        "flows.collect.publisher.MARTS", needed("price_index_item")[0]
+    )  # which a day's offers are held to
     file = run(toy, toy.settings(), 0, here={"g6.xlarge": "1"})
     command = ["--data-dir", str(toy.data_dir), "data", "maintain", "--json"]
 
