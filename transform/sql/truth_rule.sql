@@ -127,7 +127,7 @@ from (
         'generation', 'order',
         'Cost of a million output tokens on a chip / on the one before it, at one point and one price per chip-hour',
         0, 1.02, 'ratio',
-        'Read the runs of both at its points (table truth_generation): the newer one''s are few, old, or count otherwise',
+        'Read the runs of both at its points (truth_generation): the newer one''s are few, old, or count otherwise',
         'no chip and the one before it were measured at one point'
     ),
     (
