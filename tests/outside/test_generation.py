@@ -66,4 +66,4 @@ def test_each_that_differs_says_where(file: Path) -> None:
     for example, advice, worst in rows:
         assert example == worst
         assert "tokens/s a paid chip" in example
-        assert "int.truth_generation" in advice
+        assert "truth_generation" in advice
