@@ -9,7 +9,7 @@ from warehouse.reference import accelerator_facts, models
 from warehouse.schema.tables import table_named
 
 FIT = next(macro for macro in MACROS if macro.name == "fit")
-TEXTS = ("model_name", "aliases", "modality", "note", "source_url", "accessed_on")
+TEXTS = ("model_name", "aliases", "modality", "release_url", "note", "source_url", "accessed_on")
 
 
 def physics_file() -> duckdb.DuckDBPyConnection:

@@ -1,7 +1,7 @@
 -- The one operating point at which each model's chips are compared: that at which most of the usual chips
 -- (cost/usual_chips.sql) have a rate that was measured at the speed or on both sides of it; of equals the one of
--- serving, of the best grade, the one measured last. point_rank: models first measured within two years of the newest
--- run before older ones, official and vendors' figures before others, then by chips and runs.
+-- serving, of the best grade, the one measured last. point_rank: models released within two years of the newest run's
+-- before older ones, official and vendors' figures before others, then by chips and runs.
 with point as (
     select distinct on (model_name)
         model_name,
@@ -31,11 +31,12 @@ with point as (
 
 model as (
     select
-        model_name,
+        t.model_name,
         count(*) as n_runs,
-        coalesce(min(measured_on) >= max(max(measured_on)) over () - interval 2 years, true) as is_of_today
-    from core.throughput
-    group by model_name
+        coalesce(m.release_year >= year(max(max(t.measured_on)) over ()) - 2, true) as is_of_today
+    from core.throughput as t
+    left join ref.model as m on t.model_name = m.model_name
+    group by t.model_name, m.release_year
 )
 
 select

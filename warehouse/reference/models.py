@@ -41,6 +41,8 @@ class Model(NamedTuple):
     expert_parameters: int | None
     max_context_tokens: int
     modality: str
+    release_year: int | None
+    release_url: str | None
     note: str | None
     source_url: str
     accessed_on: date
