@@ -1,7 +1,7 @@
--- Runs that cannot have used the precision that they declare, by round and software, with the one that shows it best.
+-- Runs that cannot have used the precision that they declare, by round and engine, with the one that shows it best.
 select
     benchmark,
-    software,
+    split_part(software, ' ', 1) as engine,
     declared_precision,
     count(*) as n_runs,
     string_agg(distinct measured_by, ', ' order by measured_by) as measured_by,
@@ -16,4 +16,4 @@ select
 from int.throughput
 where precision is null and declared_precision is not null
 group by all
-order by n_runs desc, benchmark asc, software asc
+order by n_runs desc, benchmark asc, engine asc

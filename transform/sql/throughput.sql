@@ -1,11 +1,11 @@
 -- What was measured on which chip, per chip, and what physics allows the whole system.
 -- One row per run of core.throughput. Figures of the chip are those of ref.accelerator of the same name, and the same
 -- form or one for all forms; a chip that is sold in several forms has no bound where its form is not stated.
--- Bounds are those of physics.rate_bounds, taken as loosely as can be:
+-- Bounds are those of physics.rate_bounds, taken as loosely as can be (8 tokens accepted a step where that is untold):
 --   compute, bandwidth  what is above one of them is impossible (grade X)
 --   fitting             what is above it cannot have run in the precision that it declares: `precision` is NULL and
 --                       declared_precision keeps the word; in MLPerf, where it may be that of the starting weights,
---                       for all runs of that round, software and word. Such a run is never ranked, as costs compare at
+--                       for all runs of that round, engine and word. Such a run is never ranked, as costs compare at
 --                       equal precision.
 -- is_ranked: grades A to C that count tokens, in a known precision. D has no configuration, X cannot be. A round of
 -- MLPerf that its submitter repeated later on that chip is superseded: it counts for the past alone.
@@ -29,7 +29,7 @@ with bounded as (
                         c, m, t.task, -- noqa: RF02
                         coalesce(t.scenario ilike '%lora%', false), t.accelerator_count, t.precision,
                         coalesce(t.concurrency, t.batch_size), t.input_length, t.output_length,
-                        t.prefix_cache_hit_share, t.acceptance_length
+                        t.prefix_cache_hit_share, coalesce(t.acceptance_length, 8)
                     )
         end as bounds,
         try_cast(regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
@@ -57,7 +57,7 @@ judged as (
         benchmark_family = 'mlperf_inference' and benchmark < max(benchmark) over same_submitter as is_superseded
     from held
     window
-        same_stack as (partition by benchmark, software, precision),
+        same_stack as (partition by benchmark, split_part(software, ' ', 1), precision),
         same_submitter as (
             partition by benchmark_family, measured_by, model_name, scenario, accelerator_name, form_factor
         )
