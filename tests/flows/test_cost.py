@@ -131,7 +131,8 @@ def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
     reached = [row for row in found if row["reach"] != "unreachable"]
     assert len(reached) > 20
     for row in reached:
-        at_it = row["price_to_beat"] * 1e6 / 3600 / row["median_output_rate"] / row["utilisation"]
+        rate = row["median_output_rate"] * row["utilisation"] * row["running_share"]
+        at_it = row["price_to_beat"] * 1e6 / 3600 / rate
         assert at_it == pytest.approx(0.61)
         assert row["rate_to_beat"] == pytest.approx(row["median_output_rate"] * row["all_in_output_usd_median"] / 0.61)
     assert "IMPOSSIBLE" in text

@@ -30,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ("instance_type", "option", "scenario", "precision", "rate", "cost"),
     [
         (P5, "on_demand", "Server", "fp8", 3821, 0.50),
-        (P5, "capacity_block", "Server", "fp8", 3821, 0.377),
+        (P5, "capacity_block", "Server", "fp8", 3821, 0.385),  # 5.191 / (23.5 / 24), of a block's usable hours
         (P5EN, "on_demand", "Server", "fp8", 4156, 0.53),
         (P5EN, "on_demand", "Interactive", "fp8", 2554, 0.86),
         (P6, "on_demand", "Server", "fp4", 12398, 0.32),
@@ -66,10 +66,13 @@ def test_every_cost_follows_from_its_own_row(file: Path) -> None:
         assert line["all_in_output_usd_median"] == pytest.approx(expected)
         for end, other in (("low", "high"), ("high", "low")):
             price, rate = line[f"{end}_price_usd"], line[f"{other}_output_rate"]
-            assert line[f"all_in_output_usd_{end}"] == pytest.approx(price and price / (rate * million))
+            assert line[f"all_in_output_usd_{end}"] == pytest.approx(
+                price and price / line["running_share"] / (rate * million)
+            )
         assert line["usd_per_month_per_unit"] == pytest.approx(
             line["median_price_usd"] * line["unit_accelerators"] * 730
         )
+        assert line["running_share"] == (23.5 / 24 if line["purchase_option"] == "capacity_block" else 1)
         assert line["offer_id"] and line["price_document_sha256"] and line["source_url"]
 
 
@@ -159,7 +162,7 @@ def test_the_macro_reads_it_at_any_speed(file: Path) -> None:
     assert single["paid_accelerators"] == 2  # 10^7 / 86400 is 115.7 tokens/s, and one chip at half makes 70
     assert single["usd_per_month_at_load"] == pytest.approx(2 * 6.88 * 730)
     assert by_option[P5, "on_demand"]["paid_accelerators"] == 8
-    assert by_option["p5.4xlarge", "capacity_block"]["paid_rate_usd"] == pytest.approx(5.191 / 0.8)
+    assert by_option["p5.4xlarge", "capacity_block"]["paid_rate_usd"] == pytest.approx(5.191 / 0.8 / (23.5 / 24))
     assert by_option[P5, "spot"]["paid_rate_usd"] == pytest.approx(20 / 8 / 0.9)
     (count,) = values(file, "select count(*) from mart.serving_cost('llama-2-70b', 26, 1, 1, 1, null) where "
                      "benchmark_family = 'mlperf_inference'")[0]  # fmt: skip

@@ -454,7 +454,7 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     sign = -1.0 if claim.figure.startswith("-") else 1.0
     plain = [one for one in reduced if option and not _DISCOUNT.search(one.conditions_text)]
     if option and reduced and not plain:
-        return unknown("the text's prices under that option were computed with it, and nothing else is known")
+        return unknown("the text's prices under that option were computed with it, and bear nothing out")
     for one in plain:
         full = article.find(one, one.metric, undiscounted(one))
         if full:

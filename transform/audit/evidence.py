@@ -199,13 +199,11 @@ class Evidence:
             self._bounds |= {one: bound for one, (bound,) in zip(new, rows, strict=True)}
         return [self._bounds[one] for one in readings]
 
-    def text_formula(self, name: str, text: str) -> float:
-        """Return what a formula gives of one text. Raises ValueError for a name that is none, or no result."""
-        if not _NAME.fullmatch(name):
-            raise ValueError(name)
-        (value,) = self._con.execute(f"select {name}(?)", [text]).fetchone() or (None,)
+    def bytes_per_value(self, precision: str) -> float:
+        """Return the bytes of one number in a precision. Raises ValueError for one that is not known."""
+        (value,) = self._con.execute("select physics.bytes_per_value(?)", [precision]).fetchone() or (None,)
         if value is None:
-            raise ValueError(text)
+            raise ValueError(precision)
         return float(value)
 
     @cached_property

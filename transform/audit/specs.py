@@ -157,7 +157,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     if shape is None or not forms:
         return unknown("size of the model or memory of the chip is not known here")
     size, name = shape
-    widths = (each,) if each else tuple(evidence.text_formula("physics.bytes_per_value", one) for one in MIN_FIRST)
+    widths = (each,) if each else tuple(evidence.bytes_per_value(one) for one in MIN_FIRST)
     optimizer = bool(re.search(r"optimi[sz]er", words))
     needs = []
     for width in widths:
@@ -198,7 +198,7 @@ def models_size(claim: Claim, words: str) -> tuple[float, str] | None:
 
 def _bytes(claim: Claim, evidence: Evidence) -> float | None:
     name = claim.conditions.precision
-    return evidence.text_formula("physics.bytes_per_value", name) if name else None
+    return evidence.bytes_per_value(name) if name else None
 
 
 def _peak_fact(claim: Claim) -> str | None:

@@ -101,21 +101,12 @@ plain as (
                 ', ', p.tier, p.fabric, o.conditions,
                 case when p.purchase_option = 'spot' then 'last seen, no mean' end,
                 case when a.statistic <> 'price' then a.statistic end,
-                case
-                    when p.purchase_option = 'capacity_block'
-                        then
-                            'per usable hour of a block of ' || coalesce(o.commitment_term_hours, 24) || ' hours'
-                            || case when o.commitment_term_hours is null then ' (length assumed)' else '' end
-                end
+                case when p.purchase_option = 'capacity_block' then 'per usable hour ' || p.price_basis end
             ),
             ''
         ) as offer_terms,
         'price' as price_kind,
-        coalesce(p.low_price_usd, p.median_price_usd)
-        / case
-            when p.purchase_option = 'capacity_block' then cost.usable_share(coalesce(o.commitment_term_hours, 24))
-            else 1e0
-        end as price_usd,
+        coalesce(p.low_price_usd, p.median_price_usd) / p.usable_share as price_usd,
         a.evidence_kind
     from int.cost_price as p
     inner join core.offer as o on p.offer_id = o.offer_id

@@ -12,6 +12,8 @@ with sized as (
     select
         p.*,
         c.form_factor as chip_form_factor,
+        o.commitment_term_hours,
+        cost.usable_share(p.purchase_option, o.commitment_term_hours) as usable_share,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.provider_price as p
     inner join ref.accelerator as c
@@ -52,11 +54,14 @@ select
             when purchase_option = 'on_demand' then 'paid by the hour'
             when purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
             when purchase_option = 'capacity_block'
-                then 'as if every paid hour ran; the last 30 minutes of a block cannot be used'
+                then
+                    'of a block of ' || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
+                    || ', whose last 30 minutes cannot be used'
             else 'as if every hour of the commitment ran'
         end,
         case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
+    usable_share,
     n_offers,
     price_rank,
     is_current,

@@ -23,10 +23,7 @@ held as (
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
         h.effective_hourly_price
         / u.accelerator_count::DOUBLE
-        / case
-            when o.purchase_option = 'capacity_block' then cost.usable_share(coalesce(o.commitment_term_hours, 24))
-            else 1e0
-        end as price_usd,
+        / cost.usable_share(o.purchase_option, o.commitment_term_hours) as price_usd,
         h.valid_from::DATE as starts_on,
         least(
             h.valid_to::DATE,

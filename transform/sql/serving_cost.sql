@@ -46,13 +46,13 @@ paced as (
 
 asked as (
     select
-        o.* exclude (o.rates),
+        o.* exclude (o.rates, o.usable_share),
         q.used_share,
         q.daily_load as tokens_per_day,
         case
             when o.purchase_option = 'on_demand' then 1
             when o.purchase_option = 'spot' then q.spot_share
-            else q.committed_share
+            else o.usable_share * q.committed_share
         end::DOUBLE as running_share,
         cost.rates_at_speed(
             o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.rates_from, o.rates

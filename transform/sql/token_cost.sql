@@ -6,9 +6,9 @@
 --                          transform/sql/cost/serving_costs.sql
 -- low, median and high are over the price (cheapest, median, dearest; NULL where not told, price_range_basis) and over
 -- the runs at the point; on a frontier the rates are those of the runs on either side. Commitments count as used in
--- every hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares offers
--- of one purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked are
--- prices beyond the limit of age (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
+-- every usable hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares
+-- offers of one purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked
+-- are prices beyond the limit of age (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
 -- Not included: egress, storage, support, tax, cost of capital.
 with paced as (
     select
@@ -21,9 +21,9 @@ with paced as (
 
 asked as (
     select
-        o.* exclude (o.rates),
+        o.* exclude (o.rates, o.usable_share),
         u.utilisation,
-        1e0 as running_share,
+        o.usable_share as running_share,
         cost.rates_at_speed(
             o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.rates_from, o.rates
         ) as rates

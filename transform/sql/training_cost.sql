@@ -7,7 +7,7 @@
 -- Not included: egress, storage, support, tax, cost of capital.
 with asked as (
     select
-        * exclude (task, chip_form_factor, network),
+        * exclude (task, chip_form_factor, network, usable_share),
         1e12 as tokens,
         0e0 as overhead_share,
         1e0 as goodput_share,

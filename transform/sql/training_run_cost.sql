@@ -120,7 +120,7 @@ bound as (
 
 asked as (
     select
-        * exclude (task, chip_form_factor, network, alone, high_rate, low_rate),
+        * exclude (task, chip_form_factor, network, alone, high_rate, low_rate, usable_share),
         training_tokens::DOUBLE as tokens,
         overhead::DOUBLE as overhead_share,
         goodput::DOUBLE as goodput_share,
