@@ -17,9 +17,14 @@ from extract.benchmarks import read
 from warehouse.reference import throughput
 
 SPEEDS = (20.0, 30.0, 50.0, 75.0, 100.0)
-CHIPS = {"NVIDIA H100 SXM": "H100", "NVIDIA H200 SXM": "H200", "NVIDIA B200 SXM": "B200"}
-UNIT = 8
-"""Chips of the machines of AWS that the prices of cost_file are of; EFA joins them."""
+CHIPS = {
+    "NVIDIA H100 SXM": "H100", "NVIDIA H200 SXM": "H200", "NVIDIA B200 SXM": "B200", "NVIDIA B300 SXM": "B300",
+    "NVIDIA GB200 NVL72": "GB200", "NVIDIA GB300 NVL72": "GB300", "AMD MI300X": "MI300X", "AMD MI325X": "MI325X",
+    "AMD MI355X": "MI355X",
+}  # fmt: skip
+RACKS = ("GB200", "GB300")
+"""Chips whose runs were on an NVL72, which is one node, and need a rack if they are more than a unit has."""
+NODE, RACK = 8, 72
 FILES = ("throughput_inferencemax", "throughput2/inferencex_capture_2026-05_not_in_first_file",
          "throughput2/inferencemax_runs_2025-12_2026-01")  # fmt: skip
 HELD_BACK = 5
@@ -50,17 +55,30 @@ def chips(row: Mapping[str, str]) -> float:
     return float(tp)
 
 
-def share(n: float) -> float:
-    """Return the part of whole machines of 8 that n chips, or copies on them, use."""
-    return math.floor(UNIT / n) * n / UNIT if n <= UNIT else n / (math.ceil(n / UNIT) * UNIT)
+def share(n: float, unit: float) -> float:
+    """Return the part of whole machines that n chips, or copies on them, use."""
+    return math.floor(unit / n) * n / unit if n <= unit else n / (math.ceil(n / unit) * unit)
+
+
+def counts(n: float, chip: str, unit: float, network: str | None) -> bool:
+    """Return whether a run on n chips counts for units of so many, joined by a network."""
+    return n <= unit or network == "rack" or (network == "cluster" and chip not in RACKS)
+
+
+def contradicts(row: Mapping[str, str]) -> bool:
+    """Return whether a run gave less than 0.4 of what its users and their latency make; one of InferenceX did."""
+    made = float(row["concurrency"]) * float(row["osl"]) / float(row.get("e2el_median_s") or math.inf)
+    return float(row["tokens_per_second_per_accelerator"]) * chips(row) < 0.4 * made
 
 
 def curve(row: Mapping[str, str]) -> tuple[Any, ...]:
     """Return what one frontier is of: one node, several or disaggregated, beside lengths, precision and decoding."""
-    topology = "disaggregated" if row["disaggregated"] == "True" else "one node" if chips(row) <= UNIT else "several"
+    chip = CHIPS[row["accelerator"]]
+    is_one = chips(row) <= (RACK if chip in RACKS else NODE)
+    topology = "disaggregated" if row["disaggregated"] == "True" else "one node" if is_one else "several"
     model = "deepseek-r1" if "DeepSeek" in row["model"] else row["model"]
     decoding = "one token a step" if row["spec_decoding"] == "none" else "speculative"
-    return model, CHIPS[row["accelerator"]], row["precision"], float(row["isl"]), float(row["osl"]), decoding, topology
+    return model, chip, row["precision"], float(row["isl"]), float(row["osl"]), decoding, topology
 
 
 def layout(row: Mapping[str, str]) -> tuple[object, ...]:
@@ -104,13 +122,13 @@ def at(knots: list[Knot], asked: float) -> tuple[str, float | None]:
 
 
 @pytest.fixture(scope="module")
-def sources(shared: Path) -> dict[tuple[Any, ...], list[Knot]]:
-    """Return the configurations of each frontier, straight from the sources: the middle of their repeats."""
+def sources(shared: Path) -> dict[tuple[Any, ...], list[tuple[float, Knot]]]:
+    """Return chips and middle of the repeats of the configurations of each frontier, straight from the sources."""
     seen: set[tuple[Any, ...]] = set()
     repeats: dict[Any, list[Knot]] = defaultdict(list)
     for name in FILES:
         for row in rows(shared, name):
-            if row["accelerator"] not in CHIPS or not row["run_url"] or row.get("grade") == "X":
+            if row["accelerator"] not in CHIPS or not row["run_url"] or row.get("grade") == "X" or contradicts(row):
                 continue
             one = (re.search(r"runs/(\d+)", row["run_url"])[1], row["concurrency"], *curve(row), chips(row),
                    round(math.log(speed(row)), 3))  # fmt: skip
@@ -119,9 +137,9 @@ def sources(shared: Path) -> dict[tuple[Any, ...], list[Knot]]:
             seen.add(one)
             key = curve(row), chips(row), row["concurrency"], layout(row), row["software"], row["image"]
             repeats[key].append(Knot(speed(row), float(row["tokens_per_second_per_accelerator"])))
-    found: dict[tuple[Any, ...], list[Knot]] = defaultdict(list)
+    found: dict[tuple[Any, ...], list[tuple[float, Knot]]] = defaultdict(list)
     for (of, n, *_), knots in repeats.items():
-        found[of].append(Knot(median(k.speed for k in knots), median(k.rate for k in knots) * share(n)))
+        found[of].append((n, Knot(median(k.speed for k in knots), median(k.rate for k in knots))))
     return found
 
 
@@ -142,27 +160,47 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield published
 
 
-def test_every_cell_of_inferencex_is_the_unthinned_source(file: Path, sources: dict[tuple[Any, ...], list[Knot]]):
-    """At 20, 30, 50, 75 and 100 tokens/s, one decoding and topology at a time: the same reach, the same rate."""
-    ours = {
+def cells(file: Path) -> dict[tuple[Any, ...], tuple[str, float | None]]:
+    """Return how each cell of InferenceX is known, and its rate, by unit and network of those that are sold."""
+    return {
         (*(line[name] for name in ("model_name", "accelerator_name", "precision", "input_length", "output_length",
-                                   "decoding")), line["topology"].replace(" nodes", ""), line["interactivity"]):
-        (line["reach"], line["output_rate_per_paid_accelerator"])
+                                   "decoding")), line["topology"].replace(" nodes", ""), line["interactivity"],
+         line["unit_accelerators"], line["network"]): (line["reach"], line["output_rate_per_paid_accelerator"])
         for line in lines(
             file, "select * from int.token_rate where benchmark_family = 'inferencex' and is_ranked and "
-            f"unit_accelerators = {UNIT} and network = 'cluster' and "
             "model_name in ('deepseek-r1', 'gpt-oss-120b') and interactivity_statistic = 'median'",
         )
     }  # fmt: skip
-    expected = {(*of, asked): at(knots, asked) for of, knots in sources.items() for asked in SPEEDS}
+
+
+@pytest.mark.parametrize("chips_sold", ["AWS's machines of 8", "all chips of the archive"])
+def test_every_cell_of_inferencex_is_the_unthinned_source(
+    request: pytest.FixtureRequest, sources: dict[tuple[Any, ...], list[tuple[float, Knot]]], chips_sold: str
+):
+    """At 20, 30, 50, 75 and 100 tokens/s, one decoding and topology at a time: the same reach, the same rate."""
+    is_small = chips_sold.startswith("AWS")
+    file = request.getfixturevalue("file" if is_small else "offline_run")
+    ours = cells(file if is_small else file / "prices.duckdb")
+    expected = {}
+    for chip, unit, network in {(cell[1], *cell[-2:]) for cell in ours}:
+        for of, runs in sources.items():
+            knots = [
+                Knot(knot.speed, knot.rate * share(n, unit))
+                for n, knot in runs if of[1] == chip and counts(n, chip, unit, network)
+            ]  # fmt: skip
+            if knots:
+                expected |= {(*of, asked, unit, network): at(knots, asked) for asked in SPEEDS}
     assert ours.keys() == expected.keys()
     wrong = [
         (cell, found, expected[cell]) for cell, found in ours.items()
         if found[0] != expected[cell][0] or (found[1] or 0) != pytest.approx(expected[cell][1] or 0, rel=2e-3)
     ]  # fmt: skip
-    assert not wrong, wrong
-    assert len(ours) > 200
+    assert not wrong, str(wrong)
+    assert len(ours) > (200 if is_small else 1000)
     assert {reach for reach, _ in ours.values()} >= {"between two runs", "at most", "unreachable"}
+    assert {cell[1] for cell in ours} == {"H100", "H200", "B200", "MI300X"} | (
+        set() if is_small else {"B300", "GB200", "GB300", "MI355X"}
+    )
 
 
 def test_repeats_of_a_configuration_are_one_knot(file: Path):
@@ -306,7 +344,7 @@ def test_interpolation_at_points_held_back(shared: Path):
 
 
 def key(row: Mapping[str, str], chips_too: Mapping[str, str]) -> tuple[Any, ...]:
-    topology = "disaggregated" if row["disaggregated"] == "True" else chips(row) <= UNIT
+    topology = "disaggregated" if row["disaggregated"] == "True" else chips(row) <= NODE
     return (row["model"], chips_too[row["accelerator"]], row["precision"], row["isl"], row["osl"], row["spec_decoding"],
             topology)  # fmt: skip
 
