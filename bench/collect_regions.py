@@ -176,7 +176,7 @@ def settings(door: str, url: str, data_dir: Path, workers: int) -> Settings:
     """Return settings under which the door is the only one asked."""
     source, _, way = door.partition(" ")
     tables: dict[str, dict[str, object]] = {each.name: {"enabled": False} for each in SOURCES}
-    tables[source] = {"access": way, "bulk_url": url, "regions": "all"} if way else {}
+    tables[source] = {"regions": "all"} | ({"access": way, "bulk_url": url} if way else {})
     return Settings(data_dir=data_dir, workers=workers, sources=tables)
 
 

@@ -4,7 +4,7 @@ ec2.DescribeCapacityBlockOfferings,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html , needs credentials; data
 under the AWS Service Terms, https://aws.amazon.com/service-terms/ .
 
-Settings: `regions` ("all" that the account has, or a list), `instance_types` (UltraServers begin with u-; by default
+Settings: `regions` (as for aws_spot), `instance_types` (UltraServers begin with u-; by default
 those that ec2.DescribeInstanceTypes says are sold in blocks in the region, and the UltraServers made of these),
 `durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
 Each combination is a query in each region, kept as a document with its parameters.
@@ -31,6 +31,7 @@ Quirks:
     that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry.
 """
 
+import functools
 import re
 import time
 from collections import Counter
@@ -87,11 +88,6 @@ MIN_CHIP_RATE = Decimal("0.5")
 TENTH = Decimal("1e-10")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
 DAWN = datetime.max.replace(tzinfo=UTC)
-
-
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the account has."""
-    return regions(ctx, NAME)
 
 
 # --- queries: every page of their answers as it came
@@ -506,7 +502,7 @@ SOURCE = Source(
     title="AWS EC2 Capacity Block offers, by zone",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityBlockOfferings.html",
     max_age=timedelta(days=1),
-    scopes=scopes,
+    scopes=functools.partial(regions, source=NAME),
     fetch=fetch,
     parse=parse,
     settings=("regions", "instance_types", "durations_hours", "counts"),

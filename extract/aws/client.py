@@ -10,7 +10,7 @@ from traceback import walk_tb
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from extract.aws.places import names_in
+from extract.aws.places import names_in, own_regions
 from extract.base import Context
 from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
@@ -42,7 +42,7 @@ SETTINGS_HINT = "Check the region and the settings"
 _REFUSED = """
 AccessDenied AccessDeniedException AuthFailure Blocked ExpiredToken ExpiredTokenException IncompleteSignature
 InvalidClientTokenId InvalidSignatureException MissingAuthenticationToken MissingAuthenticationTokenException
-NotAuthorized OptInRequired PendingVerification RequestExpired SignatureDoesNotMatch UnauthorizedException
+NotAuthorized OptInRequired RequestExpired SignatureDoesNotMatch UnauthorizedException
 UnauthorizedOperation UnrecognizedClientException
 """
 REFUSED = frozenset(_REFUSED.split())
@@ -56,10 +56,12 @@ UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, Re
 """What botocore's readers raise for an answer of another form, in addition to their own error."""
 _PASSING = """
 CapacityBlockDescribeLimitExceeded EC2ThrottledException ExpiredNextTokenException InternalError InternalErrorException
-InternalFailure InternalServerException RequestLimitExceeded RequestThrottled RequestThrottledException
-ServiceUnavailable Throttling ThrottlingException TooManyRequestsException Unavailable
+InternalFailure InternalServerException PendingVerification RequestLimitExceeded RequestThrottled
+RequestThrottledException ServiceUnavailable Throttling ThrottlingException TooManyRequestsException Unavailable
 """
 PASSING = frozenset(_PASSING.split())
+PENDING = "AWS validates the account for this region, for minutes or up to four hours: try again then"
+"""What PendingVerification means, in EC2's words (github.com/juju/juju/pull/12175, read 2026-11-23)."""
 
 PAGE_SIZE = 1000
 MAX_PAGES = 2000
@@ -131,7 +133,7 @@ def errors(
     from botocore import exceptions, parsers
 
     def message(error: Exception) -> str:
-        return f"{scope}: {error}"
+        return f"{scope}: {error}".removesuffix(".")
 
     def unreadable(error: Exception) -> LayoutChanged:
         update = f"The source {source} has to be updated for the new layout"
@@ -255,6 +257,7 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in PASSING or status == 429 or status >= 500:
         hint = "Try again later; each time, it may be a quota of 0" if "Limit" in code else "Try again later"
+        hint = PENDING if code == "PendingVerification" else hint
         return Unavailable(message, source=source, field="code", value=code, hint=hint)
     if code in REFUSED or status in (401, 403):
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
@@ -350,11 +353,11 @@ class Call:
 
 
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the account has; those not enabled are left out by EC2 itself."""
+    """Return the regions of the settings, or the user's own of those that the account has, which EC2 lists alone."""
     chosen = names_in(ctx.settings, "regions", source=source)
     if chosen is not None:
         return chosen
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     call = Call(source=source, scope=home, operation="ec2.DescribeRegions", result="Regions", hint=hint)
-    listed = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page[call.result]]
-    return tuple(sorted(filter(None, listed)))
+    pages = call.pages(call.client(), {})
+    return own_regions((each.get("RegionName", "") for page in pages for each in page[call.result]), ctx)

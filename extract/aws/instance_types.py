@@ -6,7 +6,7 @@ AWSEC2/latest/APIReference/ ; terms https://aws.amazon.com/service-terms/ . The 
 `warehouse.reference.instance_types`, which prices are divided by, is compared with each answer
 (`warehouse.reference.instance_types`).
 
-Settings: `regions` ("all" that the account has opted in to, or a list; China's are named).
+Settings: `regions` (as for aws_spot; China's are named).
 
 Quirks:
 
@@ -74,11 +74,6 @@ USAGE_CLASSES = ("on-demand", "spot", "capacity-block")
 
 Machine = Mapping[str, Any]
 """One instance type, or one offering of it, as boto3 shows it."""
-
-
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the account has."""
-    return regions(ctx, NAME, CREDENTIALS_HINT)
 
 
 # --- queries: pages of types, cut down to those with an accelerator, and the zones of these
@@ -335,7 +330,7 @@ SOURCE = Source(
     title="EC2 instance types with accelerators, as the API describes them",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html",
     max_age=timedelta(days=30),
-    scopes=scopes,
+    scopes=functools.partial(regions, source=NAME, hint=CREDENTIALS_HINT),
     fetch=fetch,
     parse=parse,
     settings=("regions",),

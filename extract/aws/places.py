@@ -98,23 +98,13 @@ def check_region(scope: str, *, source: str) -> None:
         raise SourceError("not a region", source=source, field="region", value=scope, hint="Leave it out")
 
 
-def regions_among(names: Iterable[str], ctx: Context, *, source: str) -> tuple[str, ...]:
-    """Return the regions among the names of an index, in order, and report which are none."""
-    names = set(names)
-    for name in sorted(PSEUDO_REGIONS & names):
-        ctx.progress(f"{source}: {name} is no region, skipped")
-    return tuple(sorted(names - PSEUDO_REGIONS - {""}))
+def own_regions(listed: Iterable[str], ctx: Context) -> tuple[str, ...]:
+    """Return the regions among the names of an index to fetch where no setting names any, in order.
 
-
-def own_regions(listed: Iterable[str], ctx: Context, *, source: str, is_all: bool | None = None) -> tuple[str, ...]:
-    """Return the regions of an index to fetch where no setting names any.
-
-    Through the API all, unless `is_all` says otherwise; else the user's own or the four that sell most, and those
-    fetched before.
+    The user's own or the four that sell most, and those fetched before; all where none of these is listed.
     """
-    names = tuple(sorted(listed))
-    is_all = access(ctx.settings, source=source) == "api" if is_all is None else is_all
-    if is_all or ctx.settings.get("regions") == "all":
+    names = tuple(sorted({*listed} - PSEUDO_REGIONS - {""}))
+    if ctx.settings.get("regions") == "all":
         return names
     own = set(ctx.regions) & set(names) or set(BEST_STOCKED)
     return tuple(name for name in names if name in own or ctx.last_observed(name)) or names
@@ -122,17 +112,14 @@ def own_regions(listed: Iterable[str], ctx: Context, *, source: str, is_all: boo
 
 def access(settings: Mapping[str, object], *, source: str) -> Access:
     """Return how to fetch: as the setting says, else the API where there are credentials that have the right."""
-    match settings.get("access", "auto"):
-        case "api":
-            return "api"
-        case "bulk":
-            return "bulk"
-        case "auto":
-            found = _aws_environment()
-            return "api" if _has_credentials(found) and (source, *found) not in _without_rights else "bulk"
-        case other:
-            hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
-            raise SettingsError("unknown way of access", source=source, field="access", value=other, hint=hint)
+    chosen = settings.get("access", "auto")
+    if chosen not in ACCESS_VALUES:
+        hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
+        raise SettingsError("unknown way of access", source=source, field="access", value=chosen, hint=hint)
+    if chosen == "auto":
+        found = _aws_environment()
+        chosen = "api" if _has_credentials(found) and (source, *found) not in _without_rights else "bulk"
+    return "api" if chosen == "api" else "bulk"
 
 
 def either_access(

@@ -4,8 +4,8 @@ Linux, shared tenancy, no software, per region. https://aws.amazon.com/pricing/ 
 https://aws.amazon.com/terms/ . Both ways of access give the same prices: the Price List API (pricing.GetProducts, needs
 credentials, about ten pages a region) and the public bulk files (300 MB a region, read as they stream by).
 
-Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named; by default all
-through the API, and of the files those of `places.own_regions`), `bulk_url`.
+Settings: `access` (auto, api, bulk), `regions` ("all" or a list of Region Codes; China's are named; by default those of
+`places.own_regions`), `bulk_url`.
 
 Quirks:
 
@@ -117,7 +117,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     if wanted is not None:
         return wanted
     listed = places.either_access(ctx, NAME, _api_regions, lambda: [*_region_index(_files(ctx, places.GLOBAL))])
-    return places.own_regions(places.regions_among(listed, ctx, source=NAME), ctx, source=NAME)
+    return places.own_regions(listed, ctx)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -169,6 +169,11 @@ def _api_documents(ctx: Context, scope: str) -> tuple[Document, ...]:
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=NAME, field="region", value=scope, hint=hint)
     return tuple(documents)
+
+
+def has_accelerators(ctx: Context, scope: str) -> bool:
+    """Return whether the price list has a price of an accelerator in a region; raise what the API does."""
+    return any(len(parse(document).rows) for document in _api_documents(ctx, scope))
 
 
 # --- bulk files: offer index, then region index, then the region's current version as CSV

@@ -37,7 +37,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from extract.aws import bulk, places, reading
+from extract.aws import bulk, places, price_list, reading
 from extract.aws.bulk import Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
@@ -56,8 +56,6 @@ LAYOUT = Layout(NAME)
 
 API_OPERATION = "savingsplans.DescribeSavingsPlansOfferingRates"
 EC2_PLANS = ("Compute", "EC2Instance")
-PLAIN_FAMILIES = ("c6i", "c7g", "m5", "m6i", "m7g", "r6i", "t3")
-"""Families without accelerators, some of which every region sells."""
 PAGE_SIZE = 1000
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
@@ -110,13 +108,12 @@ _PREFIX = re.compile(r"^(?:[A-Z0-9]+-)+")
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or those of the public index that `own_regions` says, whatever the access."""
+    """Return the regions of the settings, or those of the public index that `own_regions` says."""
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
     if wanted:
         return wanted
     places.either_access(ctx, NAME, _may_ask, lambda: None)
-    listed = set(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER)) - places.PSEUDO_REGIONS
-    return places.own_regions(listed, ctx, source=NAME)
+    return places.own_regions(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER), ctx)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -165,25 +162,24 @@ def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]
     empty = set(EC2_PLANS)
     for plan in (*EC2_PLANS, "SageMaker"):
         parameters = {"region": scope, "savingsPlanType": plan}
-        for page, document in call.documents(ctx, client, _request(scope, plan, families()), parameters):
+        for page, document in call.documents(ctx, client, _request(scope, plan), parameters):
             documents.append(document)
             empty -= {plan} if page[call.result] else set()
     if not empty:
         return documents, []
-    # Every region sells both kinds. Where plain machines have no rate either, a filter no longer means what it did.
-    plain = call.pages(client, _request(scope, EC2_PLANS[0], PLAIN_FAMILIES))
-    if len(empty) < len(EC2_PLANS) or not any(page[call.result] for page in plain):
+    # Every region sells both kinds. Where the price list has accelerators, a filter no longer means what it did.
+    if len(empty) < len(EC2_PLANS) or price_list.has_accelerators(ctx, scope):
         hint = 'Check the Region Code, or set access = "bulk"'
         message = f"{scope}: no {' and no '.join(sorted(empty))} rate of any accelerator"
         raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
-    return documents, ["no accelerator under a Compute or EC2 Instance plan; plain machines have rates"]
+    return documents, ["no accelerator under a Compute or EC2 Instance plan, and none in the price list"]
 
 
-def _request(scope: str, plan: str, of_families: Sequence[str]) -> Mapping[str, object]:
+def _request(scope: str, plan: str) -> Mapping[str, object]:
     filters: dict[str, Sequence[str]] = {"region": [scope]}
     request: dict[str, object] = {"serviceCodes": [SERVICES[plan]]}
     if plan in EC2_PLANS:
-        filters |= {"instanceFamily": of_families, "productDescription": [LINUX], "tenancy": [SHARED]}
+        filters |= {"instanceFamily": families(), "productDescription": [LINUX], "tenancy": [SHARED]}
         request["operations"] = [OPERATION]
     listed = [{"name": name, "values": list(values)} for name, values in filters.items()]
     return request | {"savingsPlanTypes": [plan], "filters": listed, "maxResults": PAGE_SIZE}

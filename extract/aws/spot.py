@@ -4,8 +4,9 @@ ec2.DescribeSpotPriceHistory, https://docs.aws.amazon.com/AWSEC2/latest/APIRefer
 needs credentials; data under the AWS Service Terms, https://aws.amazon.com/service-terms/ . Past months, by `backfill`,
 from the AWS Spot Price History of Eric Pauley (CC-BY-4.0), https://doi.org/10.5281/zenodo.14198917 .
 
-Settings: `regions` ("all" that the account has, or a list), `instance_types` (names, with * and ? if need be; all
-accelerators by default), `since` (date from which the history is queried), `archive_url` (folder of the archive).
+Settings: `regions` ("all" that the account has, or a list; by default those of `places.own_regions`), `instance_types`
+(names, with * and ? if need be; all accelerators by default), `since` (date from which the history is queried),
+`archive_url` (folder of the archive).
 
 A fetch of a region is two queries. "current" has StartTime = the moment of the fetch, for which EC2 documents that it
 returns "the last price change before the start time, which is the effective price as of the start time": each offer in
@@ -34,6 +35,7 @@ Quirks:
    2026-09 is read, or a newer one to which its address of all versions leads (read about on 2026-10-06).
 """
 
+import functools
 import io
 import re
 import zlib
@@ -84,11 +86,6 @@ _WANTED = re.compile(
 FIELD_COUNT_LESS_ONE = 4
 _WORDS = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
 _WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
-
-
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions of the settings, or all that the account has."""
-    return regions(ctx, NAME)
 
 
 def parse(document: Document) -> Parsed:
@@ -438,7 +435,7 @@ SOURCE = Source(
     title="AWS EC2 spot price history, by zone",
     url="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeSpotPriceHistory.html",
     max_age=timedelta(days=1),
-    scopes=scopes,
+    scopes=functools.partial(regions, source=NAME),
     fetch=fetch,
     parse=parse,
     backfill=backfill,

@@ -402,7 +402,7 @@ def test_trap_26_refusals_are_answers(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "said"),
     [(ec2.UNAUTHORIZED, CredentialsMissing, "ec2:DescribeCapacityBlockOfferings"),
-     (ec2.THROTTLED, Unavailable, "later"),
+     (ec2.THROTTLED, Unavailable, "later"), (ec2.PENDING, Unavailable, "AWS validates the account for this region"),
      (ec2.AUTH_FAILURE, SourceError, "Enable ap-south-2"), (ec2.EXPIRED, CredentialsMissing, "Give credentials"),
      (ec2.RepeatToken(), SourceError, "no end")],
 )  # fmt: skip

@@ -89,6 +89,7 @@ EXPIRED = QueryError("RequestExpired", "Request has expired.")
 THROTTLED = QueryError("RequestLimitExceeded", "Request limit exceeded.", 503)
 NO_SUCH_ACTION = QueryError("InvalidAction", "The action DescribeCapacityBlockOfferings is not valid in this region.")
 UNSUPPORTED = QueryError("UnsupportedOperation", "The functionality you requested is not available in this region.")
+PENDING = QueryError("PendingVerification", "Your request for accessing resources in this region is being validated.")
 INTERNAL_ERROR = QueryError("InternalError", "An internal error has occurred", 500)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 from standin import aws, faults, savings_plans
-from standin.facts import CURRENT
+from standin.facts import CURRENT, PRICES
 
 from extract.aws import places
 from extract.aws.savings_plans import SOURCE, families
@@ -177,23 +177,42 @@ def test_a_kind_of_plan_without_any_rate_is_an_error(standin: aws.StandIn, ask: 
         SOURCE.fetch(ask("api"), "us-east-1")
 
 
-def test_a_region_without_accelerators_is_an_answer(standin: aws.StandIn, ask: Ask) -> None:
-    """Plain machines have rates by the same filters, so that the filters mean what they did; both ways agree."""
-    standin.savings.change(lambda rate: rate if rate.region != "us-west-2" or "m5" in rate.instance_type else None)
+@pytest.fixture
+def barren(standin: aws.StandIn) -> str:
+    """Return a region where AWS has accelerators neither in its price list nor in a plan."""
+    for name in PRICES["eu-west-1"].keys() - {"m5.xlarge"}:
+        standin.fault("api:GetProducts:eu-west-1", faults.gone(name))
+    standin.savings.change(lambda rate: rate if rate.region != "eu-west-1" or "m5" in rate.instance_type else None)
+    return "eu-west-1"
 
-    looks = [SOURCE.fetch(ask(door), "us-west-2") for door in DOORS]
+
+def test_a_region_without_accelerators_is_an_answer(ask: Ask, barren: str) -> None:
+    """The price list has none there either; both ways agree."""
+    looks = [SOURCE.fetch(ask(door), barren) for door in DOORS]
 
     assert [rows(look).height for look in looks] == [0, 0]
     assert all(look.complete for look in looks)
-    assert looks[0].notes == ("no accelerator under a Compute or EC2 Instance plan; plain machines have rates",)
+    assert looks[0].notes == ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
 
 
-def test_a_region_without_any_rate_is_an_error(standin: aws.StandIn, ask: Ask) -> None:
-    """Then nothing says that the filters still mean what they did."""
-    standin.savings.change(lambda rate: rate if rate.region != "us-west-2" else None)
+def test_no_rate_where_the_price_list_has_accelerators_is_an_error(standin: aws.StandIn, ask: Ask) -> None:
+    """However many plain machines have rates: the filter on families no longer means what it did."""
+    standin.savings.change(lambda rate: rate if rate.region != "us-west-2" or "m5" in rate.instance_type else None)
 
     with pytest.raises(SourceError, match="no Compute and no EC2Instance rate of any accelerator"):
         SOURCE.fetch(ask("api"), "us-west-2")
+
+
+def test_who_may_not_read_the_price_list_gets_the_files(standin: aws.StandIn, ask: Ask, barren: str) -> None:
+    """They say it by themselves; the note names the right."""
+    standin.fault("api", faults.ApiError("AccessDeniedException"))
+
+    look = SOURCE.fetch(ask("auto"), barren)
+
+    assert (rows(look).height, look.complete) == (0, True)
+    assert "pricing:GetProducts" in look.notes[0]
+    with pytest.raises(CredentialsMissing, match="AccessDenied"):
+        SOURCE.fetch(ask("api"), barren)
 
 
 def test_without_rights_the_files_are_counted_before_they_are_read(standin: aws.StandIn, ask: Ask) -> None:

@@ -289,8 +289,10 @@ def test_trap_24_each_failure_has_its_name(
 
 
 def test_regions_are_those_that_the_account_has(ask: Ask) -> None:
-    """A region that is not enabled is left out by EC2; the setting names regions in its place."""
-    assert SOURCE.scopes(ask()) == ("ap-south-2", "ap-southeast-4", "us-east-1", "us-east-2")
+    """Of them the user's own or four; "all" is what the account has enabled; the setting may name any."""
+    assert SOURCE.scopes(ask()) == ("us-east-1", "us-east-2")
+    assert SOURCE.scopes(replace(ask(), regions=("ap-south-2", "me-south-1"))) == ("ap-south-2",)
+    assert SOURCE.scopes(ask(regions="all")) == ("ap-south-2", "ap-southeast-4", "us-east-1", "us-east-2")
     assert SOURCE.scopes(ask(regions=["me-south-1", "us-east-1"])) == ("me-south-1", "us-east-1")
     with pytest.raises(SourceError, match="me-south-1"):
         SOURCE.fetch(ask(), "me-south-1")
