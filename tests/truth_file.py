@@ -66,11 +66,10 @@ def reserved(price: str, term: int = 8760, payment: str = "No Upfront", upfront:
 
 
 def plan(price: str, **others: object) -> Row:
-    """Return the EC2 Instance Savings Plan of p5.48xlarge."""
-    return row(
-        "p5.48xlarge", price, purchase_option="savings_plan", commitment_discount_type="EC2Instance",
-        **({"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"} | others),
-    )  # fmt: skip
+    """Return the EC2 Instance Savings Plan of p5.48xlarge, or another plan."""
+    usual = {"commitment_discount_type": "EC2Instance", "commitment_term_hours": 8760}
+    usual["purchase_payment_model"] = "No Upfront"
+    return row("p5.48xlarge", price, purchase_option="savings_plan", **(usual | others))
 
 
 def at(moment: float, *rows: Row, source: str = "cloud", scope: str = "all", **others: object) -> ParsedFetch:

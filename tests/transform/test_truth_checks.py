@@ -142,10 +142,17 @@ CASES: dict[str, Case] = {
         [at(40, reserved("40"), reserved("19", payment="Partial Upfront", upfront=str(19 * 26280)),
             source="aws_price_list")],
     ),
-    "a plan at half the Reserved price": (
+    "an EC2 Instance plan of another price than standard Reserved": (
         "plan_like_reserved",
+        [at(40, reserved("40"), plan("40.3"), source="aws_price_list")],
         [at(40, reserved("40"), plan("41"), source="aws_price_list")],
-        [at(40, reserved("40"), plan("20"), source="aws_price_list")],
+    ),
+    "a Compute plan of another price than convertible Reserved": (
+        "plan_like_reserved",
+        [at(40, reserved("40"), reserved("44", offering_class="convertible"),
+            plan("43.8", commitment_discount_type="Compute"), source="aws_price_list")],
+        [at(40, reserved("40"), reserved("44", offering_class="convertible"),
+            plan("40", commitment_discount_type="Compute"), source="aws_price_list")],
     ),
     "euros in the column of dollars": (
         "two_currencies",
