@@ -35,7 +35,6 @@ from xml.etree import ElementTree
 from extract.aws.places import url_in
 from extract.base import Context, Parsed, Source
 from extract.web import strict_xml
-from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
@@ -80,7 +79,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of the rates of the last working day; raise Unavailable or SourceError."""
     answer = ctx.web.get(url_in(ctx.settings, "url", URL, source=NAME), accept="application/xml, text/xml")
-    document = _document(ctx, scope, answer, body=answer.body, content_type=answer.content_type)
+    document = answer.document(NAME, scope, ctx.now())
     return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
 
 
@@ -96,18 +95,14 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     if not kept:
         return
     size = Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256")
-    document = _document(ctx, scope, answer, body=b"".join((head, *kept)), content_type="text/csv", whole=size)
+    cut = {"body": b"".join((head, *kept)), "content_type": "text/csv", "whole": size}
+    document = answer.document(NAME, scope, ctx.now(), **cut)
     # What was fetched before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
     yield ScopeFetch(
         source=NAME, scope=scope, observed_at=min(end, ctx.now()), complete=False, archived=True, documents=(document,)
     )
-
-
-def _document(ctx: Context, scope: str, answer: Response, **others: Any) -> Document:
-    at = ctx.now()
-    return Document(source=NAME, scope=scope, url=answer.url, fetched_at=at, status=answer.status, **others)
 
 
 def parse(document: Document) -> Parsed:

@@ -5,7 +5,7 @@ no key. Undocumented: the form is that which five public readers of 2023 to 2026
 2026-10. So it is never the only source: aws_price_list and aws_savings_plans are believed before it, and truth checks
 compare both where both say the same offer.
 
-Setting: `enabled`. Regions are those of aws_price_list, where it names some, else those of its public files.
+Setting: `enabled`. Regions are those of aws_price_list, where its settings name some, or of `places.own_regions`.
 
 Quirks:
 
@@ -71,7 +71,7 @@ KINDS = {
 def scopes(ctx: Context) -> tuple[str, ...]:
     """Return the regions that `places.own_regions` says."""
     listed = [name for name in places.region_names() if not name.startswith(("cn-", "us-iso", "eu-iso", "eusc-"))]
-    return places.own_regions(listed, ctx, source=NAME, is_all=False)
+    return places.own_regions(listed, ctx)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -83,7 +83,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
             break
     if answer is None:
         raise SourceError("no on-demand prices there", source=NAME, field="region", value=scope, hint="Check the name")
-    documents = [_document(ctx, scope, answer)]
+    documents = [answer.document(NAME, scope, ctx.now())]
     types = {str(row["instance_type"]) for row in _rows(documents[0])}
     families = sorted({kind.partition(".")[0] for kind in types if kind.startswith(FAMILIES)})
     forms = (RESERVED, COMPUTE, *(INSTANCE.replace("{family}", family) for family in families))
@@ -91,7 +91,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     for form, term, payment in product(forms, TERMS, PAYMENTS):
         found = _answer(ctx, form.format(term=quote(term), payment=quote(payment), place=quote(place)))
         missing += found is None
-        documents += [] if found is None else [_document(ctx, scope, found)]
+        documents += [] if found is None else [found.document(NAME, scope, ctx.now())]
     notes = (f"{missing} files of terms and payments are not there",) if missing else ()
     at = documents[0].fetched_at
     return ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, documents=tuple(documents), notes=notes)
@@ -99,16 +99,11 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 def _answer(ctx: Context, path: str) -> Response | None:
     try:
-        return ctx.web.get(str(ctx.settings.get("url") or ROOT) + path)
+        return ctx.web.get(ROOT + path)
     except SourceError as error:
         if error.field == "status" and error.value in ABSENT:
             return None
         raise
-
-
-def _document(ctx: Context, scope: str, answer: Response) -> Document:
-    kind, at = answer.content_type, ctx.now()
-    return Document(source=NAME, scope=scope, url=answer.url, body=answer.body, fetched_at=at, content_type=kind)
 
 
 def parse(document: Document) -> Parsed:
@@ -118,8 +113,7 @@ def parse(document: Document) -> Parsed:
 
 def _rows(document: Document) -> Iterator[dict[str, object]]:
     parts = [unquote(part) for part in urlsplit(document.url).path.split("/")]
-    kind = KINDS.get(next((part for part in parts if part in KINDS), "ec2-ondemand-without-sec-sel"))
-    assert kind is not None  # noqa: S101 -- of KINDS, or the default
+    kind = KINDS[next((part for part in parts if part in KINDS), "ec2-ondemand-without-sec-sel")]
     term = next((part for part in parts if part in TERMS), None)
     payment = next((part for part in parts if part in PAYMENTS), None)
     content = LAYOUT.mapping(LAYOUT.json(LAYOUT.plain(document.body)[0]), "body")

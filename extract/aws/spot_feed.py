@@ -74,15 +74,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     url = places.url_in(ctx.settings, setting, default, source=NAME)
     answer = ctx.web.get(url)
     now = ctx.now()
-    document = Document(
-        source=NAME,
-        scope=scope,
-        url=url,
-        body=answer.body,
-        fetched_at=now,
-        status=answer.status,
-        content_type=answer.content_type,
-    )
+    document = answer.document(NAME, scope, now, url=url)
     return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
 
 

@@ -76,16 +76,8 @@ def web_source(
             answers = _all(fetch_pages(ctx, address, scope))
             bodies = [answer.body for answer in answers]
             dated = published_at(bodies[0])
-        return Document(
-            source=name,
-            scope=scope,
-            url=answers[0].url,
-            body=bodies[0] if len(bodies) == 1 else b'{"%s": [%s]}' % (PAGES.encode(), b", ".join(bodies)),
-            fetched_at=ctx.now(),
-            status=answers[0].status,
-            content_type=answers[0].content_type,
-            published_at=dated,
-        )
+        whole = bodies[0] if len(bodies) == 1 else b'{"%s": [%s]}' % (PAGES.encode(), b", ".join(bodies))
+        return answers[0].document(name, scope, ctx.now(), body=whole, published_at=dated)
 
     def scopes_of(ctx: Context) -> tuple[str, ...]:
         with errors_of(name):

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from datetime import datetime
+from typing import Any, Protocol
+
+from warehouse.documents import Document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +23,11 @@ class Response:
     location: str = ""
     date: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self, source: str, scope: str, fetched_at: datetime, **others: Any) -> Document:
+        """Return the answer as a document of a source."""
+        others = {"url": self.url, "body": self.body, "content_type": self.content_type} | others
+        return Document(source=source, scope=scope, fetched_at=fetched_at, status=self.status, **others)
 
 
 class Web(Protocol):

@@ -11,7 +11,7 @@ import pytest
 from web_site import Answer, Clock, Site, open_site, send
 
 from extract.web.http import HttpWeb, Retries
-from extract.web.polite import LONGER_PAUSES_S, PAUSE_S, PoliteWeb
+from extract.web.polite import PAUSE_S, PAUSES_S, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
@@ -82,9 +82,9 @@ def test_a_host_is_given_a_pause(site: Site, clock: Clock) -> None:
 def test_a_host_that_limits_the_rate_is_given_a_longer_one(
     site: Site, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Six seconds, as Azure's list of retail prices needs; no robots.txt says it."""
-    assert LONGER_PAUSES_S == {"prices.azure.com": 6.0}
-    monkeypatch.setitem(LONGER_PAUSES_S, "a.example", 6.0)
+    """Six seconds, as Azure's list of retail prices needs; no robots.txt says it. AWS's maps of prices are many."""
+    assert PAUSES_S == {"prices.azure.com": 6.0, "b0.p.awsstatic.com": 0.2}
+    monkeypatch.setitem(PAUSES_S, "a.example", 6.0)
     times = timed(site, clock)
     web = polite(clock)
 
