@@ -188,7 +188,7 @@ def _prices(item: Fields, machine: CloudMachine, price: Decimal) -> Iterator[Fou
     columns: dict[str, Any] = {
         "count": machine.accelerator_count,
         "instance_type": machine.instance_type,
-        "region_id": item.text("armRegionName"),
+        "region_id": item.matching("armRegionName", REGION, "the name of a region"),
         "fabric": machine.fabric,
     }
     if item.text("type") == "Reservation":

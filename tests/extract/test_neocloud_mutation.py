@@ -32,6 +32,10 @@ LEAST_RIGHT_SHORT = 0.75
 """The same of each source in the short form, which has about a dozen of them: three may be refused."""
 
 
+BY_NAME = ("azure", "google_cloud", "oracle")
+"""Whose machines are known by a table of ours: one that it lacks is told as unknown, and has no price."""
+
+
 def of(case: Case) -> str:
     return case.source.name
 
@@ -80,6 +84,7 @@ def test_harmless_edits_are_read(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.prove
+@pytest.mark.timeout(1800)
 def test_no_row_is_made_up_in_thousands_of_edits(shared: Path) -> None:
     """Of fixtures and of captured documents; fixtures, which have the whole form of an answer, are read if unharmed."""
     tallies: dict[str, Tally] = {}
@@ -99,7 +104,10 @@ def test_no_row_is_made_up_in_thousands_of_edits(shared: Path) -> None:
 
     wrong = [f"{name} {told(result)}" for name, result in tallies.items() if result.examples]
     assert not wrong, "\n".join(wrong)
-    shares = {of(case): tallies[of(case)].share(harmless) or 0 for case in CASES}
+    shares = {
+        of(case): tallies[of(case)].share(harmless - ({"new chip"} if of(case) in BY_NAME else set())) or 0
+        for case in CASES
+    }
     assert {name: share for name, share in shares.items() if share < LEAST_RIGHT} == {}
 
 

@@ -315,7 +315,9 @@ def _null(doc: Any, path: Path, rng: random.Random) -> None:
 
 def _empty(doc: Any, path: Path, rng: random.Random) -> None:
     value = at(doc, path)
-    new: Any = {} if isinstance(value, dict) else [] if isinstance(value, list) else rng.choice(["", " ", 0])
+    # Of billionths 0 is an amount like any other, and what "scale" does.
+    nothing = ["", " "] if path[-1] == "nanos" else ["", " ", 0]
+    new: Any = {} if isinstance(value, dict) else [] if isinstance(value, list) else rng.choice(nothing)
     at(doc, path[:-1])[path[-1]] = new
 
 
