@@ -1,6 +1,6 @@
-"""What `chipledger check-live --json` found, as a page, as Markdown on stdout, and as one issue for each source.
+"""What `chipledger check-live --json` found, as Markdown on stdout, and as one issue for each source.
 
-    python tools/live_status.py checks.json --page status.html [--issues]
+    python tools/live_status.py checks.json [--issues]
 
 With `--issues` and the program `gh`: a source that failed has one open issue, which is opened, or gets a comment where
 the error is another than its last one; the issue of a source that is well is closed. Texts of a provider stand in code
@@ -24,12 +24,9 @@ def main() -> None:
     """Read the checks, write what is wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", type=Path)
-    parser.add_argument("--page", type=Path)
     parser.add_argument("--issues", action="store_true")
     chosen = parser.parse_args()
     checks = json.loads(chosen.checks.read_text(encoding="utf-8"))["checks"]
-    if chosen.page:
-        chosen.page.write_text(page(checks), encoding="utf-8")
     print(markdown(checks))
     if chosen.issues:
         for line in issues(checks, gh):
@@ -95,17 +92,6 @@ def markdown(checks: Sequence[dict[str, Any]]) -> str:
     """Return a table in Markdown."""
     rows = [[" ".join(html.escape(cell).replace("|", "/").split()) for cell in cells(check)] for check in checks]
     return "\n".join(f"| {' | '.join(row)} |" for row in [HEADS, ["---"] * len(HEADS), *rows])
-
-
-def page(checks: Sequence[dict[str, Any]]) -> str:
-    """Return a page without anything from elsewhere."""
-    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells(check))}</tr>" for check in checks)
-    heads = "".join(f"<th>{head}</th>" for head in HEADS)
-    failed = sum(check["verdict"] == "failed" for check in checks)
-    return (
-        '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Live sources</title>'
-        f"<h1>{len(checks)} sources, {failed} failed</h1><table><tr>{heads}</tr>{rows}</table></html>\n"
-    )
 
 
 if __name__ == "__main__":

@@ -89,8 +89,10 @@ def check_live(read: Reader, *, names: tuple[str, ...], region: str, progress: P
     checks, archive = live.run(chosen, listed, region, progress)
     n_failed = sum(each.verdict == "failed" for each in checks)
     lines = [line for each in checks for line in each.lines()]
-    lines += [f"{len(checks)} sources, {n_failed} failed", *([f"bundles: {archive}"] if archive else [])]
-    value = {"checks": [asdict(each) for each in checks], "archive": str(archive) if archive else None}
+    status = chosen.data_dir / live.FOLDER / live.STATUS
+    lines += [f"{len(checks)} sources, {n_failed} failed", f"status page: {status}"]
+    lines += [f"bundles, to send: {archive}"] if archive else []
+    value = {"checks": [asdict(each) for each in checks], "archive": archive and str(archive), "page": str(status)}
     return Result(value, lines, is_failed=n_failed > 0)
 
 

@@ -128,8 +128,7 @@ class Collector:
     def sources(self, names: Iterable[str] = (), *, offline: bool = False) -> tuple[Source, ...]:
         """Return the named sources, or all that are enabled; offline only those of the archive in the package."""
         wanted = [source_named(name) for name in names] or [source for source in SOURCES if self.settings.is_on(source)]
-        fitting = [source for source in wanted if (source.name in ARCHIVES if offline else source.kind != "archive")]
-        return tuple(fitting)
+        return tuple(source for source in wanted if (source.name in ARCHIVES if offline else source.kind != "archive"))
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> Plan:
         """Return the scopes to fetch: those named, or all that each source lists.
@@ -145,7 +144,7 @@ class Collector:
                 with failing_alone(source.name, WHOLE_SOURCE):
                     planned += [(source, scope) for scope in chosen or source.scopes(self.context(source))]
             except CredentialsMissing as error:
-                reason = f"{error.message}. {error.hint}; docs/settings.md has the whole policy"
+                reason = f"{error.message}. {error.hint}; see docs/settings.md"
                 notes.append(f"{source.name} is left out ({source.title}): {reason}")
             except SourceError as error:
                 failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
@@ -172,8 +171,7 @@ class Collector:
         unknown = f" and {n_unknown} of unknown size" if n_unknown else ""
         return (
             f"AWS's public files: {len(found)} to read, {n_bytes / 1e6:,.0f} MB{unknown}, about {minutes} min at "
-            f"100 Mbit/s, for {', '.join(sorted({scope for scope, _ in found}))}. `--regions` chooses others, or all; "
-            "with credentials the same prices come through the API in a few MB"
+            f"100 Mbit/s, for {', '.join(sorted({scope for scope, _ in found}))}"
         )
 
     def fetch(self, source: Source, scope: str) -> tuple[ScopeFetch, ...]:

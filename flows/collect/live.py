@@ -3,15 +3,17 @@
 Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory: documents as
 received, and `bundle.json` with status, headers (without cookies), versions and what was read. It is a test: see
 tests/extract/test_bundles.py. The last well one is what the next is compared with; before there is any, the shape is
-that of the fixture, and prices are those of the published file.
+that of the fixture, and prices are those of the published file. `status.html` beside them is a page of the last
+check.
 """
 
 import json
 import platform
 import tarfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -28,7 +30,10 @@ from flows.collect.collector import Collector, LogState, check, utc_now
 from flows.collect.inspect_document import differences, known_shapes, shape_of
 from flows.config.settings import Settings
 from flows.shared import Progress, redact
-from flows.shared.output import as_json
+from flows.shared.output import as_json, echo
+from reports import files
+from reports.pages import frame
+from reports.templating import render
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
 from warehouse.schema.tables import IDENTITY
@@ -36,7 +41,7 @@ from warehouse.schema.tables import IDENTITY
 if TYPE_CHECKING:
     from extract.web.interface import Web
 
-FOLDER, MANIFEST = "captures", "bundle.json"
+FOLDER, MANIFEST, STATUS = "captures", "bundle.json", "status.html"
 MAX_MOVED = 2.0  # all prices together: beyond it is another unit or currency
 MAX_SHOWN = 12
 ENDINGS = {b"<": "html", b"{": "json", b"[": "json", b"\x1f": "gz"}
@@ -49,7 +54,7 @@ class Check:
     source: str
     scope: str = ""
     verdict: str = "well"
-    robots: str = "its own client"
+    robots: str = "not needed"
     answers: list[dict[str, Any]] = field(default_factory=list)
     n_bytes: int = 0
     seconds: float = 0.0
@@ -60,22 +65,35 @@ class Check:
     highest: str = ""
     against_known: str = "no price known before"
     error: str = ""
+    notes: list[str] = field(default_factory=list)
+    compared_with: str = "the fixture that it was written for"
     differences: list[str] = field(default_factory=list)
     bundle: str = ""
 
+    @property
+    def found(self) -> dict[str, str]:
+        """Return in words how it was answered, and what was read."""
+        prices = f", {self.lowest} to {self.highest} ({self.against_known})" if self.lowest else ""
+        return {
+            "robots.txt": self.robots,
+            "status": ", ".join(dict.fromkeys(str(answer["status"]) for answer in self.answers)) or "no answer",
+            "size": f"{self.n_bytes:,} bytes",
+            "time": f"{self.seconds:.1f} s",
+            "read": f"{self.rows} rows{prices}, {self.facts} facts, {self.refused} refused",
+        }
+
     def lines(self) -> list[str]:
         """Return the check as a person reads it: one line, the error, and what differs."""
-        status = ", ".join(dict.fromkeys(str(answer["status"]) for answer in self.answers)) or "no answer"
-        prices = f", {self.lowest} to {self.highest} ({self.against_known})" if self.rows else ""
-        read = f"{self.rows} rows{prices}, {self.facts} facts, {self.refused} refused"
-        found = f"robots.txt: {self.robots}; {status}; {self.n_bytes:,} bytes; {self.seconds:.1f} s; {read}"
+        found = f"robots.txt: {'; '.join(self.found.values())}"
         shown = self.differences[:MAX_SHOWN]
         more = len(self.differences) - len(shown)
         return [
             f"{self.verdict:8} {self.source:24} {'' if self.verdict == 'left out' else found}".rstrip(),
             *([f"    {self.error}"] if self.error else []),
-            *(f"    {line}" for line in shown),
-            *([f"    and {more} more, in {self.bundle}/{MANIFEST}"] if more > 0 else []),
+            *(f"    note: {note}" for note in self.notes),
+            *([f"    differs from {self.compared_with} (- gone, + new):"] if shown else []),
+            *(f"      {line}" for line in shown),
+            *([f"      and {more} more, in {self.bundle}/{MANIFEST}"] if more > 0 else []),
         ]
 
 
@@ -100,21 +118,31 @@ class Recorder:
 
 
 def run(
-    settings: Settings, sources: Iterable[Source], region: str, progress: Progress
+    settings: Settings, sources: Sequence[Source], region: str, progress: Progress
 ) -> tuple[list[Check], Path | None]:
     """Look at each source once, side by side; return what came of them, and the archive of all bundles, if any."""
     collector = Collector(settings, settings.landing(), LogState(), utc_now, progress)
     folder = settings.data_dir / FOLDER
+    if text := collector.announcement([(source, region) for source in sources if source.downloads]):
+        echo(text, err=True)
     with ThreadPoolExecutor(max_workers=settings.workers) as pool:
         checks = list(pool.map(lambda source: one(collector, source, region, folder), sources))
+    files.put(folder / STATUS, page(folder, checks))
     made = [Path(each.bundle) for each in checks if each.bundle]
     if not made:
         return checks, None
     archive = folder / f"bundles-{utc_now():%Y%m%dT%H%M%SZ}.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
-        for path in made:
+        for path in (folder / STATUS, *made):
             packed.add(path, arcname=str(path.relative_to(folder)))
     return checks, archive
+
+
+def page(folder: Path, checks: Iterable[Check]) -> str:
+    """Return a page of checks, those that failed first, each with a link to its bundle."""
+    order = ("failed", "changed", "well", "left out")
+    ordered = sorted(checks, key=lambda each: (order.index(each.verdict), each.source))
+    return render("live.html.j2", folder=str(folder), checks=ordered, order=order, at=utc_now(), **frame.alone())
 
 
 def one(collector: Collector, source: Source, region: str, folder: Path) -> Check:
@@ -125,7 +153,8 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
     ctx = replace(context, web=recorder)
     documents: tuple[Document, ...] = ()
     begun = time.monotonic()
-    last = _last_well(folder / source.name)
+    if last := _last_well(folder / source.name):
+        found.compared_with = "the last good answer"
     try:
         if source.polite:
             found.robots = context.web.verdict(str(ctx.settings.get("url") or source.url))  # type: ignore[attr-defined]  # it is a PoliteWeb
@@ -133,11 +162,12 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
             is_regional = source.provider == "AWS" and "regions" in source.settings
             scopes = (region,) if is_regional else source.scopes(ctx)
             found.scope = region if region in scopes else scopes[0]
-            documents = source.fetch(ctx, found.scope).documents
+            fetched = source.fetch(ctx, found.scope)
+            documents, found.notes = fetched.documents, list(map(redact.hide, fetched.notes))
             rows = _read(source, documents, found)
         _compare(found, rows, _rows_of(source, last) if last else _published(collector.settings, source.name))
     except CredentialsMissing as error:
-        found.verdict, found.error = "left out", redact.hide(str(error))
+        found.verdict, found.error = "left out", redact.hide(f"{error.message}. {error.hint}")
     except SourceError as error:
         found.verdict, found.error = "failed", redact.hide(str(error))
     found.seconds = round(time.monotonic() - begun, 1)
@@ -167,8 +197,8 @@ def _read(source: Source, documents: Iterable[Document], found: Check) -> pl.Dat
     found.refused = sum(len(each.rows) + len(each.refused) for each in parsed) - len(rows)
     if not found.rows and not found.facts and source.name not in MAY_BE_EMPTY:
         raise LayoutChanged("neither prices nor facts", source=source.name, field="rows", value=0)
-    prices = rows["unit_price"].sort()
-    found.lowest, found.highest = (plain(prices[at]) if found.rows else "" for at in (0, -1))
+    prices = rows.filter(pl.col("unit_price") > 0)["unit_price"].sort()  # 0 is the hour of what is paid upfront
+    found.lowest, found.highest = (plain(prices[at]) if len(prices) else "" for at in (0, -1))
     return rows
 
 
@@ -198,20 +228,16 @@ def _published(settings: Settings, source: str) -> pl.DataFrame | None:
     """Return the last prices of a source in the published file; None where there is none."""
     import duckdb
 
-    file = settings.data_dir / "prices.duckdb"
-    if not file.exists():
-        return None
     columns = ", ".join(f"o.{name}" for name in IDENTITY)
     query = f"""
         select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
         where h.valid_to is null and h.unit_price is not null and h.source = ?
     """
-    try:
-        with duckdb.connect(str(file), read_only=True) as con:
-            found = con.execute(query, [source]).pl()
-    except duckdb.Error:  # a file of another version
-        return None
-    return found if len(found) else None
+    file = settings.data_dir / "prices.duckdb"
+    with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
+        found = con.execute(query, [source]).pl()
+        return found if len(found) else None
+    return None
 
 
 # --- bundles
@@ -231,18 +257,6 @@ def _write(folder: Path, found: Check, documents: Iterable[Document], bodies: li
     content = asdict(found) | {"documents": kept, "files": names, "shape": lines, "versions": versions}
     (place / MANIFEST).write_text(redact.hide(as_json(content, indent=1)) + "\n", encoding="utf-8")
     return place
-
-
-def bundles(folder: Path) -> list[Path]:
-    """Return every bundle below a folder, oldest first."""
-    return sorted(path.parent for path in folder.glob(f"*/*/{MANIFEST}"))
-
-
-def read_bundle(source: Source, bundle: Path) -> Check:
-    """Read the documents of a bundle again; raise LayoutChanged where they cannot be read."""
-    found = Check(source=source.name)
-    _read(source, _documents(source, bundle), found)
-    return found
 
 
 def _manifest(bundle: Path) -> Mapping[str, Any]:
@@ -277,7 +291,11 @@ def _last_well(folder: Path) -> Path | None:
 
 
 def _rows_of(source: Source, bundle: Path) -> pl.DataFrame | None:
-    try:
-        return _read(source, _documents(source, bundle), Check(source=source.name))
-    except (ChipledgerError, OSError, ValueError, KeyError):
-        return None
+    with suppress(ChipledgerError, OSError, ValueError, KeyError):
+        return read_bundle(source, bundle, Check(source=source.name))
+    return None
+
+
+def read_bundle(source: Source, bundle: Path, found: Check) -> pl.DataFrame:
+    """Return the rows of a bundle, and count them; raise LayoutChanged where they cannot be read."""
+    return _read(source, _documents(source, bundle), found)

@@ -96,4 +96,9 @@ def answer(title: str, parts: Sequence[Part]) -> str:
 
     Each part is a heading, lines before its table, the table by column, and lines after it.
     """
-    return render("answer.html.j2", title=title, style=style(), policy=Markup(STRICTEST), parts=parts)  # noqa: S704
+    return render("answer.html.j2", title=title, parts=parts, **alone())
+
+
+def alone() -> dict[str, Markup]:
+    """Return what a page needs that belongs to no site."""
+    return {"style": style(), "policy": Markup(STRICTEST)}  # noqa: S704

@@ -3,6 +3,7 @@
 The bundle of a failed source, read again, fails in the same way: it is the test of the repair.
 """
 
+import gzip
 import json
 import re
 import tarfile
@@ -12,24 +13,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from neoclouds.case import cases
 from neoclouds.servers import FORBIDDEN, Site, keys, open_sites
+from price_maps import Pages
 from standin import aws, ec2, faults
+from standin.exchange import NOT_FOUND, Answer
+from standin.server import LoopbackServer
 
 import extract.web.http
 import extract.web.polite
 from extract import SOURCES, source_named
+from extract.aws import price_pages
 from flows.cli.main import main
 from flows.collect import live
 from flows.collect.inspect_document import differences, shape_of
-from flows.config.settings import Settings
 from warehouse.errors import LayoutChanged
 
 CASES = {case.source.name: case for case in cases()}
 AWS_LIVE = ("aws_price_list", "aws_savings_plans", "aws_spot", "aws_capacity_blocks", "aws_instance_types")
 RENAMED = [(name, case.renamed[name == "nebius"]) for name, case in CASES.items() if case.renamed]
 """Of each source one text (a column, a field, a heading) without which nothing may be read; of Nebius the second."""
+EUROS = (
+    b'<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" '
+    b'xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref"><gesmes:subject>Reference rates</gesmes:subject>'
+    b"<gesmes:Sender><gesmes:name>European Central Bank</gesmes:name></gesmes:Sender><Cube><Cube time='2026-11-20'>"
+    b"<Cube currency='USD' rate='1.1720'/><Cube currency='JPY' rate='180.50'/></Cube></Cube></gesmes:Envelope>"
+)
 TRANSPORT = {
     "gone": (404, b"gone"), "forbidden": (403, b"no"), "broken": (500, b"oops"), "empty": b"", "no JSON": b"not json",
     "another page": b"<!DOCTYPE html><html><body>Sign in</body></html>", "no rows": b"{}", "a list of nothing": b"[]",
@@ -57,23 +67,30 @@ def sites(shared: Path) -> Iterator[dict[str, Site]]:
         yield found
 
 
-def settings(folder: Path, sites: dict[str, Site], **others: Any) -> Settings:
-    own = {name: site.settings for name, site in sites.items()}
-    return Settings(data_dir=folder, sources={**own, **others})
+def command(folder: Path, sites: dict[str, Site], *words: str, **others: Any) -> Result:
+    """Call the command with settings that lead to the sites."""
+    tables = {name: site.settings for name, site in sites.items()} | others
+    lines = [f'data_dir = "{folder}"']
+    for name, table in tables.items():
+        lines += [f"[sources.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+    file = folder / "chipledger.toml"
+    file.write_text("\n".join(lines))
+    return CliRunner().invoke(main, ["--settings", str(file), "check-live", *words])
 
 
 def check(folder: Path, sites: dict[str, Site], *names: str, **others: Any) -> dict[str, live.Check]:
-    """Check these sources, or all with a site."""
-    chosen = settings(folder, sites, **others)
-    sources = [source_named(name) for name in names or sites]
-    checks, _ = live.run(chosen, sources, "us-east-1", lambda message: None)
+    """Check these sources, or all with a site, by the command: its exit code is 1 if one failed, else 0."""
+    words = [word for name in names or sites for word in ("--source", name)]
+    shown = command(folder, sites, *words, "--json", **others)
+    checks = [live.Check(**each) for each in json.loads(shown.stdout)["checks"]]
+    assert shown.exit_code == any(each.verdict == "failed" for each in checks), shown.output
     return {each.source: each for each in checks}
 
 
 def bundle_fails(found: live.Check) -> bool:
     """Return whether a bundle, read again as the test of bundles does, is refused."""
     try:
-        live.read_bundle(source_named(found.source), Path(found.bundle))
+        live.read_bundle(source_named(found.source), Path(found.bundle), live.Check(source=found.source))
     except LayoutChanged:
         return True
     return False
@@ -88,9 +105,10 @@ def test_all_are_well_and_a_bundle_each_says_so(sites: dict[str, Site], tmp_path
         assert (each.robots, each.error) == ("allowed", "")
         assert each.rows > 0
         assert each.n_bytes > 100
-        again = live.read_bundle(source_named(name), Path(each.bundle))
+        again = live.Check(source=name)
+        live.read_bundle(source_named(name), Path(each.bundle), again)
         assert (again.rows, again.lowest, again.highest) == (each.rows, each.lowest, each.highest)
-    assert len(live.bundles(tmp_path / "captures")) == len(sites) == 24
+    assert len([*tmp_path.glob("captures/*/*/bundle.json")]) == len(sites) == 24
     assert (found["lambda"].rows, found["coreweave"].rows, found["hyperstack"].rows) == (28, 41, 30)
 
 
@@ -188,16 +206,54 @@ def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path) -> None:
     assert verdicts == ["failed", "failed", "left out"]
 
 
+def test_the_public_files_of_aws_and_the_reference_rates(
+    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Maps of prices, the page of Capacity Blocks, the feeds of spot, euros: well; then each harmed is named."""
+    data = shared / "data"
+    bodies = {
+        "/blocks": (data / "captures/aws/capacity_block_page_script_2026-04_layout.html").read_bytes(),
+        "/spot": gzip.decompress((data / "aws_samples/spot_js_prices_20210406.json.gz").read_bytes()),
+        "/advisor": gzip.decompress((data / "aws_samples/spot_advisor_data_20250628.json.gz").read_bytes()),
+        "/euro": EUROS,
+    }
+    files = LoopbackServer(lambda _method, path, *_: (_found(bodies.get(path)), lambda: None))
+    pages = Pages(data / "aws2/aws_us_east_1_commitments_20260924.csv")
+    for server in (files, pages.server):
+        server.start()
+    monkeypatch.setattr(price_pages, "ROOT", f"{pages.server.url}/")
+    monkeypatch.setitem(price_pages.SOURCE.__dict__, "url", pages.server.url)
+    where = {
+        "aws_capacity_block_rates": {"url": f"{files.url}/blocks"}, "ecb_rates": {"url": f"{files.url}/euro"},
+        "aws_spot_feed": {"prices_url": f"{files.url}/spot", "advisor_url": f"{files.url}/advisor"},
+    }  # fmt: skip
+    names = (*where, "aws_price_pages")
+
+    well = check(tmp_path, {}, *names, **where)
+    bodies |= {name: body.replace(b"e", b"x") for name, body in bodies.items()}
+    monkeypatch.setattr(pages, "content", lambda path: {"regions": {}} if "ondemand" in path else None)
+    harmed = check(tmp_path, {}, *names, **where)
+    for server in (files, pages.server):
+        server.stop()
+
+    assert {name: each.verdict for name, each in well.items()} == dict.fromkeys(names, "well"), well
+    assert {name: each.verdict for name, each in harmed.items()} == dict.fromkeys(names, "failed"), harmed
+    assert all(bundle_fails(each) for each in harmed.values() if each.bundle)
+    assert (well["aws_price_pages"].rows, well["ecb_rates"].facts) == (909, 2)
+    assert {*CASES, *AWS_LIVE, *names} == {each.name for each in SOURCES if each.kind == "live"} - {"gpuhunt"}
+
+
+def _found(body: bytes | None) -> Answer:
+    return NOT_FOUND if body is None else Answer(body=body)
+
+
 def test_the_command_prints_a_line_each_and_exits_with_one(sites: dict[str, Site], tmp_path: Path) -> None:
     """One source well and one not: one line each, an archive of the bundles, and no cookie in any."""
     sites["crusoe"].body = (sites["crusoe"].body or b"").replace(b"GPU", b"Xpu")
-    file = tmp_path / "chipledger.toml"
-    tables = [f'[sources.{name}]\nenabled = true\nurl = "{sites[name].url}"\n' for name in ("lambda", "crusoe")]
-    file.write_text(f'data_dir = "{tmp_path / "data"}"\n' + "".join(tables))
-    call = ["--settings", str(file), "check-live", "--source", "lambda", "--source", "crusoe"]
+    words = ["--source", "lambda", "--source", "crusoe"]
 
-    shown = CliRunner().invoke(main, call)
-    in_json = CliRunner().invoke(main, [*call, "--json"])
+    shown = command(tmp_path, sites, *words)
+    in_json = command(tmp_path, sites, *words, "--json")
 
     assert (shown.exit_code, in_json.exit_code) == (1, 1)
     lines = shown.stdout.splitlines()
@@ -209,7 +265,25 @@ def test_the_command_prints_a_line_each_and_exits_with_one(sites: dict[str, Site
     with tarfile.open(archive) as packed:
         names = packed.getnames()
     assert sum(name.endswith("bundle.json") for name in names) == 2
+    assert "status.html" in names
     assert "set-cookie" not in str(json.loads(in_json.stdout)).lower()
+    assert f"status page: {tmp_path}/captures/status.html" in lines
+
+
+def test_the_status_page_leads_to_the_bundles(sites: dict[str, Site], tmp_path: Path) -> None:
+    """What failed comes first; each link leads to a folder beside the page; texts of a provider are no HTML."""
+    sites["crusoe"].body = b"<!DOCTYPE html><html><h1>&lt;script&gt;alert(1)&lt;/script&gt;</h1></html>"
+    found = check(tmp_path, sites, "lambda", "crusoe")
+    file = tmp_path / "captures" / "status.html"
+
+    page = file.read_text(encoding="utf-8")
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", page)
+    assert rows == [("failed", "crusoe"), ("well", "lambda")]
+    links = re.findall(r'<a href="(.*?)">', page)
+    assert [str((file.parent / link).resolve()) for link in links] == [found["crusoe"].bundle, found["lambda"].bundle]
+    assert "1 failed, 1 well" in page
+    assert "alert(1)" in page
+    assert "<script" not in page
 
 
 def test_the_shapes_of_the_package_are_those_of_the_fixtures() -> None:
