@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +83,8 @@ def daily(
         chosen = chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     with steps.open_run(chosen, is_offline=offline, progress=log.info) as run:
-        planned = run.plan(run.collector.sources(known(sources or []), offline=offline), scopes or ())
-        fetch_all(run, planned)
+        run.fetch = partial(fetch_all, run)
+        run.collect(known(sources or []), scopes or (), offline=offline)
         summary = run.finish()
     for line in summary.lines():
         log.info("%s", without_secrets(line))

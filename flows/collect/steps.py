@@ -7,6 +7,7 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import duckdb
 
@@ -38,7 +39,8 @@ __all__ = ["Run", "open_run", "run", "utc_now"]
 class Run:
     """One run over one data directory; made by `open_run`, which holds the lock.
 
-    `collector` fetches, `publisher` publishes; what they give is landed and loaded here.
+    `collector` fetches (in threads, unless `fetch` is replaced), `publisher` publishes; what they give is landed and
+    loaded here.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Run:
         self.load()
         self.collector = Collector(settings, landing, LogState.read(con), clock, progress)
         self.publisher = Publisher(settings, con, clock, self.summary)
+        self.fetch = partial(self.collector.fetch_in_threads, land=self.land)
 
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> list[tuple[Source, str]]:
         """Return the scopes to fetch; a source whose scopes cannot be listed is recorded as failed."""
@@ -70,28 +73,31 @@ class Run:
         text = self.collector.announcement(planned)
         self.is_large = bool(text)
         if text:
-            echo(text, err=True)
+            more = (
+                "`--regions` chooses others, or all; with credentials the same prices come through the API in a few MB"
+            )
+            echo(f"{text}. {more}", err=True)
         return planned
 
     def collect(self, source_names: Iterable[str] = (), scopes: Iterable[str] = (), *, offline: bool = False) -> None:
-        """Fetch scopes in threads and land the results; a failure affects its scope only."""
+        """Fetch scopes by `fetch`, and land the results; a failure affects its scope only."""
         planned = self.plan(self.collector.sources(source_names, offline=offline), scopes)
         if self.is_large and self.lake is None and not (self.settings.data_dir / FILE_NAME).exists():
             # Nobody waits an hour for the first price: what comes without large files is published before them.
             small = [(source, scope) for source, scope in planned if source.downloads is None]
             planned = [each for each in planned if each not in small]
-            self.collector.fetch_in_threads(small, self.land)
+            self.fetch(small)
             self.load()
             if self.summary.fresh:
                 echo(f"first prices: {self.publisher.publish()}; AWS's public files come next", err=True)
-        self.collector.fetch_in_threads(planned, self.land)
+        self.fetch(planned)
 
     def land(self, result: FetchResult) -> None:
         """Store the documents of a fetch and write it to the journal; what was loaded before is left out."""
         at, run_id = self.started_at, self.summary.run_id
         if result.error is not None:
             message = redact.hide(str(result.error))
-            LOG.warning("%s", message)
+            LOG.info("%s", message)
             self.progress(f"{result.source} {result.scope}: failed")
             self.landing.record_failure(
                 source=result.source, scope=result.scope, observed_at=at, error=message, run_id=run_id, recorded_at=at

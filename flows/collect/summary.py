@@ -86,8 +86,12 @@ class Summary:
         if refused:
             yield f"{refused:,} row{'' if refused == 1 else 's'} refused: `chipledger quarantine list` says why"
             yield from self._held()
+        alike: dict[tuple[str, str], list[str]] = {}
         for result in self.failed:
-            yield f"no fresh prices: {result.source} {result.scope}: {result.error}"
+            error = (result.error or "").removeprefix(f"{result.source}: ").removeprefix(f"{result.scope}: ")
+            alike.setdefault((result.source, error), []).append(result.scope)
+        for (source, error), scopes in alike.items():
+            yield f"no fresh prices: {source} {', '.join(sorted(scopes))}: {error}"
         for note in self.notes[:20]:
             yield f"note: {note}"
         if len(self.notes) > 20:
@@ -195,8 +199,8 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
         if chip in rows:
             yield _line(_cells(rows[chip]))
     if move and move[2] is not None:
-        way = "rose" if move[2] > 0 else "fell"
-        yield f"Biggest list move in 90 days: {move[0]} {way} {abs(move[2]) * 100:.0f} % at {move[1]}."
+        way, percent = "rose" if move[2] > 0 else "fell", abs(move[2]) * 100
+        yield f"Biggest list move in 90 days: {move[0]} {way} {percent:.{0 if percent >= 1 else 2}f} % at {move[1]}."
     else:
         yield "No list price moved in 90 days."
 

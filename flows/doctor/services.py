@@ -90,11 +90,10 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
     from extract import ecb_rates
     from extract.aws import capacity_block_rates, places, price_pages, spot_feed
 
-    defaults = {ecb_rates.NAME: ecb_rates.URL, price_pages.NAME: price_pages.ROOT}
-    defaults |= {capacity_block_rates.SOURCE.name: capacity_block_rates.URL}
-    own: dict[str, str] = {}
-    if source.kind == "live" and ("url" in source.settings or source.name in defaults):
-        own = {"url": defaults.get(source.name, source.url)}
+    files = {ecb_rates.NAME: ecb_rates.URL, price_pages.NAME: price_pages.ROOT}
+    own = {"url": files.get(source.name, source.url)} if source.kind == "live" and source.polite else {}
+    if source.name == capacity_block_rates.SOURCE.name and "url" not in chosen:
+        own["file"] = capacity_block_rates.URL
     if source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
     elif "bulk_url" in source.settings and places.access(chosen, source=source.name) == "bulk":
@@ -294,13 +293,18 @@ def aws(settings: Settings) -> list[Row]:
     """Return access, permissions and quotas; AWS is called only where credentials are found."""
     from extract.aws import places
 
+    chosen = settings.source("aws_price_list")
     has_credentials = places.access({"access": "auto"}, source="aws_price_list") == "api"
-    if places.access(settings.source("aws_price_list"), source="aws_price_list") == "api":
-        access = ok("AWS prices", "through the Price List API, with the credentials found")
-    else:
+    rows = _permissions(has_credentials=has_credentials)
+    denied = [row["check"] for row in rows if f"{row['check']} {row['found']}".startswith("pricing:GetProducts denied")]
+    if places.access(chosen, source="aws_price_list") == "bulk":
         advice = "With credentials (pricing:GetProducts) the same prices come in fewer bytes"
         access = ok("AWS prices", "through the public bulk files, without credentials", advice)
-    return [access, *_permissions(has_credentials=has_credentials), *_quotas(settings, has_credentials=has_credentials)]
+    elif denied and chosen.get("access") != "api":
+        access = ok("AWS prices", f"through the public bulk files, as {denied[0]} is denied")
+    else:
+        access = ok("AWS prices", "through the Price List API, with the credentials found")
+    return [access, *rows, *_quotas(settings, has_credentials=has_credentials)]
 
 
 def _permissions(*, has_credentials: bool) -> list[Row]:
