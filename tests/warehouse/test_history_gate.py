@@ -64,6 +64,23 @@ def test_a_second_fetch_confirms_a_jump_after_twenty_hours(document: str) -> Non
         }
 
 
+@pytest.mark.parametrize(
+    ("chips", "price", "waits"),
+    [("2", "20.02", True), ("2", "5.01", True), ("2", "19.75", False), ("1", "20.02", False)],
+)
+def test_a_move_by_the_number_of_chips_waits_for_a_person(chips: str, price: str, waits: bool) -> None:
+    """Alone in its answer, a machine of two chips whose price doubles or halves may be one of a chip, or of a node."""
+    with memory() as con:
+        told(
+            con,
+            shown(0, "10.01", accelerator_count=chips),
+            *(shown(at, price, accelerator_count=chips) for at in (1, 2, 3)),
+        )
+
+        assert (p5(con)[-1][-1] == "10.01") == waits
+        assert all("its number of chips; waits for a person" in reason for _, _, reason in refused(con))
+
+
 def test_a_move_beyond_three_waits_for_a_person() -> None:
     """It is a mistake of unit or count as often as a price, and a mistake repeats itself."""
     with memory() as con:

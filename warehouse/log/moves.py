@@ -95,14 +95,20 @@ class _Span:
     low: float
     high: float
 
+    @property
+    def is_by_chips(self) -> bool:
+        """Return whether a price may have moved by its number of chips: one of a machine became one of a chip."""
+        chips = self.move.chips or 1
+        return chips > 1 and any(self.low <= by <= self.high for by in (chips, 1 / chips))
+
 
 def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int, n_several: int) -> dict[int, Doubt]:
     """Return which prices of one answer wait, by row: those that moved together, exchanged places, or moved far.
 
     `moves` are the prices that are not what they were, of `n_compared` that have one before them, `n_several` of which
     are of several chips. `rates` are US dollars per unit of currencies that a price could be in by mistake. A single
-    price waits beyond BOUNDS; inside them it passes, unless MIN_TOGETHER offers and
-    MIN_SHARE_AT_ONCE of all moved at once.
+    price waits beyond BOUNDS; inside them it passes, unless it moved by its own number of chips, or MIN_TOGETHER offers
+    and MIN_SHARE_AT_ONCE of all moved at once.
     """
     spans = [span for span in _spans(moves) if span.move.replaced or not span.low <= 1 <= span.high]
     large = [span for span in spans if span.move.replaced or abs(span.move.factor - 1) >= SMALL_MOVE]
@@ -111,16 +117,18 @@ def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int
     together = len({span.move.offer for span in large})
     at_once = together if together >= max(MIN_TOGETHER, MIN_SHARE_AT_ONCE * n_compared) else 0
     for span in spans:
-        doubt = single(span.move, at_once if span in left else 0)
+        doubt = _single(span, at_once if span in left else 0)
         if doubt is not None:
             found.setdefault(span.move.row, doubt)
     return found
 
 
-def single(move: Move, n_at_once: int = 0) -> Doubt | None:
+def _single(span: _Span, n_at_once: int) -> Doubt | None:
     """Return why a price waits for how far it moved, or as one of so many that moved at once; None: it passes."""
-    factor = move.factor
+    move, factor = span.move, span.move.factor
     text = f"{factor:.3g} times the last price, {plain(move.before)}"
+    if span.is_by_chips:
+        return Doubt(reason=f"{text}: its number of chips; {FOR_PERSON}", for_person=True, field=move.field)
     if not 1 / MAX_FACTOR <= factor <= MAX_FACTOR:
         return Doubt(reason=f"{text}; {FOR_PERSON}", for_person=True, field=move.field)
     if not BOUNDS[0] <= factor <= BOUNDS[1]:
@@ -189,12 +197,7 @@ def _swapped(spans: Iterable[_Span]) -> dict[int, Doubt]:
 
 def _own_counts(spans: Iterable[_Span], n_several: int) -> dict[int, Doubt]:
     """Return the prices that moved by their own number of chips: a price of a machine became one of a chip."""
-    own = [
-        span.move
-        for span in spans
-        if span.move.chips and span.move.chips > 1
-        if any(span.low <= by <= span.high for by in (span.move.chips, 1 / span.move.chips))
-    ]
+    own = [span.move for span in spans if span.is_by_chips]
     if len({move.offer for move in own}) < MIN_OWN_COUNTS or len(own) * 2 < n_several:
         return {}
     reason = f"{len(own)} of {max(n_several, len(own))} prices of several chips moved by their number of chips"
