@@ -33,6 +33,7 @@ Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str]]
 
 MORE = (
     ("latest.html", "Newest day", "index.html"),
+    ("providers.html", "Providers", "index.html"),
     ("evidence.html", "Evidence", "index.html"),
     ("archive.html", "Archive", "weekly/index.html"),
     ("tables.html", "Tables", "methods.html"),

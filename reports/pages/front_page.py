@@ -1,5 +1,7 @@
 """The front page, `index.html`: what each chip costs, each way to buy it; every price leads to its evidence.
 
+`providers.html`, of the same facts, has what each provider asks for them on demand.
+
 Picking and ranking happen in transform/sql/front_*.
 """
 
@@ -20,6 +22,9 @@ from reports.tables.table import Column, Number, Table, element, link, small, sp
 from reports.templating import render as rendered
 
 PLACE = "index.html"
+PROVIDERS = "providers.html"
+MIN_SELLERS = 3
+"""Providers other than AWS that must sell a chip for a column of the page of providers."""
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
@@ -34,7 +39,7 @@ class Front:
     """The front page's facts: times are naive and UTC.
 
     `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip,
-    `tokens` what tokens cost on it by kind of option, at the `point`.
+    `tokens` what tokens cost on it by kind of option, at the `point`; `sellers` what each other provider asks for it.
     `chip` is the first with a price at AWS and elsewhere, or any: the one that the headline, chart and bill speak of.
     """
 
@@ -49,6 +54,7 @@ class Front:
     bill: Row | None
     moves: Sequence[Row]
     lines: Sequence[Row]
+    sellers: Mapping[str, Mapping[str, Row]]
     trust: Row
     unseen: Row
 
@@ -59,7 +65,8 @@ class Front:
     @property
     def offers(self) -> list[int]:
         """Return the offers that the page shows."""
-        found = {row["offer_id"] for rows in self.tokens.values() for row in rows.values()} | {
+        others = [*self.tokens.values(), *self.sellers.values()]
+        found = {row["offer_id"] for rows in others for row in rows.values()} | {
             cell[name]
             for cells in self.cells.values()
             for cell in cells.values()
@@ -86,6 +93,7 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
             bill=next(iter(of_chips(con, "front_bill", [chip])), None),
             moves=ask(con, "front_move"),
             lines=of_chips(con, "front_line", [chip]),
+            sellers=by_chip(ask(con, "front_provider", chips=list(chips)), "service_provider_name"),
             trust=ask(con, "front_trust")[0],
             unseen=ask(con, "front_unseen")[0],
         )
@@ -167,6 +175,57 @@ def table(front: Front) -> Table:
             column("age,\ndays", lambda chip: _age(front.cells[chip])),
         ],
         note=wording.unseen(front.unseen, absent) if absent else "",
+    )
+
+
+def render_providers(front: Front) -> str:
+    """Return the page; the same facts give the same bytes."""
+    return frame(
+        "plain.html.j2",
+        title="Providers",
+        headline="What each provider asks for a chip on demand",
+        place=PROVIDERS,
+        build=(front.built_at, front.version),
+        parts=[guard.part("The table of providers", lambda: to_html(providers(front)))],
+    )
+
+
+def providers(front: Front) -> Table:
+    """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
+    chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
+    rows: dict[str, dict[str, Row]] = {}
+    for chip in chips:
+        own = front.cells[chip].get("aws_on_demand", {})
+        aws: dict[str, Row] = {"AWS": {**own, "is_ranked": True}} if own.get(PRICE) is not None else {}
+        for name, row in {**aws, **front.sellers[chip]}.items():
+            rows.setdefault(name, {})[chip] = row
+    kept = [name for name, cells in rows.items() if len(cells) > 1 or any(row["is_ranked"] for row in cells.values())]
+    places = wording.places_of(row[PRICE] for name in kept for row in rows[name].values())
+
+    def shown(row: Row | None) -> str:
+        if row is None:
+            return ""
+        number = price(row, places)
+        old = span(number, "no", title="too old to be ranked")
+        return (number if row["is_ranked"] else old) + small(wording.near(row["last_observed_at"], front.built_at))
+
+    def column(chip: str) -> Column:
+        unknown = f"whether it is {front.cells[chip]['aws_on_demand']['form_factor']} is not stated"
+        return Number(
+            chip,
+            lambda row: shown(row.get(chip)),
+            why=lambda row: unknown if row.get(chip, {}).get("is_form_unknown") else None,
+        )
+
+    return Table(
+        id="providers",
+        title=f"On demand at {wording.count(len(kept), 'provider')}",
+        subtitle="USD per chip-hour, the cheapest of each and when it was seen; grey: too old to rank",
+        rows=[
+            {"name": name, **rows[name]}
+            for name in sorted(kept, key=lambda name: (name != "AWS", -len(rows[name]), name))
+        ],
+        columns=[Column("Provider", lambda row: element("b", row["name"])), *map(column, chips)],
     )
 
 

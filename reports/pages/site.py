@@ -123,17 +123,17 @@ def write(
             *([(claims_page.PLACE, "Claims")] if has_claims else []),
         ]
 
-        def of_front() -> tuple[str, str]:
+        def of_front() -> tuple[str, str, str]:
             front = front_page.read(file, chips or front_page.CHIPS)
             offers = sorted({*front.offers, *(claims_page.offers(file) if has_claims else ())})
             evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
-            return evidence, front_page.render(front, trouble=trouble, links=links)
+            return evidence, front_page.render_providers(front), front_page.render(front, trouble=trouble, links=links)
 
-        ends = (evidence_page.PLACE, front_page.PLACE)
+        ends = {evidence_page.PLACE: "Evidence", front_page.PROVIDERS: "Providers", front_page.PLACE: "The front page"}
         made = guard.page(
             "The front page",
             of_front,
-            lambda error: (_instead("Evidence", ends[0], error), _instead("The front page", ends[1], error)),
+            lambda error: tuple(_instead(title, place, error) for place, title in ends.items()),
         )
         for place, text in zip(ends, made, strict=True):
             put(folder / place, text)

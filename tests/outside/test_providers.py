@@ -1,0 +1,93 @@
+"""The page of providers from the outside: each price again from the log, with plain sums, and what may not be there."""
+
+import html
+import re
+from collections import defaultdict
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+LISTED = """
+select o.service_provider_name, u.accelerator_name, u.form_factor, o.region_id,
+    p.unit_price::DOUBLE / u.accelerator_count as price, p.last_observed_at, o.offer_id, u.accelerator_count
+from core.sku_price as p join core.offer as o using (offer_id) join core.offer_unit as u using (offer_id)
+where p.valid_to is null and o.purchase_option = 'on_demand' and o.statistic = 'price'
+    and coalesce(o.pricing_unit, 'Hours') = 'Hours' and o.pricing_currency = 'USD'
+    and o.conditions is null and o.restriction is null
+"""
+CELL = re.compile(
+    r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'
+    r"(?:</span>)?<small>(?P<day>[^<]*)</small>(?P<mark><sup>)?|<td[^>]*>(?P<empty>)</td>"
+)
+DAYS_RANKED = timedelta(days=90)
+
+
+@pytest.fixture(scope="module")
+def page(offline_run: Path) -> str:
+    return (offline_run / "reports" / "providers.html").read_text(encoding="utf-8")
+
+
+def cells(page: str) -> dict[tuple[str, str], re.Match[str]]:
+    """Return the filled cells, by provider and chip."""
+    table = page.partition('id="providers"')[2]
+    heads = [html.unescape(re.sub("<[^>]*>", "", head)) for head in re.findall(r"<th[^>]*>(.*?)</th>",
+             table.partition("</thead>")[0], re.DOTALL)]  # fmt: skip
+    found = {}
+    for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table, re.DOTALL):
+        (name,) = re.findall(r"<b>(.*?)</b>", row)
+        matches = list(CELL.finditer(row))
+        assert len(matches) == len(heads) - 1, row
+        found |= {
+            (html.unescape(name), chip): each
+            for chip, each in zip(heads[1:], matches, strict=True)
+            if each["empty"] is None
+        }
+    return found
+
+
+def day_of(text: str, built: date) -> date:
+    """Return the day that a text without a year, or with one, means."""
+    words = text.replace("\N{NO-BREAK SPACE}", " ")
+    return datetime.strptime(words if re.search(r"\d{4}$", words) else f"{words} {built.year}", "%d %b %Y").date()  # noqa: DTZ007
+
+
+def test_four_clouds_and_others_stand_side_by_side(page: str) -> None:
+    """Each of the chips at several providers, and each cloud that the archive has of a chip."""
+    found = cells(page)
+    sellers = defaultdict(set)
+    for name, chip in found:
+        sellers[chip].add(name)
+
+    assert {"AWS", "Azure", "Google Cloud", "Oracle Cloud", "Hyperstack", "Verda"} <= sellers["H100"]
+    assert {"AWS", "Azure", "Oracle Cloud", "Nebius"} <= sellers["H200"]
+    assert {"AWS", "Oracle Cloud", "Lambda"} <= sellers["B200"]
+    assert {"Azure", "Oracle Cloud", "Hot Aisle"} <= sellers["MI300X"]
+
+
+def test_each_price_is_the_lowest_of_its_provider(page: str, offline_run: Path) -> None:
+    """Of the prices young enough, else of the last; of the form of AWS's machine, or one not stated, which says so."""
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        ((built,),) = con.execute("select built_at from meta.build").fetchall()
+        listed = con.execute(LISTED).fetchall()
+    found = cells(page)
+    assert len(found) > 30
+    forms = {
+        one[1]: one[2] for one in listed if ("AWS", one[1]) in found and str(one[6]) == found["AWS", one[1]]["offer"]
+    }
+    for (name, chip), cell in found.items():
+        offered = {one[6]: one for one in listed if one[0] == name and one[1] == chip}
+        own = offered[int(cell["offer"])]
+        assert f"{own[4]:.2f}" == cell["price"], (name, chip)
+        assert day_of(cell["day"], built) == own[5].date(), (name, chip)
+        assert (built - own[5] > DAYS_RANKED) == (cell["old"] is not None), (name, chip)
+        alike = [
+            one[4]
+            for one in offered.values()
+            if one[2] == own[2] and (built - one[5] <= DAYS_RANKED) == (not cell["old"])
+        ]
+        if name != "AWS":
+            assert cell["old"] or min(alike) == own[4], (name, chip)
+        is_marked = forms.get(chip) is not None and own[2] is None and chip not in ("B200", "B300")  # of one form
+        assert is_marked == (cell["mark"] is not None), (name, chip)
