@@ -21,6 +21,7 @@ MODELS = (
     accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table())),
     instance_types.MACHINE_FACTS,
     prepared.PURCHASE_TERMS,
+    prepared.REGIONS,
     *(
         each.MODEL
         for each in (

@@ -242,7 +242,9 @@ class DecisionSettings(Table):
     training_tokens: Positive | None = _unset("the load of training", 1000000000000)
     interactivity: Positive | None = _unset("tokens per second that one user must have", 30)
     providers: tuple[str, ...] = _set((), "the only providers to buy from; empty: all")
-    regions: tuple[str, ...] = _set((), "the only regions to buy in, as providers name them; empty: all")
+    regions: tuple[str, ...] = _set(
+        (), "the only regions to buy in, as providers name them, or countries (DE) and continents (Europe); empty: all"
+    )
     pattern: Literal["together", "level"] = _set("together", "nodes run all together, or at one level all the time")
     yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = _unset(
         "fall (-0.2) or rise of prices a year, in place of the history's", -0.2

@@ -45,7 +45,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
         return
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
-        _check(con, regions)
+        allowed = _resolved(con, regions)
         for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
         again = made_again()
@@ -58,7 +58,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
                 con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
         con.execute(
             f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",
-            {"regions": list(regions)},
+            {"regions": allowed},
         )
         formula.create_formulas(con)
         create_macros(con)
@@ -78,7 +78,7 @@ def made_again() -> set[str]:
 
 def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:
     """Return the regions of an answer, and how many current prices they leave out by region, those without one last."""
-    outside = rows(con, OUTSIDE.format("published."), {"regions": list(regions)}) if regions else []
+    outside = rows(con, OUTSIDE.format("published."), {"regions": _resolved(con, regions)}) if regions else []
     return {"allowed": list(regions), "left_out": outside}
 
 
@@ -95,10 +95,16 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 
 
-def _check(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> None:
+def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]:
+    """Return regions as providers name them; a country (DE) or a continent (Europe) stands for those of ref.region."""
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
-    for name in regions:
-        if name not in known:
-            hint = f"Known: {', '.join(known)}"
+    allowed: dict[str, None] = {}
+    for name in names:
+        lying = rows(con, "from published.ref.region where $name in (country, continent)", {"name": name})
+        places = [name] if name in known else [row["region_id"] for row in lying if row["region_id"] in known]
+        if not places:
+            hint = f"Known are countries (DE), continents (Europe), and: {', '.join(known)}"
             raise SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
+        allowed.update(dict.fromkeys(places))
+    return list(allowed)

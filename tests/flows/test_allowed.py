@@ -83,6 +83,17 @@ def test_what_was_left_out_is_said(file: Path) -> None:
         assert list(allowed.lines(allowed.as_dict(con, ()))) == []
 
 
+def test_a_country_or_a_continent_stands_for_its_regions(file: Path) -> None:
+    """Of AWS, Azure and Google; a region that no cloud of them has is in no country."""
+    for name in ("US", "North America"):
+        with allowed.opened(file, [name, EAST]) as con:
+            found = con.execute("select distinct region_id from int.accelerator_hour_price order by 1").fetchall()
+        assert found == [(EAST,), (HERE,)], name
+    with pytest.raises(SettingsError, match="no price is of this region") as error, allowed.opened(file, ["Africa"]):
+        pass
+    assert "Known are countries (DE), continents (Europe), and: " in str(error.value)
+
+
 def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
     """With those that are known: a slip of the pen must not leave out everything."""
     with pytest.raises(SettingsError, match="us-esat-1") as error, allowed.opened(file, ["us-esat-1"]):

@@ -48,6 +48,15 @@ PURCHASE_TERMS = Model(
     repeated="a second row for the same option and known_from",
 )
 """What each purchase option promises, one option a row; only the published file has this table."""
+REGIONS = Model(
+    file="region.csv",
+    key="region_id",
+    fields=fields_of_columns(table_named("ref.region").columns, table_named("ref.region").columns),
+    unique=("service_provider_name", "region_id"),
+    repeated="a second row for the same region",
+    rules=(Rule("country", "no ISO 3166-1 code of two letters", "regexp_like(country, '^[A-Z]{2}$')"),),
+)
+"""In which country and continent each region of a cloud lies."""
 
 
 def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
@@ -114,6 +123,7 @@ def made() -> "dict[str, pa.Table]":
         [tuple(row.values()) for row in PURCHASE_TERMS.read()],
         price_bands.read_table(),
         source_terms.read_table(),
+        [tuple(row.values()) for row in REGIONS.read()],
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )

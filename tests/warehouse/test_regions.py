@@ -1,0 +1,26 @@
+"""The table of regions: each one that a big cloud has prices of lies in a country."""
+
+from pathlib import Path
+
+import duckdb
+
+from warehouse.reference.prepared import REGIONS
+
+CLOUDS = ("AWS", "Azure", "Google Cloud")
+
+
+def test_every_region_with_a_price_has_a_country(offline_run: Path) -> None:
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        found = con.execute(
+            "select distinct service_provider_name, region_id from core.offer "
+            "where list_contains(?, service_provider_name) and region_id is not null",
+            [list(CLOUDS)],
+        ).fetchall()
+    assert {name for name, _ in found} == set(CLOUDS)
+    assert set(found) <= {(row["service_provider_name"], row["region_id"]) for row in REGIONS.read()}
+
+
+def test_a_country_lies_in_one_continent() -> None:
+    pairs = {(row["country"], row["continent"]) for row in REGIONS.read()}
+    assert len(pairs) == len({country for country, _ in pairs})
+    assert {country for country, continent in pairs if continent == "North America"} == {"CA", "MX", "US"}
