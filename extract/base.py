@@ -1,7 +1,7 @@
 """What a source is: a value with a name, its scopes, and two functions, `fetch` (I/O) and `parse` (pure)."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 from warehouse.reference.source_terms import terms_of
+from warehouse.schema.columns import columns
+from warehouse.schema.tables import FACT_TABLES, OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,6 +82,38 @@ class Parsed:
     unknown: tuple[str, ...] = ()
     facts: Mapping[str, "pl.DataFrame"] = field(default_factory=dict)
     refused: tuple[RefusedRow, ...] = ()
+
+
+def observation_frame(rows: Iterable[Mapping[str, object]]) -> "pl.DataFrame":
+    """Return observations as a frame with the columns of OBSERVATION."""
+    # Imported here: `chipledger --help` must not wait for polars.
+    import polars as pl
+
+    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
+    return pl.DataFrame([tuple(row.get(name) for name in OBSERVATION) for row in rows], schema=schema, orient="row")
+
+
+def fact_frame(table: str, rows: Iterable[Mapping[str, object]]) -> "pl.DataFrame":
+    """Return facts as a frame with the columns of their table, but those that the warehouse adds."""
+    import polars as pl
+
+    def type_of(name: str) -> pl.DataType:
+        kind, _, digits = columns()[name].type.rstrip(")").partition("(")
+        if kind == "DECIMAL":
+            precision, scale = digits.split(",")
+            return pl.Decimal(int(precision), int(scale))
+        return {
+            "VARCHAR": pl.String(),
+            "INTEGER": pl.Int32(),
+            "BIGINT": pl.Int64(),
+            "BOOLEAN": pl.Boolean(),
+            "TIMESTAMP": pl.Datetime("us"),
+        }[kind]
+
+    (found,) = (each for each in FACT_TABLES if each.name == table)
+    names = found.columns[: found.columns.index("source")]
+    values = [tuple(row.get(name) for name in names) for row in rows]
+    return pl.DataFrame(values, schema={name: type_of(name) for name in names}, orient="row")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,7 @@ from extract.aws import reading
 from extract.aws.client import BODY, PAGE_SIZE, UNAUTHORIZED, Call, Page, regions
 from extract.aws.places import names_in
 from extract.aws.reading import ULTRASERVER_PREFIX, Layout, plain_number
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, fact_frame
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import CredentialsMissing, SettingsError, SourceError
@@ -290,7 +290,7 @@ def parse(document: Document) -> Parsed:
     chosen = set(named.split(",")) if named is not None else {offer.id for offer in _first(offers)}
     priced = [offer for offer in offers if offer.id in chosen]
     ignored["later_start"] += sum(1 for offer in offers if rate(offer) is not None) - len(priced)
-    frame = reading.fact_frame("capacity_block_answer", _facts(offers, refusal, query, document))
+    frame = fact_frame("capacity_block_answer", _facts(offers, refusal, query, document))
     return reading.parsed(
         (_row(offer, query, document.scope) for offer in priced),
         sort=("availability_zone", "conditions"),

@@ -36,7 +36,7 @@ from xml.parsers import expat
 from extract.aws import reading
 from extract.aws.client import Call, regions
 from extract.aws.reading import Layout
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, fact_frame
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import SourceError
@@ -249,7 +249,7 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
                 **_device_values(devices[0] if len(devices) == 1 else {}),
             }
         )
-    frame = reading.fact_frame("instance_capability", rows).unique(maintain_order=True).sort("instance_type")
+    frame = fact_frame("instance_capability", rows).unique(maintain_order=True).sort("instance_type")
     return reading.parsed(ignored=ignored, unknown=unknown, facts={"instance_capability": frame})
 
 
@@ -319,7 +319,7 @@ def _zones(offerings: Sequence[Machine], scope: str, *, queried: bool) -> Parsed
                     "instance_type": name,
                 }
             )
-    frame = reading.fact_frame("instance_zone", rows).unique(maintain_order=True)
+    frame = fact_frame("instance_zone", rows).unique(maintain_order=True)
     facts = {"instance_zone": frame.sort(frame.columns, nulls_last=True)}
     return reading.parsed(ignored=ignored, unknown=unknown, facts=facts)
 

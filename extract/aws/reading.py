@@ -8,11 +8,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
-from extract.base import Parsed
+from extract.base import Parsed, observation_frame
 from extract.web import strict_json, strict_xml
 from warehouse.errors import LayoutChanged
-from warehouse.schema.columns import columns
-from warehouse.schema.tables import FACT_TABLES, OBSERVATION
+from warehouse.schema.tables import OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,24 +125,6 @@ def offer(instance_type: str, purchase_option: str, **others: object) -> dict[st
     } | others
 
 
-def fact_frame(table: str, rows: Iterable[Mapping[str, object]]) -> "pl.DataFrame":
-    """Return facts as a frame with the columns of their table, but those that the warehouse adds."""
-    import polars as pl
-
-    def type_of(name: str) -> pl.DataType:
-        kind, _, digits = columns()[name].type.rstrip(")").partition("(")
-        if kind == "DECIMAL":
-            precision, scale = digits.split(",")
-            return pl.Decimal(int(precision), int(scale))
-        plain = {"VARCHAR": pl.String(), "INTEGER": pl.Int32(), "BOOLEAN": pl.Boolean(), "TIMESTAMP": pl.Datetime("us")}
-        return plain[kind]
-
-    (found,) = (each for each in FACT_TABLES if each.name == table)
-    names = found.columns[: found.columns.index("source")]
-    values = [tuple(row.get(name) for name in names) for row in rows]
-    return pl.DataFrame(values, schema={name: type_of(name) for name in names}, orient="row")
-
-
 def parsed(
     rows: Iterable[Mapping[str, object]] = (),
     *,
@@ -153,13 +134,8 @@ def parsed(
     facts: "Mapping[str, pl.DataFrame] | None" = None,
 ) -> Parsed:
     """Return what a document says: its observations in the order of some columns, the rest in that of their names."""
-    # Imported here: `chipledger --help` must not wait for polars.
-    import polars as pl
-
-    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    values = [tuple(row.get(name) for name in OBSERVATION) for row in rows]
     return Parsed(
-        rows=pl.DataFrame(values, schema=schema, orient="row").sort(sort, nulls_last=True),
+        rows=observation_frame(rows).sort(sort, nulls_last=True),
         ignored={name: count for name, count in sorted((ignored or {}).items()) if count},
         unknown=tuple(sorted(unknown)),
         facts=facts or {},

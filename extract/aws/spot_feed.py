@@ -28,7 +28,7 @@ from typing import Any
 
 from extract.aws import places, reading
 from extract.aws.reading import Layout, plain_number
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, fact_frame
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -164,7 +164,7 @@ def _advice(content: dict[str, Any]) -> Parsed:
         raise LAYOUT.refusal(f"another layout: {error!r}", "spot_advisor") from error
     if not facts:
         raise LAYOUT.refusal("no advice on any accelerator", dict(ignored))
-    frame = reading.fact_frame("spot_advice", facts).sort("region_id", "instance_type")
+    frame = fact_frame("spot_advice", facts).sort("region_id", "instance_type")
     return reading.parsed(ignored=ignored, unknown=unknown, facts={"spot_advice": frame})
 
 

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -138,6 +139,14 @@ class Fields:
         if not re.fullmatch(form, value := self.text(name)):
             raise self.wrong(name, f"expected {expected}")
         return value
+
+    def moment(self, name: str) -> datetime:
+        """Return a time in UTC, as 2026-05-01T00:00:00Z or with digits of a second."""
+        text = self.matching(name, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", "a time in UTC")
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC)
+        except ValueError as error:
+            raise self.wrong(name, "expected a time in UTC") from error
 
     def flag(self, name: str) -> bool:
         """Return true or false."""

@@ -23,7 +23,6 @@ Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regi
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -32,7 +31,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
 from extract.neoclouds.fetching import chosen, numbered_pages, web_source
-from extract.neoclouds.offers import Empty, Found, Offer, Unknown, each, offer, plain
+from extract.neoclouds.offers import Empty, Found, Offer, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.reference.cloud_machines import CloudMachine, known
@@ -113,17 +112,9 @@ def _key(item: Fields) -> tuple[str, ...] | None:
 
 def _begins(item: Fields, document: Document) -> bool:
     """Return whether a price holds when it was fetched."""
-    start = _moment(item, "effectiveStartDate")
-    end = _moment(item, "effectiveEndDate") if "effectiveEndDate" in item and item.has("effectiveEndDate") else None
+    start = item.moment("effectiveStartDate")
+    end = item.moment("effectiveEndDate") if "effectiveEndDate" in item and item.has("effectiveEndDate") else None
     return start <= document.fetched_at and (end is None or end > document.fetched_at)
-
-
-def _moment(item: Fields, name: str) -> datetime:
-    text = item.matching(name, r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "a time in UTC")
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except ValueError as error:
-        raise item.wrong(name, "expected a time in UTC") from error
 
 
 def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> Iterator[Found]:
@@ -157,7 +148,10 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
     price = item.number("retailPrice")
     if item.number("unitPrice") != price:
         raise item.form_changed("unitPrice", "expected the retail price")
-    yield from _prices(item, machine, price)
+    for found in _prices(item, machine, price):
+        yield found
+        if isinstance(found, Offer):
+            yield detail(found, item.moment("effectiveStartDate"))
 
 
 def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:

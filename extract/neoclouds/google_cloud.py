@@ -23,15 +23,16 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed
 from extract.neoclouds.fetching import is_refused_key, no_key, numbered_pages, web_source
-from extract.neoclouds.offers import TEN_DECIMALS, Found, Priced, Unknown, each, offer
+from extract.neoclouds.offers import TEN_DECIMALS, Found, Offer, Priced, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SourceError
@@ -81,7 +82,18 @@ USAGE_TYPES = {"spot": ("Preemptible", "OnDemand"), "commitment": ("Commit1Yr", 
 """Of options whose usageType may be another than OnDemand."""
 TIERS = ("flex-start", "calendar mode")
 
-Prices = dict[tuple[str, str], dict[tuple[str, str], set[Decimal]]]
+
+class Rate(NamedTuple):
+    """The price of a part an hour, in USD, and since when it holds."""
+
+    price: Decimal
+    effective_at: datetime | None
+
+
+Part = tuple[str, Decimal, Rate]
+"""A part of a machine, and how many of its unit: cores, GiB, accelerators or GB of local SSD."""
+
+Prices = dict[tuple[str, str], dict[tuple[str, str], dict[Decimal, Rate]]]
 """By region and option: the prices of each part."""
 
 
@@ -113,7 +125,7 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each machine under each option in each region where all of its parts have one."""
-    prices: Prices = defaultdict(lambda: defaultdict(set))
+    prices: Prices = defaultdict(lambda: defaultdict(dict))
     for page in answers.pages(document):
         yield from each(page.objects("skus"), lambda sku: _sku(sku, prices))
     for (region, option), parts in sorted(prices.items()):
@@ -121,9 +133,14 @@ def read(document: Document) -> Iterator[Found]:
             if len(found) > 1:
                 yield Unknown(f"two prices of {' '.join(name)}, {option}, in {region}")
         for machine in machines(PROVIDER).values():
-            total = _sum(machine, parts)
-            if total is not None:
-                yield _offer(machine, region, option, total)
+            made_of = _parts(machine, parts)
+            if made_of is not None:
+                priced = _offer(machine, region, option, _sum(made_of))
+                yield priced
+                if isinstance(priced, Offer):
+                    since = max((moment for _, _, one in made_of if (moment := one.effective_at)), default=None)
+                    words = (f"{plain(number)} {name} x {plain(one.price)}" for name, number, one in made_of)
+                    yield detail(priced, since, " + ".join(words))
 
 
 def _sku(sku: Fields, prices: Prices) -> Iterator[Found]:
@@ -151,9 +168,9 @@ def _sku(sku: Fields, prices: Prices) -> Iterator[Found]:
     if not regions:
         yield "a price without a region"
         return
-    price = _price(sku, PARTS[item])
+    rate = _rate(sku, PARTS[item])
     for region in regions:
-        prices[region, f"{option} {years}" if years else option][PARTS[item]].add(price)
+        prices[region, f"{option} {years}" if years else option][PARTS[item]][rate.price] = rate
     yield Priced()
 
 
@@ -165,8 +182,8 @@ def _described(description: str) -> tuple[str, str, str]:
     return "", description, ""
 
 
-def _price(sku: Fields, part: tuple[str, str]) -> Decimal:
-    """Return the price of a part an hour, in USD; that of storage is divided by the hours of a month."""
+def _rate(sku: Fields, part: tuple[str, str]) -> Rate:
+    """Return the price of a part an hour; that of storage is divided by the hours of a month."""
     infos = sku.objects("pricingInfo")
     if len(infos) != 1:
         raise sku.wrong("pricingInfo", "expected one price")
@@ -185,11 +202,12 @@ def _price(sku: Fields, part: tuple[str, str]) -> Decimal:
     amount = price.in_text("units") + nanos / 10**9
     if not amount:
         raise price.wrong("units", "a price of zero")
-    return amount / HOURS_PER_MONTH if part[1] == "ssd" else amount
+    since = infos[0].readable(infos[0].moment, "effectiveTime") if "effectiveTime" in infos[0] else None
+    return Rate(amount / HOURS_PER_MONTH if part[1] == "ssd" else amount, since)
 
 
-def _sum(machine: CloudMachine, parts: dict[tuple[str, str], set[Decimal]]) -> Decimal | None:
-    """Return the price of a machine; None where a part has no price, or two, or where it is not known what it has."""
+def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rate]]) -> list[Part] | None:
+    """Return what a machine is made of; None where a part has no price, or two, or one is not known."""
     host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
     wanted = [(accelerator, "gpu", machine.accelerator_count)]
     if machine.accelerator_count % 1:
@@ -199,13 +217,17 @@ def _sum(machine: CloudMachine, parts: dict[tuple[str, str], set[Decimal]]) -> D
             return None
         wanted += [(host, "core", Decimal(machine.vcpus)), (host, "ram", machine.host_memory_gib)]
         wanted += [("local SSD", "ssd", Decimal(machine.local_ssd_gb))] if machine.local_ssd_gb else []
-    total = Decimal(0)
+    made_of = []
     for whose, part, quantity in wanted:
-        found = parts.get((whose, part), set())
+        found = parts.get((whose, part), {})
         if len(found) != 1:
             return None
-        total += quantity * next(iter(found))
-    return total.quantize(TEN_DECIMALS)
+        made_of.append((f"{whose} {part}", quantity, next(iter(found.values()))))
+    return made_of
+
+
+def _sum(made_of: list[Part]) -> Decimal:
+    return sum((quantity * rate.price for _, quantity, rate in made_of), Decimal(0)).quantize(TEN_DECIMALS)
 
 
 def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> Found:

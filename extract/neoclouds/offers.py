@@ -6,18 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from extract.base import Parsed
+from extract.base import Parsed, fact_frame, observation_frame
 from extract.neoclouds.answers import Fields, FormChanged, errors_of, form_changed, refusal
 from extract.neoclouds.pages import text_of
 from warehouse.documents import Document, RefusedRow
 from warehouse.errors import LayoutChanged
-from warehouse.schema.tables import FACT_TABLES, OBSERVATION
-
-if TYPE_CHECKING:
-    import polars as pl
+from warehouse.schema.tables import OBSERVATION
 
 Row = TypeVar("Row")
 
@@ -101,6 +99,14 @@ class Stock(dict[str, object]):
     """One row of core.availability, by its columns up to `source`."""
 
 
+class Detail(dict[str, object]):
+    """One row of core.price_detail, by its columns up to `source`."""
+
+
+FACTS: Mapping[type, str] = {Stock: "availability", Detail: "price_detail"}
+"""In which table each kind of fact stands."""
+
+
 class Unknown(str):
     """The name of what a document shows and its source has no rule for."""
 
@@ -120,7 +126,7 @@ class Unread(RefusedRow):
     """A row that could not be read."""
 
 
-Found = Offer | Stock | Unknown | Empty | Priced | Unread | str
+Found = Offer | Stock | Detail | Unknown | Empty | Priced | Unread | str
 """What a source yields; a plain text is the reason for something that has no price, and is counted."""
 
 
@@ -202,8 +208,16 @@ def offer(
 
 def stock(label: str, *, option: str = "on_demand", count: int | Decimal | None = None, **others: object) -> Stock:
     """Return what is available of an offer: `others` are columns such as stock_status, n_machines, n_accelerators."""
-    fields = {"accelerator_label": " ".join(label.split()), "accelerator_count": count, "purchase_option": option}
+    chips = None if count is None else Decimal(count)
+    fields = {"accelerator_label": " ".join(label.split()), "accelerator_count": chips, "purchase_option": option}
     return Stock(fields | others)
+
+
+def detail(found: Offer, effective_at: datetime | None, price_parts: str | None = None) -> Detail:
+    """Return what a provider says of a price beside it: since when it holds (UTC), and of which parts it is the sum."""
+    names = ("instance_type", "region_id", "purchase_option", "commitment_term_hours", "tier")
+    moment = None if effective_at is None else effective_at.astimezone(UTC).replace(tzinfo=None)
+    return Detail({name: found.get(name) for name in names} | {"effective_at": moment, "price_parts": price_parts})
 
 
 def plain(number: Decimal) -> str:
@@ -284,16 +298,14 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
     or one of a market, whose quantiles are of all rows; and where there is no price, and `found` has no Empty: every
     source here always had one.
     """
-    import polars as pl
-
-    groups: dict[type, dict[object, Mapping[str, object]]] = {Offer: {}, Stock: {}}
+    groups: dict[type, dict[object, Mapping[str, object]]] = {kind: {} for kind in (Offer, *FACTS)}
     ignored: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     unread: list[Unread] = []
     n_priced = 0
     may_be_empty = False
     for one in found:
-        if isinstance(one, Offer | Stock):
+        if isinstance(one, Offer | Stock | Detail):
             group = groups[type(one)]
             key = tuple(sorted((name, str(value)) for name, value in one.items()))
             ignored[DUPLICATE] += isinstance(one, Offer) and key in group
@@ -315,23 +327,6 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
         raise refusal(message, unread[0].field, unread[0].value)
     if not groups[Offer] and not may_be_empty:
         raise refusal("expected prices, found none", "prices", 0)
-    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    rows = [tuple(row.get(name) for name in OBSERVATION) for row in groups[Offer].values()]
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    facts = _facts(groups[Stock].values())
+    facts = {name: fact_frame(name, groups[kind].values()) for kind, name in FACTS.items() if groups[kind]}
+    frame = observation_frame(groups[Offer].values())
     return Parsed(rows=frame, ignored=+ignored, unknown=tuple(unknown), facts=facts, refused=tuple(unread))
-
-
-def _facts(rows: Iterable[Mapping[str, object]]) -> "dict[str, pl.DataFrame]":
-    import polars as pl
-
-    (table,) = (table for table in FACT_TABLES if table.name == "availability")
-    schema: dict[str, pl.DataType | type[pl.DataType]] = dict.fromkeys(
-        table.columns[: table.columns.index("source")], pl.String
-    )
-    schema |= {"accelerator_count": pl.Decimal(10, 4), "n_machines": pl.Int64, "n_accelerators": pl.Int64}
-    found = [{name: row.get(name) for name in schema} for row in rows]
-    for row in found:
-        count = row["accelerator_count"]
-        row["accelerator_count"] = None if count is None else Decimal(str(count))
-    return {"availability": pl.DataFrame(found, schema=schema)} if found else {}

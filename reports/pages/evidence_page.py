@@ -72,11 +72,16 @@ def _stated(row: Row) -> str:
     if row["upfront_price"]:
         amounts.append(f"upfront {row['upfront_price']:f}")
     count = f"{row['accelerator_count']:f}".rstrip("0").rstrip(".") if row["accelerator_count"] is not None else "?"
-    return f"{' + '.join(amounts)} {row['pricing_currency'] or ''}" + small(f"for {count} chips")
+    return f"{' + '.join(amounts)} {row['pricing_currency'] or ''}" + small(
+        wording.listed(f"for {count} chips", row["price_parts"], by=" = ")
+    )
 
 
 def _seen(row: Row) -> str:
-    return wording.date(row["last_observed_at"]) + small(f"since {wording.date(row['valid_from'])}")
+    stated = f"stated to hold since {wording.date(row['effective_at'])}" if row["effective_at"] else None
+    return wording.date(row["last_observed_at"]) + small(
+        wording.listed(f"since {wording.date(row['valid_from'])}", stated)
+    )
 
 
 def _source(row: Row) -> str:

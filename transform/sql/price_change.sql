@@ -6,6 +6,7 @@
 -- withdrawn, seen at last_observed_before_at; after is the price that holds at that moment now, NULL where none does;
 -- observed_at is when it was withdrawn. A price that stands as it did, as in a file that
 -- replaces another one, is none; so is one that was not in the history, as a better source was then confirmed.
+-- effective_at is the provider's own date of the price (core.price_detail), where it lies in the change's window.
 with withdrawn as (
     select distinct
         e.offer_id,
@@ -80,6 +81,29 @@ change as (
     where
         (w.unit_price is distinct from h.unit_price)
         or (w.upfront_price is distinct from h.upfront_price)
+),
+
+stated as (
+    select
+        e.offer_id,
+        e.observed_at,
+        max(d.effective_at) as effective_at
+    from core.price_detail as d
+    inner join core.offer as o
+        on
+            d.service_provider_name = o.service_provider_name
+            and d.purchase_option = o.purchase_option
+            and d.instance_type is not distinct from o.instance_type
+            and d.region_id is not distinct from o.region_id
+            and d.commitment_term_hours is not distinct from o.commitment_term_hours
+            and d.tier is not distinct from o.tier
+    inner join change as e
+        on
+            o.offer_id = e.offer_id
+            and d.source = e.source
+            and d.effective_at > e.last_observed_before_at
+            and d.effective_at <= e.observed_at
+    group by e.offer_id, e.observed_at
 )
 
 select
@@ -103,7 +127,7 @@ select
     e.effective_hourly_price_before,
     e.effective_hourly_price_after,
     e.effective_hourly_price_after / e.effective_hourly_price_before - 1 as change_ratio,
-    null::TIMESTAMP as effective_at,
+    s.effective_at,
     e.last_observed_before_at,
     e.observed_at,
     e.change_kind,
@@ -117,6 +141,7 @@ select
 from change as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
+left join stated as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
 left join int.repricing as r
     on
         e.source = r.source
