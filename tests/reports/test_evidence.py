@@ -1,4 +1,4 @@
-"""What a provider says beside a price, since when it holds and of which parts it is the sum, on the page of evidence."""
+"""What a provider says beside a price: since when it holds, and the parts it is the sum of; on the page of evidence."""
 
 import html
 import json

@@ -74,9 +74,9 @@ def test_the_log_says_the_same_after_the_migration(tmp_path: Path, seed: int, *,
         for table in ("scope_run", "sighting"):
             con.execute(f"alter table core.{table} drop column withdrawn_at")
     with db.open_build(log) as con:
-        # The first is filled anew from the package, the other is new.
+        # The first is filled anew from the package, the others are new.
         found = content.differing(before, content.tables(con, ("core",)))
-        assert found == ["core.instance_type", "core.withdrawal"]
+        assert found == ["core.instance_type", "core.price_detail", "core.withdrawal"]
         assert told(con) == known
         assert (known == loaded) is not retracted
         ((n_chains, n_others),) = con.execute(
