@@ -33,6 +33,7 @@ LOG = {
     "sighting": "observed_at",
     "quarantine": "observed_at",
     "availability": "observed_at",
+    "price_detail": "observed_at",
     "fx_rate": "observed_at",
     "withdrawal": "recorded_at",
 }
