@@ -16,7 +16,7 @@ Quirks:
 4. A Reserved price (standard) is of an hour beside the fee, and may be absent; that of a plan includes the fee.
 5. Rates of other software stand beside those without: `Pre Installed S/W` must be NA, the tenancy Shared.
 6. EC2 Instance plans are a file a family: read are those that begin with p and trn.
-7. A fetch is never complete.
+7. A fetch is never complete, and of the moment when its run began: the price list, read meanwhile, is the later word.
 """
 
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,8 @@ KINDS = {
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions that `places.own_regions` says."""
+    """Return the regions that `places.own_regions` says; the look at all of them begins here."""
+    ctx.memo.once(NAME, ctx.now)
     listed = [name for name in places.region_names() if not name.startswith(("cn-", "us-iso", "eu-iso", "eusc-"))]
     return places.own_regions(listed, ctx)
 
@@ -93,7 +94,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
         missing += found is None
         documents += [] if found is None else [found.document(NAME, scope, ctx.now())]
     notes = (f"{missing} files of terms and payments are not there",) if missing else ()
-    at = documents[0].fetched_at
+    at = ctx.memo.once(NAME, ctx.now)
     return ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, documents=tuple(documents), notes=notes)
 
 
