@@ -31,11 +31,16 @@ from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged,
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 from warehouse.reference.source_terms import terms_of
+from warehouse.schema.tables import IDENTITY
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from extract.web.interface import Web
 
 LOG = logging.getLogger(__name__)
+MAX_MOVED = 2.0
+"""All prices together: beyond it is another unit or currency."""
 MIN_ANNOUNCED_BYTES = 50_000_000
 BYTES_A_MINUTE = 60 * 100e6 / 8
 WHOLE_SOURCE = "all"
@@ -213,11 +218,28 @@ class Collector:
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
-            check=check,
+            check=partial(self._check, source),
             regions=self._own_regions(),
             memo=self._memo,
             progress=self.progress,
         )
+
+    def _check(self, source: Source, parsed: Parsed) -> None:
+        """Raise LayoutChanged where the gates would refuse what an address gives: another one may have the prices."""
+        compare(check(parsed), self.known_prices(source))
+
+    def known_prices(self, source: Source) -> "pl.DataFrame | None":
+        """Return the last prices of a source in the published file; None where there is none."""
+        columns = ", ".join(f"o.{name}" for name in IDENTITY)
+        sql = f"""
+            select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
+            where h.valid_to is null and h.unit_price is not null and h.source = ?
+        """
+        file = self.settings.data_dir / "prices.duckdb"
+        with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
+            found = con.execute(sql, [source.name]).pl()
+            return found if len(found) else None
+        return None
 
     def _own_regions(self) -> tuple[str, ...]:
         """Return the regions that the settings name for AWS's prices, else those that decisions are for."""
@@ -276,15 +298,32 @@ class Collector:
         )
 
 
-def check(parsed: Parsed) -> None:
-    """Raise LayoutChanged where the row gate refuses a fifth of the rows: another address may have the prices."""
+def check(parsed: Parsed) -> "pl.DataFrame":
+    """Return the rows that the row gate accepts; raise LayoutChanged where it refuses a fifth."""
     from warehouse.log.gates import row_gate
 
-    refusals = row_gate(parsed.rows)[1]
+    accepted, refusals = row_gate(parsed.rows)
     if refusals and len(refusals) * 5 >= len(parsed.rows):
         first = refusals[0]
         message = f"{len(refusals)} of {len(parsed.rows)} rows are refused, the first: {first.reason}"
         raise LayoutChanged(message, field=first.field, value=first.value)
+    return accepted
+
+
+def compare(rows: "pl.DataFrame", before: "pl.DataFrame | None") -> str:
+    """Return how prices stand to those known before, "" without any; raise LayoutChanged where a factor moved all."""
+    if before is None or not len(rows):
+        return ""
+    was = before.filter(before["unit_price"] > 0).select(*IDENTITY, was="unit_price")  # 0 is what is paid upfront
+    joined = rows.join(was, on=IDENTITY, nulls_equal=True)
+    ratios = (joined["unit_price"].cast(float) / joined["was"].cast(float)).to_list()
+    if not ratios:
+        return f"none of {len(before)} known prices is there"
+    n_moved, middle = sum(abs(ratio - 1) > 1e-9 for ratio in ratios), median(ratios)
+    against = f"{len(ratios)} of {len(before)} known, {n_moved} moved, their median x {middle:.3g}"
+    if not 1 / MAX_MOVED <= middle <= MAX_MOVED:
+        raise LayoutChanged(f"all prices moved together: {against}", field="unit_price", value=f"{middle:.3g}")
+    return against
 
 
 def _fetch_in_process(data_dir: Path, state: LogState, source: str, scope: str) -> tuple[ScopeFetch, ...]:

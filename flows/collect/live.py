@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -26,7 +25,7 @@ import polars as pl
 from extract.base import Source, failing_alone
 from extract.neoclouds.offers import plain
 from extract.web.interface import Response
-from flows.collect.collector import Collector, LogState, check, utc_now
+from flows.collect.collector import Collector, LogState, check, compare, utc_now
 from flows.collect.inspect_document import differences, known_shapes, shape_of
 from flows.config.settings import Settings
 from flows.shared import Progress, redact
@@ -36,13 +35,11 @@ from reports.pages import frame
 from reports.templating import render
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
-from warehouse.schema.tables import IDENTITY
 
 if TYPE_CHECKING:
     from extract.web.interface import Web
 
 FOLDER, MANIFEST, STATUS = "captures", "bundle.json", "status.html"
-MAX_MOVED = 2.0  # all prices together: beyond it is another unit or currency
 MAX_SHOWN = 12
 ENDINGS = {b"<": "html", b"{": "json", b"[": "json", b"\x1f": "gz"}
 
@@ -165,7 +162,8 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
             fetched = source.fetch(ctx, found.scope)
             documents, found.notes = fetched.documents, list(map(redact.hide, fetched.notes))
             rows = _read(source, documents, found)
-        _compare(found, rows, _rows_of(source, last) if last else _published(collector.settings, source.name))
+        before = _rows_of(source, last) if last else collector.known_prices(source)
+        found.against_known = compare(rows, before) or found.against_known
     except CredentialsMissing as error:
         found.verdict, found.error = "left out", redact.hide(f"{error.message}. {error.hint}")
     except SourceError as error:
@@ -177,22 +175,18 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
     found.answers += [{"url": each.url, "status": each.status} for each in documents if not recorder.answers]
     if bodies:
         lines = sorted({line for body in bodies for line in shape_of(body)})
-        before = _manifest(last)["shape"] if last else known_shapes().get(source.name, lines)
-        found.differences = differences(before, lines)
+        shape = _manifest(last)["shape"] if last else known_shapes().get(source.name, lines)
+        found.differences = differences(shape, lines)
         if found.differences and found.verdict == "well" and last:
             found.verdict = "changed"
         found.bundle = str(_write(folder, found, documents, bodies, lines))
     return found
 
 
-def _read(source: Source, documents: Iterable[Document], found: Check) -> pl.DataFrame:
+def _read(source: Source, documents: Sequence[Document], found: Check) -> pl.DataFrame:
     """Return the rows of the documents; raise LayoutChanged where the gates refuse too many, or nothing is there."""
-    from warehouse.log.gates import row_gate
-
-    parsed = [source.parse(document) for document in documents][: 1 if source.other_urls else None]
-    for each in parsed:
-        check(each)
-    rows = pl.concat([row_gate(each.rows)[0] for each in parsed], how="diagonal")
+    parsed = [source.parse(document) for document in documents[: 1 if source.other_urls else None]]
+    rows = pl.concat([check(each) for each in parsed], how="diagonal")
     found.rows, found.facts = len(rows), sum(len(frame) for each in parsed for frame in each.facts.values())
     found.refused = sum(len(each.rows) + len(each.refused) for each in parsed) - len(rows)
     if not found.rows and not found.facts and source.name not in MAY_BE_EMPTY:
@@ -203,41 +197,6 @@ def _read(source: Source, documents: Iterable[Document], found: Check) -> pl.Dat
 
 
 MAY_BE_EMPTY = ("aws_capacity_blocks", "aws_spot")  # of what a region may not sell
-
-
-def _compare(found: Check, rows: pl.DataFrame, before: pl.DataFrame | None) -> None:
-    """Say how the prices stand to those known; raise LayoutChanged where all of them moved by a factor."""
-    if before is None or not found.rows:
-        return
-    keys = [name for name in IDENTITY if name in before.columns and name in rows.columns]
-    old = before.select(*keys, pl.col("unit_price").cast(pl.Float64).alias("old"))
-    joined = rows.with_columns(pl.col("unit_price").cast(pl.Float64)).join(old, on=keys, nulls_equal=True)
-    ratios = (joined["unit_price"] / joined["old"]).to_list()
-    if not ratios:
-        found.against_known = f"none of {len(before)} known prices is there"
-        return
-    n_moved = sum(abs(ratio - 1) > 1e-9 for ratio in ratios)
-    middle = median(ratios)
-    found.against_known = f"{len(ratios)} of {len(before)} known, {n_moved} moved, their median x {middle:.3g}"
-    if not 1 / MAX_MOVED <= middle <= MAX_MOVED:
-        message = f"all prices moved together: {found.against_known}"
-        raise LayoutChanged(message, source=found.source, field="unit_price", value=f"{middle:.3g}")
-
-
-def _published(settings: Settings, source: str) -> pl.DataFrame | None:
-    """Return the last prices of a source in the published file; None where there is none."""
-    import duckdb
-
-    columns = ", ".join(f"o.{name}" for name in IDENTITY)
-    query = f"""
-        select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
-        where h.valid_to is null and h.unit_price is not null and h.source = ?
-    """
-    file = settings.data_dir / "prices.duckdb"
-    with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
-        found = con.execute(query, [source]).pl()
-        return found if len(found) else None
-    return None
 
 
 # --- bundles

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from neoclouds.case import cases
+from neoclouds.case import cases, document
 from neoclouds.servers import FORBIDDEN, Site, keys, open_sites
 from price_maps import Pages
 from standin import aws, ec2, faults
@@ -25,9 +25,13 @@ import extract.web.http
 import extract.web.polite
 from extract import SOURCES, source_named
 from extract.aws import price_pages
+from extract.web.interface import Response
 from flows.cli.main import main
 from flows.collect import live
+from flows.collect.collector import Collector, LogState, utc_now
+from flows.collect.collector import check as check_rows
 from flows.collect.inspect_document import differences, shape_of
+from flows.config.settings import Settings
 from warehouse.errors import LayoutChanged
 
 CASES = {case.source.name: case for case in cases()}
@@ -245,6 +249,44 @@ def test_the_public_files_of_aws_and_the_reference_rates(
 
 def _found(body: bytes | None) -> Answer:
     return NOT_FOUND if body is None else Answer(body=body)
+
+
+class Chain:
+    """A web that answers for Verda's addresses: the first with this body, the second as it should."""
+
+    def __init__(self, first: bytes) -> None:
+        verda = source_named("verda")
+        self.bodies = {verda.url: first, verda.other_urls[0]: CASES["verda"].body}
+
+    def verdict(self, url: str) -> str:
+        return "allowed"
+
+    def get(self, url: str, **_: Any) -> Response:
+        return Response(url=url, body=self.bodies[url], status=200, content_type="application/json")
+
+
+def times_8(body: bytes) -> bytes:
+    return re.sub(
+        rb'(per_hour|_price)": "?(\d+\.?\d*)"?', lambda found: b'%s": "%.4f"' % (found[1], float(found[2]) * 8), body
+    )
+
+
+@pytest.mark.parametrize("first", [b"<!DOCTYPE html><html></html>", b"{}", times_8(CASES["verda"].body)])
+def test_where_another_address_holds_a_source_is_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bytes
+) -> None:
+    """Where the first cannot be read, or all of its prices moved by a factor from those published; the note says so."""
+    chosen = Settings(data_dir=tmp_path)
+    collector = Collector(chosen, chosen.landing(), LogState(), utc_now, print, _polite=Chain(first))  # type: ignore[arg-type]
+    known = check_rows(source_named("verda").parse(document(source_named("verda"), CASES["verda"].body)))
+    monkeypatch.setattr(Collector, "known_prices", lambda self, source: known)
+
+    found = live.one(collector, source_named("verda"), "us-east-1", tmp_path / "captures")
+
+    assert (found.verdict, found.error) == ("well", "")
+    assert found.notes[0].startswith("read from https://api.datacrunch.io/v1/instance-types, as another address failed")
+    assert ", 0 moved, their median x 1" in found.against_known
+    live.read_bundle(source_named("verda"), Path(found.bundle), live.Check(source="verda"))
 
 
 def test_the_command_prints_a_line_each_and_exits_with_one(sites: dict[str, Site], tmp_path: Path) -> None:
