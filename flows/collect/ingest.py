@@ -225,7 +225,7 @@ def _parsed(
                 if name == "instance_capability":
                     notes += [f"{content['source']}: {each}" for each in disagreements(frame, read_table())]
                 facts.setdefault(name, []).append(frame.with_columns(document_sha256=pl.lit(document["sha256"])))
-            notes += [f"{content['source']} {content['scope']}: {text}" for text in parsed.unknown]
+            notes += [f"{content['source']} {content['scope']}: not known: {text}" for text in parsed.unknown]
     except ChipledgerError as error:
         return [_fetch(content, error=str(error))]
     except Exception as error:

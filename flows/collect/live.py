@@ -39,6 +39,7 @@ from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged,
 if TYPE_CHECKING:
     from extract.web.interface import Web
 
+VERDICTS = ("failed", "changed", "well", "left out")
 FOLDER, MANIFEST, STATUS = "captures", "bundle.json", "status.html"
 MAX_SHOWN = 12
 ENDINGS = {b"<": "html", b"{": "json", b"[": "json", b"\x1f": "gz"}
@@ -124,7 +125,9 @@ def run(
         echo(text, err=True)
     with ThreadPoolExecutor(max_workers=settings.workers) as pool:
         checks = list(pool.map(lambda source: one(collector, source, region, folder), sources))
-    files.put(folder / STATUS, page(folder, checks))
+    worst = sorted(checks, key=lambda each: (VERDICTS.index(each.verdict), each.source))
+    values = {"folder": str(folder), "checks": worst, "order": VERDICTS, "at": utc_now()}
+    files.put(folder / STATUS, render("live.html.j2", **values, **frame.alone()))
     made = [Path(each.bundle) for each in checks if each.bundle]
     if not made:
         return checks, None
@@ -133,13 +136,6 @@ def run(
         for path in (folder / STATUS, *made):
             packed.add(path, arcname=str(path.relative_to(folder)))
     return checks, archive
-
-
-def page(folder: Path, checks: Iterable[Check]) -> str:
-    """Return a page of checks, those that failed first, each with a link to its bundle."""
-    order = ("failed", "changed", "well", "left out")
-    ordered = sorted(checks, key=lambda each: (order.index(each.verdict), each.source))
-    return render("live.html.j2", folder=str(folder), checks=ordered, order=order, at=utc_now(), **frame.alone())
 
 
 def one(collector: Collector, source: Source, region: str, folder: Path) -> Check:
@@ -187,6 +183,9 @@ def _read(source: Source, documents: Sequence[Document], found: Check) -> pl.Dat
     """Return the rows of the documents; raise LayoutChanged where the gates refuse too many, or nothing is there."""
     parsed = [source.parse(document) for document in documents[: 1 if source.other_urls else None]]
     rows = pl.concat([check(each) for each in parsed], how="diagonal")
+    texts = [f"not known: {text}" for each in parsed for text in each.unknown]
+    texts += [f"row refused: {one.reason} ({one.field}: {one.value})" for each in parsed for one in each.refused]
+    found.notes += [redact.hide(text) for text in dict.fromkeys(texts)]
     found.rows, found.facts = len(rows), sum(len(frame) for each in parsed for frame in each.facts.values())
     found.refused = sum(len(each.rows) + len(each.refused) for each in parsed) - len(rows)
     if not found.rows and not found.facts and source.name not in MAY_BE_EMPTY:

@@ -129,6 +129,16 @@ def test_the_second_time_they_are_compared_with_the_first(sites: dict[str, Site]
     assert ", 0 moved, their median x 1" in found.against_known
 
 
+def test_an_odd_row_is_told_with_its_reason(sites: dict[str, Site], tmp_path: Path) -> None:
+    """The source is well; the row, its field and its value are named."""
+    sites["lambda"].body = (sites["lambda"].body or b"").replace(b"$4.29", b"Waitlist", 1)
+
+    (found,) = check(tmp_path, sites, "lambda").values()
+
+    assert (found.verdict, found.rows, found.refused) == ("well", 27, 1)
+    assert found.notes == ["row refused: neither a price nor a text for no price (PRICE/GPU/HR*: Waitlist)"]
+
+
 def test_prices_that_all_moved_by_a_factor_fail(sites: dict[str, Site], tmp_path: Path) -> None:
     """Cents for dollars can be read and are wrong."""
     check(tmp_path, sites, "lambda")
