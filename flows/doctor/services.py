@@ -296,7 +296,7 @@ def aws(settings: Settings) -> list[Row]:
     chosen = settings.source("aws_price_list")
     has_credentials = places.access({"access": "auto"}, source="aws_price_list") == "api"
     rows = _permissions(has_credentials=has_credentials)
-    denied = [row["check"] for row in rows if f"{row['check']} {row['found']}".startswith("pricing:GetProducts denied")]
+    denied = [row["check"] for row in rows if re.match("pricing:.* denied", f"{row['check']} {row['found']}")]
     if places.access(chosen, source="aws_price_list") == "bulk":
         advice = "With credentials (pricing:GetProducts) the same prices come in fewer bytes"
         access = ok("AWS prices", "through the public bulk files, without credentials", advice)

@@ -222,6 +222,22 @@ def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path) -> None:
     assert verdicts == ["failed", "failed", "left out"]
 
 
+def test_the_size_of_large_files_is_told_first(
+    standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the one region; nothing where they are small, or the API serves."""
+    where = {"aws_price_list": {"bulk_url": standin.url}}
+    words = ("--source", "aws_price_list")
+    standin.stated_bytes = 378_000_000
+    assert command(tmp_path, {}, *words, **where).stderr == ""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+
+    text = command(tmp_path, {}, *words, **where).stderr
+
+    assert text == "AWS's public files: 1 to read, 378 MB, about 1 min at 100 Mbit/s, for us-east-1\n"
+
+
 def test_the_public_files_of_aws_and_the_reference_rates(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,20 @@ def test_one_denied(standin: aws.StandIn, tmp_path: Path) -> None:
     assert set(rows.values()) == {("ok", "allowed", "")}
 
 
+@pytest.mark.parametrize("operation", ["GetProducts", "GetAttributeValues"])
+def test_where_prices_come_from_without_a_right(standin: aws.StandIn, tmp_path: Path, operation: str) -> None:
+    """A run reads the public files then, unless its setting is the API."""
+    standin.fault(f"api:{operation}", faults.ACCESS_DENIED)
+
+    def where(**chosen: str) -> object:
+        return services.aws(Settings(data_dir=tmp_path, sources={"aws_price_list": chosen}))[0]["found"]
+
+    assert where() == f"through the public bulk files, as pricing:{operation} is denied"
+    assert where(access="api") == "through the Price List API, with the credentials found"
+    standin.heal()
+    assert where() == "through the Price List API, with the credentials found"
+
+
 def test_what_is_not_known_is_not_denied(standin: aws.StandIn, tmp_path: Path) -> None:
     """An error that passes says nothing of the permission, and is not tried again."""
     standin.fault("api:GetProducts", faults.THROTTLED)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from looks import day
 from published import content, query
-from standin import aws, faults
+from standin import aws, ec2, faults
 from standin.catalogue import Edition, Product
 from standin.facts import CURRENT
 from toy_source import Toy, installed
@@ -422,6 +422,18 @@ def test_a_first_run_says_what_it_reads(
         in first
     )
     assert "public files" not in second
+
+
+@pytest.mark.usefixtures("quick", "least_marts")
+def test_regions_that_fail_alike_are_one_line(standin: aws.StandIn, tmp_path: Path) -> None:
+    """A right that is missing is told once for all regions, without the region in AWS's words."""
+    standin.fault("ec2:DescribeSpotPriceHistory", ec2.UNAUTHORIZED)
+
+    summary = steps.run(Settings(data_dir=tmp_path, sources=alone(aws_spot={})), clock=lambda: NOW)
+
+    (line,) = (line for line in summary.lines() if line.startswith("no fresh prices"))
+    assert line.startswith("no fresh prices: aws_spot us-east-1, us-east-2: An error occurred (UnauthorizedOperation)")
+    assert "operation (field" in line
 
 
 @pytest.mark.usefixtures("quick", "least_marts")

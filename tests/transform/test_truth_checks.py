@@ -1,5 +1,7 @@
 """Each truth check bites on a planted fault of its kind, holds where there is none, and is not made on nothing."""
 
+import csv
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -9,7 +11,7 @@ import doc_blocks
 import duckdb
 import polars as pl
 import pytest
-from looks import ParsedFetch, day, row
+from looks import ParsedFetch, Row, day, row
 from purchase import said, spot
 from truth_file import (
     MONTH_HOURS,
@@ -322,3 +324,34 @@ def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
     page = doc_blocks.script("docs_site").truth_rules()
     assert len(wanted) > 20
     assert [line for line in page.splitlines() if line.startswith("| `")] == wanted
+
+
+SHARES = {"no": ("No Upfront", 0), "partial": ("Partial Upfront", Decimal("0.5")), "all": ("All Upfront", 1)}
+"""Ways to pay by their short names in the table of June 2023, and what part is paid at the start."""
+
+
+def committed(line: dict[str, str], kind: str, years: int, short: str) -> Row:
+    """Return a price of the table, which has effective rates: of a Reserved one the hourly part and the fee."""
+    hours, rate = years * 8760, Decimal(line[f"{kind}_{years}y_{short}"])
+    payment, share = SHARES[short]
+    terms = {"commitment_term_hours": hours, "purchase_payment_model": payment}
+    if kind.startswith("sp_"):
+        plan = {"sp_compute": "Compute", "sp_ec2instance": "EC2Instance"}[kind]
+        columns: dict[str, object] = {"purchase_option": "savings_plan", "commitment_discount_type": plan}
+        return row(line["instance_type"], f"{rate:.10f}", **terms, **columns)
+    columns = {"offering_class": {"ri_std": "standard", "ri_conv": "convertible"}[kind]}
+    columns |= {"purchase_option": "reserved", "upfront_price": f"{rate * share * hours:.6f}"}
+    return row(line["instance_type"], f"{rate * (1 - share):.10f}", **terms, **columns)
+
+
+def test_aws_prices_plans_like_reservations(shared: Path, tmp_path: Path) -> None:
+    """All 636 pairs of June 2023 in Virginia, 53 types: Compute plans as convertible ones, EC2 Instance as standard."""
+    kinds = ("ri_std", "ri_conv", "sp_compute", "sp_ec2instance")
+    with (shared / "data/aws2/aws_us_east_1_commitments_202306.csv").open() as file:
+        rows = [
+            committed(line, *one) for line in csv.DictReader(file) for one in itertools.product(kinds, (1, 3), SHARES)
+        ]
+
+    (found,) = outcomes(published(tmp_path, [at(40, *rows, source="aws_price_list")]), "plan_like_reserved")
+
+    assert (found["result"], found["n_compared"], found["n_differing"]) == ("holds", 636, 0)
