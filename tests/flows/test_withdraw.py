@@ -93,8 +93,9 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
         "2026-01-04 00:00:00",
         "1.0000000000",
     ]
-    with pytest.raises(ChipledgerError, match="no fetch that counts is selected"):
+    with pytest.raises(ChipledgerError, match="no fetch that counts is selected") as error:
         withdraw(toy, 4, [1])
+    assert f"of {TOY}/one: 2026-01-04, 2026-01-01)" in str(error.value)
 
 
 HEAD = "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"

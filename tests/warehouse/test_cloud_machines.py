@@ -57,3 +57,23 @@ def test_shapes_of_oracle_are_those_of_another_catalogue(shared: Path) -> None:
     for row in rows:
         if row["accelerator"] in prices:
             assert float(row["usd_per_hour"]) == prices[row["accelerator"]] * int(row["count"])
+
+
+def test_machines_of_google_are_as_their_source_states(shared: Path) -> None:
+    """Cores, memory, chips and local SSD by machine, where both state them."""
+    text = (shared / "data" / "clouds" / "samples" / "gcp_machine_types_cyclenerd_gpu.txt").read_text(encoding="utf-8")
+    stated: dict[str, dict[str, Decimal]] = {}
+    for line in text.splitlines():
+        name, _, value = line.split("#")[0].strip().partition(":")
+        if name and not value:
+            stated[name] = {}
+        elif name:
+            stated[list(stated)[-1]][name] = Decimal(value.strip())
+    compared = 0
+    for name, one in machines("Google Cloud").items():
+        if found := stated.get(name):
+            chips = [value for part, value in found.items() if part not in ("cpu", "ram", "local-ssd")]
+            assert (found["cpu"], found["ram"], *chips) == (one.vcpus, one.host_memory_gib, one.accelerator_count), name
+            assert found.get("local-ssd", Decimal(0)) == (one.local_ssd_gb or 0), name
+            compared += 1
+    assert compared >= 20

@@ -89,12 +89,18 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
     ).fetchall()
     fetches = [Fetch(source=a, scope=b, observed_at=c, document_sha256=d, archived=bool(e)) for a, b, c, d, e in rows]
     if not fetches:
+        days = con.execute(
+            "select list(distinct observed_at::DATE::VARCHAR order by observed_at::DATE::VARCHAR desc)[:5] "
+            "from core.scope_run where status = 'ok' and concat(source, '/', scope) = ?",
+            [place],
+        ).fetchall()[0][0]
+        seen = f" (an import's is the day that it was imported on; of {place}: {', '.join(days)})" if days else ""
         raise ChipledgerError(
             "no fetch that counts is selected",
             source="withdraw",
             field="selection",
             value=selection,
-            hint="Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY; " + HINT,
+            hint=f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}",
         )
     if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
         raise ChipledgerError(
