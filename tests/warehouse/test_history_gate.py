@@ -1,14 +1,18 @@
 """The history gate: a live list price outside [0.5, 2] times its last value waits until it is confirmed or settled."""
 
+from collections.abc import Sequence
+
 import duckdb
 import pytest
 from looks import Row, day, history, look, memory, refused, row
 
+from warehouse.log import moves
 from warehouse.log.load import decide, load
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
 
 P5 = "p5.48xlarge"
+OTHER = {"service_provider_name": "Other", "accelerator_label": "NVIDIA H100 SXM", "accelerator_count": "1000"}
 OTHERS = [row("p4d.24xlarge", "21.96"), row("p3.2xlarge", "3.06"), row("g6.xlarge", "0.8048")]
 
 
@@ -261,3 +265,23 @@ def test_what_was_known_while_a_price_waited() -> None:
 
         assert [line[1:] for line in history(con, "2026-01-02 12:00") if line[0] == P5] == [(0, None, 0, "10.0")]
         assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]
+
+
+def test_thousands_of_moves_are_judged_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by a factor of its own: all wait, and the search for common factors ends after a hundred."""
+    passes = 0
+
+    def counted(spans: Sequence[object]) -> tuple[float, float]:
+        nonlocal passes
+        passes += 1
+        return common(spans)
+
+    common = moves.common
+    monkeypatch.setattr(moves, "common", counted)
+    many = range(2000)
+    with memory() as con:
+        told(con, look(0, *(row(f"m{n}", "1000.0000", **OTHER) for n in many)))
+        told(con, look(1, *(row(f"m{n}", f"{3100 + n * 0.9137:.4f}", **OTHER) for n in many)))
+
+        assert len(refused(con)) == 2000
+    assert 0 < passes <= moves.MAX_FACTORS

@@ -13,6 +13,9 @@ from decimal import Decimal
 MIN_TOGETHER = 4
 """Offers, or chips, that must have moved at once before it is no coincidence; fewer are judged one by one."""
 
+MAX_FACTORS = 100
+"""How many factors are looked for in one answer at most: of thousands of prices that moved, some do alike by chance."""
+
 MIN_SHARE_AT_ONCE = 0.4
 """Share of an answer's prices that must have moved by several factors at once: of a long list, a few always do."""
 
@@ -89,7 +92,7 @@ class Doubt:
     n_together: int = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Span:
     move: Move
     low: float
@@ -113,7 +116,7 @@ def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int
     spans = [span for span in _spans(moves) if span.move.replaced or not span.low <= 1 <= span.high]
     large = [span for span in spans if span.move.replaced or abs(span.move.factor - 1) >= SMALL_MOVE]
     found = _one_factor(large, n_compared, rates) | _own_counts(spans, n_several) | _swapped(spans) | _replaced(spans)
-    left = [span for span in large if span.move.row not in found]
+    left = {span for span in large if span.move.row not in found}
     together = len({span.move.offer for span in large})
     at_once = together if together >= max(MIN_TOGETHER, MIN_SHARE_AT_ONCE * n_compared) else 0
     for span in spans:
@@ -213,10 +216,11 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
     """
     found: dict[int, Doubt] = {}
     left = list(spans)
-    while len(left) >= MIN_TOGETHER:
+    fewest = max(MIN_TOGETHER, len(spans) / MAX_FACTORS)
+    while len(left) >= fewest:
         low, high = common(left)
-        members = [span for span in left if span.low <= low and high <= span.high]
-        if len({span.move.offer for span in members}) < MIN_TOGETHER:
+        members = {span for span in left if span.low <= low and high <= span.high}
+        if len({span.move.offer for span in members}) < fewest:
             break
         n_rows = len({span.move.row for span in members})
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
