@@ -22,9 +22,10 @@ from warehouse.reference.claim_text import Conditions
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
-SAME_POINT = columns("""
-model_name, task, scenario, benchmark, precision, input_length, output_length, decoding, interactivity,
-interactivity_statistic, evidence_grade, accelerator_count, accelerator_name, form_factor, purchase_option,
+POINT = "scenario, benchmark, precision, input_length, output_length, decoding, interactivity, interactivity_statistic"
+"""Columns of an operating point of one model; those at which most chips were measured come first."""
+SAME_POINT = columns(f"""
+model_name, task, {POINT}, evidence_grade, accelerator_count, accelerator_name, form_factor, purchase_option,
 commitment_class
 """)
 """What rows share of which a table for people shows the cheapest one."""
@@ -120,7 +121,8 @@ def serving(
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                "order by utilisation desc, cost_rank nulls last, age_days, offer_id, throughput_id, interactivity",
+                f"order by utilisation desc, count(distinct accelerator_name) over (partition by {POINT}) desc, {POINT}, "
+                "purchase_option, commitment_class, cost_rank nulls last, age_days, offer_id, throughput_id",
                 values | {"used": used},
                 field="cost",
             )
@@ -350,10 +352,7 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
     lengths = " / ".join("?" if each is None else f"{each:g}" for each in (row["input_length"], row["output_length"]))
     scenario = row["scenario"], row["precision"], f"lengths {lengths}", row["decoding"], row["benchmark"]
     median = row["all_in_output_usd_median"]
-    if row["reach"] == "unreachable":
-        median = "unreachable"
-    elif row["reach"] == "at most" and median is not None:
-        median = f"at most {output.rounded(median)}"
+    limits = {"unreachable": "unreachable", "at most": f"at most {output.rounded(median)}"}
     if "usd_per_month_at_load" in row:
         by_use = {f"USD/month at {used:.0%}": at[used]["usd_per_month_at_load"] for used in UTILISATIONS}
         by_use = {"chips paid": row["paid_accelerators"], **by_use}
@@ -364,7 +363,7 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
         "tok/s/user": row["interactivity"],
         **_option(row),
         "low": row["all_in_output_usd_low"],
-        "median": median,
+        "median": limits.get(row["reach"], median),
         "high": row["all_in_output_usd_high"],
         "total": row["total_usd_median"],
         "input": row["input_usd"],

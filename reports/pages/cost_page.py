@@ -3,6 +3,7 @@
 Every number is a mart's; here they are chosen, rounded and compared.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -137,9 +138,10 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
 
 
 def _cost(row: Row) -> str | None:
-    """Return a cost with its range, price, day and offer; None where there is none."""
+    """Return a cost with its range, price, day and offer; what it is at most, grey; None where there is none."""
     if not row["usd_per_million_output_tokens"]:
-        return None
+        limit = re.match(r"unknown: (at most \S+),", row["cost_basis"])
+        return span(limit[1], "past") if limit else None
     low, high = (wording.significant(row[f"usd_per_million_{end}"]) for end in ("low", "high"))
     price = wording.amount(row["price_usd"], wording.places_of([row["price_usd"]]))
     sold = (row["service_provider_name"], row["instance_type"], row["region_id"])

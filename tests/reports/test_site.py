@@ -193,6 +193,14 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
     assert sum(row["usd_per_million_output_tokens"] is not None for row in rows) > 5
 
 
+def test_a_cost_that_is_a_limit_is_grey() -> None:
+    """"At most" stands in its cell in grey, as it is ranked nowhere; any other reason is a footnote alone."""
+    limit = {"usd_per_million_output_tokens": None, "cost_basis": "unknown: at most 1.87, as every run was faster"}
+
+    assert cost_page._cost(limit) == '<span class="past">at most 1.87</span>'
+    assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last looked for"}) is None
+
+
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
     """With a cost, or with why not and when it was last looked for in how many sources, as the file has it."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")

@@ -43,8 +43,6 @@ DEMAND_LOG = 0.5
 """Share of a bound above which nothing measured lies, so that a claim needs the log of its run."""
 MEASURED_ABOVE = 1.02
 """Above the best measured rate by more than that, a rate has not been measured."""
-
-
 Bounds = Sequence[tuple[str, float]]
 """Each way to read a rate, in words, and its bound in tokens per second, the highest first: what is above cannot be."""
 
