@@ -203,6 +203,73 @@ def test_every_cell_of_inferencex_is_the_unthinned_source(
     )
 
 
+MACHINES = {"p5.48xlarge": "H100", "p5en.48xlarge": "H200", "p6-b200.48xlarge": "B200"}
+PLANS = {
+    (term, payment): f"sp_{years}_{payment.split()[0].lower()}"
+    for term, years in (("one_year", "1y"), ("three_years", "3y"))
+    for payment in ("No Upfront", "Partial Upfront", "All Upfront")
+}
+"""Columns of AWS's rates by term and payment."""
+
+
+def paid_by_hand(shared: Path) -> dict[tuple[str, str, str], float]:
+    """Return USD per usable hour of machines of 8 from the files of prices: by machine, option and words of its terms.
+
+    Plans are of us-east-1; spot is each zone's last price; of Capacity Blocks the newest rate of the cheapest region
+    counts, over the 23.5 hours of 24 that can be used.
+    """
+    found: dict[tuple[str, str, str], float] = {}
+    for row in rows(shared, "aws2/aws_us_east_1_commitments_20260924"):
+        for (term, payment), column in PLANS.items():
+            if row["instance_type"] in MACHINES and row[column]:
+                found[row["instance_type"], "savings_plan", f"{term} {payment}"] = float(row[column])
+    for row in rows(shared, "aws2/aws_spot_importable_2026-10"):
+        if row["instance_type"] in MACHINES and row["observed_at_utc"] == "2026-10-15T00:00:00Z":
+            found[row["instance_type"], "spot", row["source"].split(":")[1]] = float(row["usd_per_hour"])
+    for row in rows(shared, "aws_capacity_block_rates_history"):
+        if row["observed_at_utc"] == "2026-07-22T07:13:52Z" and row["usd_per_instance_hour"]:
+            found[row["instance_type"], "block", row["region"]] = float(row["usd_per_instance_hour"]) / (23.5 / 24)
+    for machine in MACHINES:
+        every = [price for (name, kind, _), price in found.items() if (name, kind) == (machine, "block")]
+        found[machine, "capacity_block", ""] = min(every)
+    return {key: price for key, price in found.items() if key[0] in MACHINES and key[1] != "block"}
+
+
+def test_costs_by_hand_are_those_of_the_query(
+    offline_run: Path, shared: Path, sources: dict[tuple[Any, ...], list[tuple[float, Knot]]]
+):
+    """gpt-oss-120b on p5, p5en and p6-b200 by plan, zone of spot and Capacity Block, at several points."""
+    ours: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for line in lines(
+        offline_run / "prices.duckdb",
+        "select c.*, o.instance_type, o.offer_id from mart.token_cost as c "
+        "inner join core.offer as o on c.offer_id = o.offer_id "
+        "where c.model_name = 'gpt-oss-120b' and c.precision = 'fp4' and c.service_provider_name = 'AWS' and "
+        "c.scenario in ('1k/1k', '8k/1k') and c.interactivity in (75, 100) and c.cost_rank is not null",
+    ):
+        option, terms = line["purchase_option"], line["offer_terms"] or ""
+        words = {
+            "savings_plan": f"{line['commitment_class']} {terms.rpartition(', ')[2]}",
+            "spot": next((each for each in terms.split(", ") if re.fullmatch(r"us[ew]\d.*-az\d", each)), ""),
+        }.get(option, "")
+        key = line["instance_type"], option, words
+        ours[line["scenario"], line["interactivity"], *key].append(line["usd_per_million_output_tokens"])
+    expected: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for (machine, option, words), price in paid_by_hand(shared).items():
+        for scenario, lengths in (("1k/1k", (1024.0, 1024.0)), ("8k/1k", (8192.0, 1024.0))):
+            of = "gpt-oss-120b", MACHINES[machine], "fp4", *lengths, "one token a step", "one node"
+            knots = [Knot(knot.speed, knot.rate * share(n, 8)) for n, knot in sources[of]]
+            for asked in (75.0, 100.0):
+                reach, rate = at(knots, asked)
+                if reach in ("measured", "between two runs"):
+                    expected[scenario, asked, machine, option, words].append(price / 8 * 1e6 / 3600 / rate)
+    assert {key[3] for key in expected} == {"savings_plan", "spot", "capacity_block"}
+    for key, costs in expected.items():
+        assert sorted(ours[key]) == pytest.approx(costs, rel=2e-3), key
+    assert {key[2] for key in expected} == {*MACHINES}
+    assert len(expected) > 100
+
+
 def test_repeats_of_a_configuration_are_one_knot(file: Path):
     """Three runs of one configuration are one knot: their middle, and least and greatest as low and high."""
     (line,) = lines(

@@ -142,8 +142,7 @@ def test_spot_carries_its_risk(tmp_path: Path) -> None:
 def test_a_capacity_block_is_priced_per_usable_hour(file: Path) -> None:
     """Of 24 paid hours 23.5 can be used; the published rate names no length, and the terms say what was assumed."""
     ((said, line),) = terms(file, "capacity_block").items()
-    words = "of a block of 24 hours (length assumed), whose last 30 minutes cannot be used"
-    assert said == f"published rate, per usable hour {words}"
+    assert said == "published rate, per usable hour of a block of 24 hours (length assumed)"
     assert line["price_usd"] == pytest.approx(41.528 / 8 * 24 / 23.5)
 
 

@@ -1,7 +1,8 @@
 -- Each way to have chips that a token's cost is computed with, at one price per usable chip-hour in US dollars; or why
 -- there is no price (unknown_reason). The price is that of the offer named: of several regions and sizes the cheapest.
 --   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
---   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it
+--   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it;
+--                         of Capacity Blocks one per machine
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
 --                         no mean. A mean needs the price at the start of its window, and half of the window covered.
 --                         Price / (1 - lost_share), what interruptions lose, where the Spot Advisor's band is known.
@@ -77,17 +78,27 @@ commitment as (
     select
         *,
         'price' as price_kind,
-        price_per_accelerator_hour_usd as price_usd,
-        decision.offer_terms(
-            commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions, statistic
+        price_per_accelerator_hour_usd / cost.usable_share(purchase_option, commitment_term_hours) as price_usd,
+        concat_ws(
+            ', ',
+            decision.offer_terms(
+                commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions, statistic
+            ),
+            case
+                when purchase_option = 'capacity_block'
+                    then
+                        'per usable hour of a block of '
+                        || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
+            end
         ) as offer_terms
     from listed
-    where purchase_option in ('reserved', 'savings_plan')
+    where purchase_option in ('reserved', 'savings_plan', 'capacity_block')
     qualify
         row_number() over (
             partition by
                 accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
-                offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions
+                offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions,
+                case when purchase_option = 'capacity_block' then instance_type end
             order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
         ) = 1
 ),
@@ -96,22 +107,20 @@ plain as (
     select
         p.*,
         o.commitment_discount_type,
-        nullif(
-            concat_ws(
-                ', ', p.tier, p.fabric, o.conditions,
-                case when p.purchase_option = 'spot' then 'last seen, no mean' end,
-                case when a.statistic <> 'price' then a.statistic end,
-                case when p.purchase_option = 'capacity_block' then 'per usable hour ' || p.price_basis end
-            ),
-            ''
+        decision.offer_terms(
+            null, null, null, p.tier, p.fabric,
+            nullif(concat_ws(', ', o.conditions, if(p.purchase_option = 'spot', 'last seen, no mean', null)), ''),
+            a.statistic
         ) as offer_terms,
         'price' as price_kind,
-        coalesce(p.low_price_usd, p.median_price_usd) / p.usable_share as price_usd,
+        coalesce(p.low_price_usd, p.median_price_usd) as price_usd,
         a.evidence_kind
     from int.cost_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
-    where p.purchase_option not in ('reserved', 'savings_plan') and p.offer_id not in (select z.offer_id from zone as z)
+    where
+        p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')
+        and p.offer_id not in (select z.offer_id from zone as z)
 ),
 
 offered as (

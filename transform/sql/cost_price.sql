@@ -12,7 +12,6 @@ with sized as (
     select
         p.*,
         c.form_factor as chip_form_factor,
-        o.commitment_term_hours,
         cost.usable_share(p.purchase_option, o.commitment_term_hours) as usable_share,
         (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
     from int.provider_price as p
@@ -54,9 +53,7 @@ select
             when purchase_option = 'on_demand' then 'paid by the hour'
             when purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
             when purchase_option = 'capacity_block'
-                then
-                    'of a block of ' || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
-                    || ', whose last 30 minutes cannot be used'
+                then 'the last 30 minutes of a block, of 24 hours where none are told, cannot be used'
             else 'as if every hour of the commitment ran'
         end,
         case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
