@@ -121,7 +121,7 @@ def serving(
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                f"order by utilisation desc, count(distinct accelerator_name) over (partition by {POINT}) desc, {POINT}, "
+                f"order by count(distinct accelerator_name) over (partition by {POINT}) desc, {POINT}, "
                 "purchase_option, commitment_class, cost_rank nulls last, age_days, offer_id, throughput_id",
                 values | {"used": used},
                 field="cost",

@@ -5,11 +5,14 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import duckdb
+import polars as pl
 import pytest
 from cost_file import cost_file, lines, run
 
@@ -443,3 +446,138 @@ def test_a_round_of_mlperf_gives_the_rows_of_the_catalogue(shared: Path):
         # The notes of three results contradict their declared type: the catalogue has none for them.
         differing = [name for name in names if own[name] != each[name]]
         assert differing in ([], ["precision"] if "MXFP4" in own["note"] else []), (each, differing)
+
+
+SUPPLIED = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def key_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells one run of InferenceX from all others, whichever of its files it was read from."""
+    (number,) = re.findall(r"^run (\d+)|runs/(\d+)", f"{run['note']}\n{run['source_url']}")[:1]
+    return ("".join(number), run["accelerator_name"], run["concurrency"], run["input_length"], run["output_length"],
+            round(math.log(run["output_rate"]), 3), round(math.log(run["interactivity"]), 3))  # fmt: skip
+
+
+CURVE = ("model_name", "accelerator_name", "precision", "input_length", "output_length", "decoding", "topology")
+
+
+def curve_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what one frontier is of, of a row of core.throughput."""
+    decoding = "one token a step" if run["acceptance_length"] == 1 else "speculative"
+    topology = "disaggregated" if run["is_disaggregated"] else "one node"
+    lengths = float(run["input_length"] or 0), float(run["output_length"] or 0)
+    return run["model_name"], run["accelerator_name"], run["precision"], *lengths, decoding, topology
+
+
+def knot_of(run: Mapping[str, Any]) -> Knot:
+    """Return speed and rate a paid chip of a row of core.throughput on machines of 8."""
+    n = float(run["accelerator_count"])
+    return Knot(float(run["interactivity"]), float(run["output_rate"] or 0) / n * share(n, NODE))
+
+
+def read_back(shared: Path) -> list[tuple[object, ...]]:
+    """Return every fifth run of InferenceMAX as `benchmark add` puts it into the log, a file for each official run."""
+    files: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows(shared, "throughput2/inferencemax_runs_2025-12_2026-01")[HELD_BACK - 1 :: HELD_BACK]:
+        files[row["run_url"]].append(aggregate(row))
+    found = []
+    for place, (url, objects) in enumerate(files.items()):
+        body = json.dumps(objects).encode()
+        runs = read(body, "agg_bmk.json", {"source_url": url})
+        found += [
+            throughput.core_row(
+                run | {"measured_by": "SemiAnalysis InferenceX"}, source="benchmark:held back", observed_at=SUPPLIED,
+                document_sha256=f"held back {place}", recorded_at=SUPPLIED,
+            )
+            for run in runs
+        ]  # fmt: skip
+    return found
+
+
+RATES = """
+select h.*, o.price_usd, o.instance_type,
+    cost.rates_at_speed(
+        h.speed, r.interactivity_from, r.interactivity_to, r.is_clamped, r.rates_from, r.rates
+    ) as rates
+from held as h inner join int.serving_rate as r
+    on h.model_name = r.model_name and h.accelerator_name = r.accelerator_name and h.precision = r.precision
+    and h.input_length = r.input_length and h.output_length = r.output_length and h.decoding = r.decoding
+    and h.topology = r.topology and r.benchmark_family = 'inferencex' and r.network = 'cluster'
+    and r.interactivity_from < h.speed and h.speed <= r.interactivity_to and not r.is_clamped
+inner join int.cost_option as o
+    on r.accelerator_name = o.accelerator_name and r.unit_accelerators = o.unit_accelerators
+    and r.network = o.network and o.purchase_option = 'on_demand' and o.service_provider_name = 'AWS'
+"""
+"""The rate of the product at the speed of each run that was held back, and the price of the chip on demand at AWS."""
+
+
+def at_held_back(file: Path, held: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    with duckdb.connect() as con:
+        con.execute(f"attach '{file}' as published (read_only); use published")
+        frame = pl.DataFrame(held, infer_schema_length=None)
+        con.register("held", frame)
+        cursor = con.execute(RATES)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@pytest.mark.prove
+def test_what_was_held_back_is_interpolated_then_read_and_priced(
+    shared: Path,
+    sources: dict[tuple[Any, ...], list[tuple[float, Knot]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Without every fifth run the line is near it; with it, each on its frontier costs price / rate, by the formula."""
+    names = dict(zip(throughput.CORE.columns, range(len(throughput.CORE.columns)), strict=True))
+    back = read_back(shared)
+    told = [{name: row[place] for name, place in names.items()} for row in back]
+    gone = {key_of(run) for run in told}
+    shipped = throughput.catalogue_rows()
+    kept = tuple(
+        row for row in shipped
+        if not (row[names["note"]] or "").startswith("run ")
+        or key_of({name: row[place] for name, place in names.items()}) not in gone
+    )  # fmt: skip
+    assert len(back) == 268
+    assert len(shipped) - len(kept) == len(gone)
+    monkeypatch.setattr(throughput, "catalogue_rows", lambda: kept)
+    curves: dict[tuple[Any, ...], list[Knot]] = defaultdict(list)
+    for row in kept:
+        run_kept = {name: row[place] for name, place in names.items()}
+        if run_kept["benchmark_family"] == "inferencex" and run_kept["interactivity"]:
+            curves[curve_of(run_kept)].append(knot_of(run_kept))
+    held = [
+        {**dict(zip(CURVE, curve_of(run), strict=True)), "speed": knot_of(run).speed, "rate": knot_of(run).rate,
+         "is_beaten": any(each.speed >= knot_of(run).speed and each.rate >= knot_of(run).rate
+                          for each in curves[curve_of(run)])}
+        for run in told if run["accelerator_name"] in ("H100", "H200", "B200")
+    ]  # fmt: skip
+    with cost_file(tmp_path / "without") as file:
+        without = at_held_back(file, held)
+    # A line between two others says nothing of a run that one of them beats.
+    errors = sorted(
+        abs(line["rates"]["median_output_rate"] / line["rate"] - 1) for line in without if not line["is_beaten"]
+    )
+    with cost_file(tmp_path / "with", *back) as file:
+        costs = lines(file, "select distinct throughput_id from int.throughput where source = 'benchmark:held back'")
+        again = at_held_back(file, held)
+    assert len(costs) == len({row[0] for row in back})
+    for line in again[::3]:
+        of = tuple(line[name] for name in CURVE)
+        _, rate = at([Knot(knot.speed, knot.rate * share(n, NODE)) for n, knot in sources[of]], line["speed"])
+        by_hand = line["price_usd"] * 1e6 / 3600 / rate
+        costs = lines(
+            file,
+            f"from mart.serving_cost('{line['model_name']}', {line['speed']!r}, 1, 1, 1, null) where "
+            f"accelerator_name = '{line['accelerator_name']}' and precision = '{line['precision']}' and "
+            f"input_length = {line['input_length']} and output_length = {line['output_length']} and "
+            f"decoding = '{line['decoding']}' and topology = '{line['topology']}' and "
+            f"instance_type = '{line['instance_type']}' and purchase_option = 'on_demand' and "
+            "benchmark_family = 'inferencex'",
+        )
+        assert [each["all_in_output_usd_median"] for each in costs] == pytest.approx([by_hand], rel=1e-3)
+    print(f"held back: {len(errors)} on a frontier, error {median(errors):.2%} in the middle, "
+          f"{errors[int(0.95 * len(errors))]:.0%} at the 95th percentile; {len(again[::3])} costs equal")  # fmt: skip
+    assert len(errors) >= 20 < len(again[::3])
+    assert median(errors) < 0.05
