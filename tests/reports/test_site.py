@@ -194,7 +194,7 @@ def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> N
 
 
 def test_a_cost_that_is_a_limit_is_grey() -> None:
-    """"At most" stands in its cell in grey, as it is ranked nowhere; any other reason is a footnote alone."""
+    """A limit stands in its cell in grey, as it is ranked nowhere; any other reason is a footnote alone."""
     limit = {"usd_per_million_output_tokens": None, "cost_basis": "unknown: at most 1.87, as every run was faster"}
 
     assert cost_page._cost(limit) == '<span class="past">at most 1.87</span>'

@@ -79,11 +79,8 @@ commitment as (
         *,
         'price' as price_kind,
         price_per_accelerator_hour_usd / cost.usable_share(purchase_option, commitment_term_hours) as price_usd,
-        concat_ws(
-            ', ',
-            decision.offer_terms(
-                commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions, statistic
-            ),
+        decision.offer_terms(
+            commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
             case
                 when purchase_option = 'capacity_block'
                     then
@@ -118,9 +115,8 @@ plain as (
     from int.cost_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
     inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
-    where
-        p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')
-        and p.offer_id not in (select z.offer_id from zone as z)
+    anti join zone as z on p.offer_id = z.offer_id
+    where p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')
 ),
 
 offered as (
