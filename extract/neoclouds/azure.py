@@ -132,7 +132,7 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
         return
     if item.text("currencyCode") != "USD":
         raise item.form_changed("currencyCode", "expected prices in USD")
-    if item.text("armRegionName") != document.scope != "all":
+    if document.scope not in ("", "all", item.text("armRegionName")):
         raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
     if item.text("unitOfMeasure") != "1 Hour":
         raise item.form_changed("unitOfMeasure", "expected 1 Hour")

@@ -13,6 +13,7 @@ from web_site import Site, open_site, send
 from extract.base import Context
 from extract.neoclouds.azure import REGIONS, SOURCE
 from extract.web.http import HttpWeb, Retries
+from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, Unavailable
 
 PAGES: list[dict[str, Any]] = json.loads(CASE.body)["chipledger_pages"]
@@ -177,3 +178,10 @@ def test_a_moment_is_utc() -> None:
     )
     assert prices(body)["Standard_NV6ads_A10_v5", "on_demand", None] == "0.454"
     assert MOMENT.astimezone(UTC) == datetime(2026, 11, 20, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("scope", ["", "all"])
+def test_a_file_without_a_region_is_of_any(scope: str) -> None:
+    """`chipledger parse` names none."""
+    found = Document(source="azure", scope=scope, url=SOURCE.url, body=CASE.body, fetched_at=MOMENT)
+    assert len(SOURCE.parse(found).rows) == len(CASE.parse(CASE.body, "eastus").rows)
