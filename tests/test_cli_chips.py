@@ -47,6 +47,16 @@ def test_chips_prints_all_of_them_in_words(call):
         assert re.search(r"unknown: no price, last looked for on \d{4}-\d\d-\d\d in \d+ sources", line)
 
 
+def test_a_chip_of_several_memories_is_all_of_them(call):
+    """`A100` is that of 40 GB and that of 80; no INT8 counts as FLOP: it has one peak of both."""
+    found = json.loads(call("chips", "A100", "--json").stdout)
+
+    assert {row["accelerator_name"] for row in found["chips"]} == {"A100-40GB", "A100-80GB"}
+    assert {row["accelerator_name"] for row in found["costs"]} == {"A100-40GB", "A100-80GB"}
+    for price in found["prices"]:
+        assert price["price_per_pflop_hour"] == price["price_per_bf16_pflop_hour"]
+
+
 def test_a_family_of_machines_names_its_chip(call):
     """`trn3` is a Trainium3, here and where a move is decided; what it costs is unknown, in words."""
     assert call("chips", "trn3").stdout.splitlines()[1].startswith("Trainium3")

@@ -111,8 +111,9 @@ def full_name(row: Mapping[str, Any]) -> str:
 
 
 def _is(row: dict[str, Any], chip: tuple[str, str | None]) -> bool:
-    """Return whether a row is of a chip; one without a form is any of its forms."""
-    return bool(row["accelerator_name"] == chip[0] and (chip[1] is None or row["form_factor"] in (chip[1], None)))
+    """Return whether a row is of a chip; one without a form is any of its forms, "A100" one of any memory."""
+    names = row["accelerator_name"], row["accelerator_name"].rpartition("-")[0]
+    return chip[0] in names and (chip[1] is None or row["form_factor"] in (chip[1], None))
 
 
 def _ratio(row: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:

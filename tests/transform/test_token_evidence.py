@@ -17,7 +17,7 @@ import pytest
 from cost_file import cost_file, lines, run
 
 from extract.benchmarks import read
-from warehouse.reference import throughput
+from warehouse.reference import models, throughput
 
 SPEEDS = (20.0, 30.0, 50.0, 75.0, 100.0)
 CHIPS = {
@@ -319,6 +319,58 @@ def test_a_precision_that_cannot_be_is_unknown_and_never_ranked(file: Path):
     assert len(loose) > 450
     rates = [each["output_rate_per_accelerator"] * float(each["accelerator_count"]) for each in loose]
     assert all(rate <= each["fitting_bound"] for rate, each in zip(rates, loose, strict=True))
+
+
+BYTES = {"bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "mxfp4": 0.53125, "nvfp4": 0.5625, "fp4": 0.5, "int4": 0.5}
+MOST_ACCEPTED = 8
+
+
+def fitting_bound(run: Mapping[str, Any], memory_gb: float, tb_s: float) -> float | None:
+    """Return tokens per second at the largest batch whose weights and cache fit, in Python; None where unknown."""
+    model, width = models.find(run["model_name"]), BYTES.get(run["declared_precision"])
+    if model is None or width is None or not model.shared_parameters or run["output_rate_per_accelerator"] is None:
+        return None
+    chips_of_run = float(run["accelerator_count"])
+    tokens = [run["input_length"], run["output_length"] and run["output_length"] / (2 if run["input_length"] else 1)]
+    room, cache, batch = chips_of_run * memory_gb * 1e9 - model.parameters_total * width, None, None
+    if any(tokens) and model.kv_values_per_layer:
+        context, windowed = sum(filter(None, tokens)), model.windowed_layers or 0
+        seen = (model.layers - windowed) * context + windowed * min(context, model.window_tokens or 0)
+        cache = width * model.kv_values_per_layer * seen
+        batch = room // cache
+    if room < 0 or (batch is not None and batch < 1):
+        return 0.0
+    in_flight = run["concurrency"] or run["batch_size"]
+    batch = min(filter(None, (batch, in_flight)), default=None)
+    if cache is None or batch is None:
+        return None
+    experts, used = model.experts or 1, model.experts_per_token or 1
+    routed = (model.expert_parameters or 0) * (model.moe_layers or 0) * experts * (1 - (1 - used / experts) ** batch)
+    accepted = run["acceptance_length"] or MOST_ACCEPTED
+    return accepted * batch * chips_of_run * tb_s * 1e12 / (width * (model.shared_parameters + routed) + batch * cache)
+
+
+def test_no_run_is_above_its_bound_at_the_largest_batch_that_fits(file: Path):
+    """Bounds of all runs are those of an oracle, and what is above is named: two, and the one made up here."""
+    found = lines(
+        file,
+        "select t.*, c.memory_gb::double as memory, c.memory_bandwidth_tb_s::double as bandwidth from int.throughput "
+        "as t left join ref.accelerator as c on t.accelerator_name = c.accelerator_name "
+        "and t.chip_form_factor is not distinct from c.form_factor "
+        "where t.unit_of_work = 'token' and t.task <> 'training'",
+    )
+    above = []
+    for each in found:
+        figures = {name: float(value) if isinstance(value, Decimal) else value for name, value in each.items()}
+        known = each["memory"] and each["bandwidth"]
+        expected = fitting_bound(figures, each["memory"], each["bandwidth"]) if known else None
+        assert each["fitting_bound"] == (expected if expected is None else pytest.approx(expected)), each
+        if expected is not None and figures["output_rate_per_accelerator"] * figures["accelerator_count"] > expected:
+            above.append((each["accelerator_name"], each["benchmark"], each["precision"], each["is_ranked"]))
+    assert sorted(above) == [("H100", "vLLM bench serve", None, False)] + 2 * [
+        ("H200", "MLPerf Inference v4.1", None, False)
+    ]
+    assert sum(each["fitting_bound"] is not None for each in found) > 3900
 
 
 def test_a_later_round_replaces_an_earlier_one_in_ranks(file: Path):
