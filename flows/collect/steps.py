@@ -73,9 +73,7 @@ class Run:
         text = self.collector.announcement(planned)
         self.is_large = bool(text)
         if text:
-            more = (
-                "`--regions` chooses others, or all; with credentials the same prices come through the API in a few MB"
-            )
+            more = "`--regions` chooses others, or all; with the right pricing:GetProducts it is a few MB"
             echo(f"{text}. {more}", err=True)
         return planned
 
