@@ -20,7 +20,10 @@ from warehouse.log.load import load
 from warehouse.publish import published_file
 from warehouse.reference import throughput
 
-MADE, MACROS = needed("serving_cost", "break_even", "make_or_buy", "cheapest", "fit")
+MADE, MACROS = needed(
+    "serving_cost", "break_even", "make_or_buy", "cheapest", "fit", "option_ladder", "serving_need", "price_window",
+    "obtainable", "price_change",
+)  # fmt: skip
 
 
 def publish_breakeven(folder: Path) -> None:

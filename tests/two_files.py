@@ -27,7 +27,6 @@ MARTS, _ = needed(
     "price_index",
     "aws_purchase_options",
     "provider_price",
-    "list_price_move",
     "spot_region_price",
     "option_price_history",
 )

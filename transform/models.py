@@ -88,8 +88,8 @@ EXAMPLES: Mapping[str, str] = tomllib.loads(files("transform").joinpath("example
 _FORMER = """
 price_move repricing accelerator_hour_price truth_rule truth_price truth_second truth_continuity truth_terms
 truth_unit truth_order truth_elsewhere truth_ratio truth_factor truth_twice truth_account truth_range truth_check
-unknown_accelerator spot_zone_price spot_region_price aws_purchase_options commitment_option list_price_move
-chip_price obtainable workload throughput cost_price serving_rate serving_offer training_rate training_offer
+unknown_accelerator spot_zone_price spot_region_price aws_purchase_options commitment_option
+chip_price obtainable throughput cost_price serving_rate serving_offer training_rate training_offer
 training_cost cost_left_out price_index_item administered_spot price_level claim_audit claim_contradiction
 """
 ALIASES = {f"mart.{name}": f"int.{name}" for name in _FORMER.split()} | {

@@ -14,7 +14,7 @@ from flows.cli import sections
 from flows.config import Reader
 from flows.shared import output
 
-MODULES = ("ask", "break_even", "choose", "collect", "cost", "fleet", "maintenance", "share")
+MODULES = ("ask", "decide", "collect", "cost", "fleet", "maintenance", "share")
 """The modules of this folder with commands, <name>_commands."""
 
 

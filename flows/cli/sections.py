@@ -13,7 +13,7 @@ import click
 SECTIONS = {
     "ask": ("query", "chips", "benchmark", "audit", "sources"),
     "collect": ("run", "collect", "check-live", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
-    "decide": ("cost", "fit", "choose", "commitments", "breakeven", "makeorbuy", "fleet"),
+    "decide": ("decide", "cost", "fit", "fleet"),
     "share": ("report", "mail", "alert", "export", "mcp"),
     "look_after": ("doctor", "settings", "data", "deploy"),
 }
@@ -22,6 +22,10 @@ FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "doc
     "init": ("settings", "init"),
     "new-source": ("sources", "new"),
     "open": ("query", "--shell"),
+    "choose": ("decide",),
+    "commitments": ("decide", "fleet"),
+    "breakeven": ("decide", "move"),
+    "makeorbuy": ("decide", "--hosted"),
 }
 """Former names of commands, accepted for one release with a warning, and their names now."""
 
@@ -98,13 +102,14 @@ class Sections(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return name, command and its arguments; warn where the name is a former one."""
         if args and args[0] in FORMER:
-            group, name = FORMER[args[0]]
+            now = " ".join(FORMER[args[0]])
             click.echo(
-                f"warning: `chipledger {args[0]}` is now `chipledger {group} {name}`; the next release removes "
-                "the former name",
+                f"warning: `chipledger {args[0]}` is now `chipledger {now}`; the next release removes the former name",
                 err=True,
             )
-            args = [group, name, *args[1:]]
+            args = [*FORMER[args[0]], *args[1:]]
+            if args[1:2] == ["--hosted"] and args[2:3] and args[2].startswith("-"):
+                del args[1]
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

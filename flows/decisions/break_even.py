@@ -168,19 +168,14 @@ def _changed(inputs: Numbers, used: float | None, name: str, value: float) -> Nu
 
 def _brackets(start: Mapping[Key, float], pays: Pays) -> dict[Key, Bracket]:
     """Return for each input the narrow bracket of its flip nearest to its value; none for what never flips."""
+    found: dict[Key, Bracket] = {}
     grids = {key: _grid(key[1], value) for key, value in start.items()}
-    first = {key: _nearest(grids[key], answers, start[key]) for key, answers in _answers(grids, pays).items()}
-    brackets = {key: bracket for key, bracket in first.items() if bracket}
-    for _ in range(_ROUNDS):
-        finer = {key: _between(low, high) for key, (low, high, _) in brackets.items()}
-        for key, answers in _answers(finer, pays).items():
-            brackets[key] = _nearest(finer[key], answers, brackets[key][0]) or brackets[key]
-    return brackets
-
-
-def _answers(grids: Mapping[Key, Sequence[float]], pays: Pays) -> dict[Key, list[bool]]:
-    answers = iter(pays([(key, value) for key, grid in grids.items() for value in grid]))
-    return {key: [next(answers) for _ in grid] for key, grid in grids.items()}
+    for _ in range(_ROUNDS + 1):
+        answers = iter(pays([(key, value) for key, grid in grids.items() for value in grid]))
+        nearest = {key: _nearest(grid, [next(answers) for _ in grid], start[key]) for key, grid in grids.items()}
+        found |= {key: bracket for key, bracket in nearest.items() if bracket}
+        grids = {key: _between(low, high) for key, (low, high, _) in found.items()}
+    return found
 
 
 def _grid(name: str, value: float) -> tuple[float, ...]:

@@ -1,10 +1,23 @@
-"""How much of a fleet to commit to: its lines, the commitments on offer and the history of prices, put together.
+"""How much of a fleet to commit to: the newsvendor's sum for each line of it, at list and at contracted prices.
 
-The sums are those of `transform.cover`. List and contracted prices are two answers: an amount of the one never stands
-in for one of the other that is missing.
+A cover of K machines is held over the horizon, by what is owned first and then by the cheapest terms, one after
+another, each charged whole. With u(i) the share of hours in which more than i - 1 machines run, and OD the price of an
+hour on demand, of the machine itself or of the market where that is less:
+
+    cost(K) = terms of machines 1 to K + 24 x OD x sum over the machines beyond K of u(i) x days that nothing is owned
+
+Prices are assumed not to move: no forecast of them beat that (`mart.price_backtest`). What the chip's deepest fall, or
+the reader's own `yearly_price_move`, would change is told beside it. An amount of the one kind never stands in for one
+of the other that is missing.
+
+Sources: Arrow, Harris, Marschak, "Optimal Inventory Policy", Econometrica 19(3), 1951; weights of low, likely and high:
+Hurst, Brown, Swanson, "Swanson's 30-40-30 Rule", AAPG Bulletin 84(12), 2000.
 """
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,16 +27,36 @@ import duckdb
 from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
-from transform import cover
-from transform.cover import Demand, Market, Owned, Term
 from warehouse.errors import ChipledgerError
 
 LIST, CONTRACTED = "list", "contracted"
 HORIZON_MONTHS = 36
 COMMITTED = ("reserved", "savings_plan", "capacity_block")
-BY_USE = ("low", "likely", "high")
+DAYS_A_YEAR = 365
+"""As AWS counts a year's term: 8760 hours."""
+SWANSON = {"low": 0.3, "likely": 0.4, "high": 0.3}
+"""What the 10 % quantile, the median and the 90 % quantile weigh in the mean of a skewed quantity."""
 LARGEST_SIZE = 2000
 """Machines of one line: beyond that, sizes are not enumerated."""
+
+Demand = tuple[tuple[float, float], ...]
+"""How many machines run in an hour: pairs of (share of hours, machines); shares sum to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One way to commit: days of its term, and USD per machine-hour with the upfront fee spread over it."""
+
+    name: str
+    days: int
+    hourly: float
+    upfront: float = 0.0
+    offer_id: int | None = None
+
+    @property
+    def usd(self) -> float:
+        return self.hourly * 24 * self.days
+
 
 OPTIONS = """
 select * from int.commitment_option
@@ -32,11 +65,12 @@ where offer_id = $offer or on_demand_offer_id = $offer or on_demand_offer_id in 
 )
 order by commitment_term_hours, purchase_option, commitment_discount_type, purchase_payment_model, offer_id
 """
-MOVES = """
-select m.* from int.list_price_move as m
-inner join core.offer as o on m.service_provider_name = o.service_provider_name
-inner join core.offer_unit as u on o.offer_id = u.offer_id and m.accelerator_name = u.accelerator_name
-where o.offer_id = $offer
+FALL = """
+select min(c.change_ratio) as deepest_fall, count(*) as n_falls
+from int.price_change as c
+inner join core.offer as o on c.service_provider_name = o.service_provider_name
+inner join core.offer_unit as u on o.offer_id = u.offer_id and c.accelerator_name = u.accelerator_name
+where o.offer_id = $offer and c.change_kind = 'list_change' and c.purchase_option = 'on_demand' and c.change_ratio < 0
 """
 MARKET = """
 select
@@ -79,11 +113,11 @@ def answer(
             covered(
                 line,
                 _of_offer(con, OPTIONS, line["offer_id"]) or _of_offer(con, OPTIONS, line.get("on_demand_offer_id")),
-                _of_offer(con, MOVES, line["offer_id"]),
+                _of_offer(con, FALL, line["offer_id"]),
                 contracted,
                 decision,
                 today=today,
-                days=cover.horizon_days(months),
+                days=round(months * DAYS_A_YEAR / 12),
                 market=_market(con, line["offer_id"], decision),
             )
             for line in fleet
@@ -91,8 +125,8 @@ def answer(
     return {
         "regions": stated,
         "inputs": {"horizon_months": months, "as_of": today, "pattern": decision.pattern},
-        "formula": "commitments + on demand beyond them, at the machine's own price or the market's if that is less, "
-        "over the horizon, at the expected use and level of prices",
+        "formula": "terms held + on demand beyond them, at the machine's own price or the market's if that is less, "
+        "over the horizon",
         "lines": lines,
     }
 
@@ -111,7 +145,7 @@ def covered(
     """Return one line's answers, at list and at contracted prices, or the reason why it has none.
 
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
-    int.list_price_move for its chip, `contracted` rows of contracted_price by offer, `market` the row of MARKET.
+    FALL for its chip, `contracted` rows of contracted_price by offer, `market` the row of MARKET.
     """
     head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
     demands = _demands(line, decision)
@@ -125,34 +159,32 @@ def covered(
         )
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
-    options = ranked
-    move = dict(moves[0]) if moves else None
-    yearly, basis = _drift(move, decision)
-    owned = _owned(line, today)
-    falls = [move[name] for name in ("deepest_fall", "provider_deepest_fall")] if move else []
-    fall = next((each for each in falls if each is not None), None)
+    owned_days = _owned_days(line, today)
+    yearly, fall = decision.yearly_price_move or 0.0, moves[0]["deepest_fall"] if moves else None
+    expected = (math.expm1(yearly * days / DAYS_A_YEAR) / (yearly * days / DAYS_A_YEAR)) if yearly else 1.0
+    ratios = {"expected": expected} | ({} if fall is None else {"fallen": 1 + fall})
     answers: list[dict[str, Any]] = []
     for which in (LIST, CONTRACTED):
-        priced = _priced(options, line, contracted if which == CONTRACTED else None)
+        priced = _priced(ranked, line, contracted if which == CONTRACTED else None)
         if isinstance(priced, str):
             answers.append({"prices": which, "reason": priced})
             continue
         on_demand, terms = priced
-        chips = float(line["accelerators_per_node"] or options[0]["accelerator_count"])
+        chips = float(line["accelerators_per_node"] or ranked[0]["accelerator_count"])
         outside = min(on_demand, market["usd_per_chip_hour"] * chips) if market else on_demand
         found = advise(
-            on_demand=outside, terms=terms, demands=demands, owned=owned, days=days, yearly=yearly, fall=fall
-        )
+            on_demand=outside, terms=terms, demands=demands, owned=int(line["nodes"]) if owned_days else 0,
+            owned_days=owned_days, days=days, ratios=ratios,
+        )  # fmt: skip
         own = {"on_demand_usd_per_node_hour": on_demand, "uncovered_usd_per_node_hour": outside}
         answers.append({"prices": which, "reason": None} | own | found)
     return head | {
         "reason": None,
-        "owned": [{"nodes": each.machines, "days_left": each.days} for each in owned],
+        "owned": [{"nodes": int(line["nodes"]), "days_left": owned_days}] if owned_days else [],
         "market": market,
-        "price_history": move,
+        "price_history": dict(moves[0]) if moves else None,
         "yearly_move": yearly,
-        "yearly_move_basis": basis,
-        "are_prices_current": all(each["is_current"] and each["on_demand_is_current"] for each in options),
+        "are_prices_current": all(each["is_current"] and each["on_demand_is_current"] for each in ranked),
         "answers": answers,
     }
 
@@ -162,67 +194,99 @@ def advise(
     on_demand: float,
     terms: Sequence[Term],
     demands: Mapping[str, Demand],
-    owned: Sequence[Owned],
+    owned: int,
+    owned_days: int,
     days: int,
-    yearly: float,
-    fall: float | None,
+    ratios: Mapping[str, float],
 ) -> dict[str, Any]:
     """Return the best cover, its range over use and prices, and what each size costs where things come otherwise.
 
-    `demands` has low, likely and high use; `yearly` is the expected move of prices a year, `fall` the deepest seen.
+    `demands` has low, likely and high use; `ratios` what on demand costs over the horizon, of its price today.
     """
-    levels = {"expected": cover.drifting(yearly, days), "unchanged": (1.0,) * days}
-    if fall is not None:
-        bought_on = max((each.days for each in owned), default=0)  # at the latest
-        levels["fallen"] = cover.moved(fall, days, on=bought_on + 1)
-    markets = {name: Market(on_demand=on_demand, terms=tuple(terms), levels=path) for name, path in levels.items()}
-    expected = markets["expected"]
-    use = cover.mixed([demands[name] for name in BY_USE], cover.SWANSON)
-    n = max(cover.most(demand) for demand in demands.values())
-    found = cover.sizes(expected, use, owned, at_least=n)
-    best = cover.best(found)
-    cases = {
-        (by_use, by_price): cover.best(cover.sizes(market, demands[by_use], owned, at_least=n)).machines
-        for by_use in BY_USE
-        for by_price, market in markets.items()
-    }
-    by_use = cover.regrets(found, expected, {name: demands[name] for name in BY_USE}, owned)
-    by_price = {name: cover.regrets(found, market, {name: use}, owned)[name] for name, market in markets.items()}
+    n = max(_most(demand) for demand in demands.values())
+    mixed = tuple((share * SWANSON[name], runs) for name, demand in demands.items() for share, runs in demand)
+    free = [max(0, days - owned_days) if i < owned else days for i in range(n)]
+    chains = {length: cheapest_terms(terms, length) for length in set(free)}
+    held = [math.fsum(sum(n * t.usd for t, n in chains[length].items()) for length in free[:k]) for k in range(n + 1)]
+
+    def costs(demand: Demand, ratio: float) -> list[float]:
+        each = [u * 24 * on_demand * ratio * length for u, length in zip(use_of_each(demand, n), free, strict=True)]
+        return [held[k] + math.fsum(each[k:]) for k in range(n + 1)]
+
+    expected = costs(mixed, ratios["expected"])
+    best = _best(expected)
+    cases = {(use, prices): costs(demands[use], ratios[prices]) for use in SWANSON for prices in ratios}
+    regrets = {f"use_{use}": costs(demands[use], ratios["expected"]) for use in SWANSON}
+    regrets |= {f"prices_{name}": costs(mixed, ratio) for name, ratio in ratios.items()}
+    bought: Counter[tuple[int, Term]] = Counter()
+    for length in free[:best]:
+        bought.update({(days - length, term): count for term, count in chains[length].items()})
     return {
-        "cover_nodes": best.machines,
-        "cover_nodes_low": min(cases.values()),
-        "cover_nodes_high": max(cases.values()),
-        "expected_usd": best.cost,
-        "expected_usd_doing_nothing": found[0].cost,
-        "expected_usd_full_cover": found[-1].cost,
-        "unused_share_of_cover": cover.unused_share(best, use),
+        "cover_nodes": best,
+        "cover_nodes_low": min(map(_best, cases.values())),
+        "cover_nodes_high": max(map(_best, cases.values())),
+        "expected_usd": expected[best],
+        "expected_usd_doing_nothing": expected[0],
+        "expected_usd_full_cover": expected[-1],
+        "unused_share_of_cover": _unused(best, mixed),
         "purchases": [
             {
-                "from_day": each.day,
-                "nodes": each.machines,
-                "commitment": each.term.name,
-                "usd_per_node_hour_today": each.term.hourly,
-                "upfront_usd_today": each.term.upfront * each.machines,
-                "offer_id": each.term.offer_id,
+                "from_day": day,
+                "terms": count,
+                "commitment": term.name,
+                "usd_per_node_hour_today": term.hourly,
+                "upfront_usd_today": term.upfront * count,
+                "offer_id": term.offer_id,
             }
-            for each in best.purchases
+            for (day, term), count in sorted(bought.items(), key=lambda item: (item[0][0], item[0][1].name))
         ],
         "best_in_each_case": [
-            {"use": case[0], "prices": case[1], "cover_nodes": nodes} for case, nodes in cases.items()
+            {"use": use, "prices": prices, "cover_nodes": _best(of)} for (use, prices), of in cases.items()
         ],
         "sizes": [
             {
-                "cover_nodes": size.machines,
-                "expected_usd": size.cost,
-                "committed_usd": size.committed,
-                "on_demand_usd": size.on_demand,
-                "unused_share_of_cover": cover.unused_share(size, use),
+                "cover_nodes": k,
+                "expected_usd": expected[k],
+                "committed_usd": held[k],
+                "on_demand_usd": expected[k] - held[k],
+                "unused_share_of_cover": _unused(k, mixed),
             }
-            | {f"regret_usd_if_use_{name}": by_use[name][i] for name in BY_USE}
-            | {f"regret_usd_if_prices_{name}": regret[i] for name, regret in by_price.items()}
-            for i, size in enumerate(found)
+            | {f"regret_usd_if_{name}": of[k] - min(of) for name, of in regrets.items()}
+            for k in range(n + 1)
         ],
     }
+
+
+def cheapest_terms(terms: Sequence[Term], days: int) -> Counter[Term]:
+    """Return the terms that hold one machine for so many days at the least cost, one after another, each whole."""
+    least: list[tuple[float, Term | None]] = [(0.0, None)]
+    for day in range(1, days + 1):
+        least.append(
+            min(((least[max(0, day - term.days)][0] + term.usd, term) for term in terms), key=lambda each: each[0])
+        )
+    found: Counter[Term] = Counter()
+    while days > 0 and (term := least[days][1]) is not None:
+        found[term] += 1
+        days -= term.days
+    return found
+
+
+def use_of_each(demand: Demand, machines: int) -> list[float]:
+    """Return u(1) ... u(machines): the share of hours in which each further machine of cover is used."""
+    return [sum(share * min(max(runs - i, 0.0), 1.0) for share, runs in demand) for i in range(machines)]
+
+
+def _most(demand: Demand) -> int:
+    return math.ceil(max((runs for share, runs in demand if share > 0), default=0.0))
+
+
+def _best(costs: Sequence[float]) -> int:
+    """Return the size that costs least; of equals the smallest, which commits to nothing needlessly."""
+    return min(range(len(costs)), key=lambda k: (round(costs[k], 6), k))
+
+
+def _unused(size: int, demand: Demand) -> float | None:
+    return 1 - math.fsum(use_of_each(demand, size)) / size if size else None
 
 
 def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: DecisionSettings) -> Mapping[str, Any] | None:
@@ -264,29 +328,17 @@ def _demands(line: Mapping[str, Any], decision: DecisionSettings) -> dict[str, D
     if use is None:
         return None
     if isinstance(use, Profile):
-        return dict.fromkeys(BY_USE, tuple(zip(use.hours, use.nodes, strict=True)))
-    shape = cover.together if decision.pattern == "together" else cover.level
-    shares = use.model_dump() if isinstance(use, Spread) else dict.fromkeys(BY_USE, use)
-    return {name: shape(float(line["nodes"]), shares[name]) for name in BY_USE}
+        return dict.fromkeys(SWANSON, tuple(zip(use.hours, use.nodes, strict=True)))
+    shares = use.model_dump() if isinstance(use, Spread) else dict.fromkeys(SWANSON, use)
+    nodes = float(line["nodes"])
+    if decision.pattern == "together":
+        return {name: ((share, nodes), (1 - share, 0.0)) for name, share in shares.items()}
+    return {name: ((1.0, nodes * share),) for name, share in shares.items()}
 
 
-def _owned(line: Mapping[str, Any], today: date) -> tuple[Owned, ...]:
+def _owned_days(line: Mapping[str, Any], today: date) -> int:
     ends = line["commitment_ends_on"]
-    if line["purchase_option"] not in COMMITTED or ends is None or ends <= today:
-        return ()
-    return (Owned(int(line["nodes"]), (ends - today).days),)
-
-
-def _drift(move: Mapping[str, Any] | None, decision: DecisionSettings) -> tuple[float, str]:
-    """Return the expected move of prices a year, and where it comes from. Rises are not carried forward."""
-    if decision.yearly_price_move is not None:
-        return decision.yearly_price_move, "yearly_price_move of [decision]"
-    if move is None or move["yearly_drift"] is None:
-        return 0.0, "none: the chip's list price has not been seen for a year"
-    seen = f"{move['n_moves']} moves on {move['n_move_days']} days in {move['offer_years']:.1f} offer-years"
-    if move["yearly_drift"] > 0:
-        return 0.0, f"none: it rose by {move['yearly_drift']:.0%} a year ({seen}), and rises are not carried forward"
-    return move["yearly_drift"], seen
+    return max(0, (ends - today).days) if line["purchase_option"] in COMMITTED and ends else 0
 
 
 def _priced(

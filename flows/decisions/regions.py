@@ -18,9 +18,10 @@ from warehouse.errors import SettingsError
 from warehouse.log.db import create_macros, quote
 
 CUT = "accelerator_hour_price"
-DECISIONS = columns(
-    "choice, break_even, make_or_buy, cheapest, cost_left_out, commitment_option, chip_price, aws_chip_price"
-)
+DECISIONS = columns("""
+option_ladder, serving_need, training_need, serving_cost, cheapest, cost_left_out, commitment_option, chip_price,
+aws_chip_price
+""")
 """Marts and macros that decisions query, with all that these are made of."""
 MAX_NAMED = 12
 OUTSIDE = """

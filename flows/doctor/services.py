@@ -38,7 +38,7 @@ import duckdb
 
 from flows.alerts import channels
 from flows.config.settings import CHAT_ADDRESSES, PASSWORD, DecisionSettings, MailSettings, Settings
-from flows.decisions import choose
+from flows.decisions import decide
 from flows.doctor.row import Row, fail, ok, warn
 from flows.mail import sending
 from flows.shared import Clock, Progress
@@ -408,18 +408,21 @@ def _note(permission: Permission, found: str) -> Row:
 
 def needed(file: Path, decision: DecisionSettings) -> list[Need]:
     """Return the machines of AWS's best options for the workloads. Raises ChipledgerError where the file has none."""
-    try:
-        found = choose.answer(file, choose.stated(decision, providers=("AWS",)))
-    except duckdb.Error as error:
-        raise ChipledgerError(str(error).splitlines()[0], source=str(file)) from error
     machines: dict[tuple[str, str, str], tuple[bool, set[str]]] = {}
-    for workload in found["workloads"]:
-        for row in workload["choices"]:
-            if row["instance_type"] is None or row["region_id"] is None:
-                continue
+    months = decision.horizon_months or 12
+    for name, workload in decide.workloads().items():
+        load: Any = {"deadline_days": months * 365 / 12} if "training_tokens" in workload else {"tokens_per_day": 1e9}
+        terms: Any = {"providers": ("AWS",), "regions": decision.regions, "months": months}
+        try:
+            options = decide.answer(file, decide.Load(**workload, **load, **terms))["options"]
+        except SettingsError:  # nobody measured it
+            continue
+        except duckdb.Error as error:
+            raise ChipledgerError(str(error).splitlines()[0], source=str(file)) from error
+        for row in options[:1]:
             key = row["instance_type"], row["region_id"], row["purchase_option"]
-            seen, names = machines.setdefault(key, (not row["is_never_seen_obtainable"], set()))
-            machines[key] = seen, names | {workload["workload"]}
+            seen, names = machines.setdefault(key, (row["last_obtainable_at"] is not None, set()))
+            machines[key] = seen, names | {name}
     return sorted(Need(*key, is_seen, ", ".join(sorted(names))) for key, (is_seen, names) in machines.items())
 
 

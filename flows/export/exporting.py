@@ -62,7 +62,7 @@ LEFT_OUT = (
 
 SHEETS = names_of("""
 accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
-list_price_move, token_cost, training_cost, claim_audit, source_health
+token_cost, training_cost, claim_audit, source_health
 """)
 """The marts of the workbook; each is a sheet of its own name."""
 

@@ -1,6 +1,7 @@
 """Decisions within allowed regions: as if nothing else were sold, and said so; without a setting nothing is cut."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from published import query
 from flows.cli import main
 from flows.collect.publisher import OF_ALL, write_pages
 from flows.config.settings import DecisionSettings, Settings
-from flows.decisions import choose, commitments
+from flows.decisions import commitments, decide
 from flows.decisions import regions as allowed
+from flows.decisions.decide import Load
 from warehouse.errors import SettingsError
 
 EAST, HERE = "20 east", "us-east-1"
@@ -101,29 +103,40 @@ def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
     assert "us-east-1" in (error.value.hint or "")
 
 
-def test_choose_stays_within(file: Path) -> None:
-    """By setting or option; what wins is sold there, and where nothing is sold nothing wins."""
-    workloads = ("pretraining-175b",)
-    here = choose.answer(file, DecisionSettings(regions=(HERE,)), workloads=workloads)
-    won = [row for row in here["workloads"][0]["choices"] if row["offer_id"] is not None]
-    assert {row["region_id"] for row in won} == {HERE}
-    assert here["inputs"]["regions"] == [HERE]
-    east = choose.answer(file, DecisionSettings(regions=(EAST,)), workloads=workloads)
-    assert [row for row in east["workloads"][0]["choices"] if row["offer_id"] is not None] == []
-    assert choose.answer(file, DecisionSettings(), workloads=workloads)["regions"] == {"allowed": [], "left_out": []}
+def test_decide_stays_within(file: Path) -> None:
+    """What may be bought is sold there, and where nothing is sold for it nothing is an option."""
+    load = Load(model="gpt-3-175b", training_tokens=3e11, deadline_days=365)
+    here = decide.answer(file, replace(load, regions=(HERE,)))
+    assert {row["region_id"] for row in here["options"]} == {HERE}
+    assert here["regions"]["allowed"] == [HERE]
+    with pytest.raises(SettingsError, match="no run of this model"):
+        decide.answer(file, replace(load, regions=(EAST,)))
+    assert decide.answer(file, load)["regions"] == {"allowed": [], "left_out": []}
 
 
 def test_every_command_says_so(file: Path, tmp_path: Path) -> None:
-    """choose, breakeven and makeorbuy print the line, and have it in their JSON."""
+    """Each part of `decide` prints the line, and has it in its JSON."""
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{file.parent}"\n[decision]\nregions = ["{HERE}"]\n')
     hosted = tmp_path / "hosted.csv"
     hosted.write_text(HOSTED)
     sides = ["--from", "h100 sxm on_demand aws", "--to", "h200 sxm on_demand aws", "--model", "llama-2-70b"]
+    serving = [
+        "--tokens-per-day",
+        "1B",
+        "--peak",
+        "1",
+        "--months",
+        "1",
+        "--interactivity",
+        "5",
+        "--input-per-output",
+        "1",
+    ]
     commands = (
-        ["choose", "--workload", "pretraining-175b"],
-        ["breakeven", *sides, "--engineers", "1", "--rate", "100", "--migration-weeks", "3"],
-        ["makeorbuy", str(hosted), "--own", "h100 sxm on_demand aws", "--model", "llama-2-70b"],
+        ["decide", "--workload", "pretraining-175b"],
+        ["decide", "move", *sides, "--engineers", "1", "--rate", "100", "--migration-weeks", "3"],
+        ["decide", "--hosted", str(hosted), "--model", "llama-2-70b", "--chip", "h100", *serving],
     )
     for words in commands:
         done = CliRunner().invoke(main.main, ["--settings", str(settings), *words])

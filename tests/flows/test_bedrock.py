@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 from bedrock_file import ON_DEMAND, add, listed, write
-from click.testing import CliRunner
 
-from flows.cli.main import main
-from flows.decisions.self_hosting import read_bedrock as read
+from flows.decisions.hosted import read_bedrock as read
 from warehouse.errors import ChipledgerError
 
 Change = Callable[[dict[str, Any]], object]
@@ -223,9 +221,12 @@ def test_a_name_that_stands_twice_is_refused(name: str, tmp_path: Path) -> None:
         read(file)
 
 
-def test_some_hosted_prices_have_to_be_given(tmp_path: Path) -> None:
-    words = ("makeorbuy", "--own", "h200 on_demand", "--model", "llama-3-70b")
-    result = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *words])
+def test_words_say_where_the_prices_come_from(tmp_path: Path) -> None:
+    """Version, day and hash of the list, and what of it was left out."""
+    found = read(write(tmp_path / "index.json"))
+    first, products, *models = found.words()
 
-    assert (result.exit_code != 0, result.stdout) == (True, "")
-    assert "Give a CSV, --bedrock, or both" in result.stderr
+    assert "4 models of index.json, version 20260901000000, published 2026-09-01, SHA-256 " in first
+    assert first.endswith(f"{found.document_sha256}.")
+    assert products == "Products of it left out: batch 1, cached input 1."
+    assert "left out of it: Claude 2.0 in us-east-1: no price of output" in models

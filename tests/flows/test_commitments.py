@@ -15,6 +15,7 @@ from purchase import P5, plan, putting, seen, term
 from flows.cli import main
 from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import commitments
+from flows.decisions.commitments import Term
 from flows.private import private_file
 from warehouse.errors import SettingsError
 
@@ -45,10 +46,7 @@ def line(**others: Any) -> dict[str, Any]:
     } | others  # fmt: skip
 
 
-MOVE = {
-    "n_moves": 1, "n_move_days": 1, "offer_years": 2.0, "yearly_drift": -0.22, "deepest_fall": -0.44,
-    "provider_deepest_fall": -0.44,
-}  # fmt: skip
+MOVE = {"n_falls": 1, "deepest_fall": -0.44}
 OPTIONS = [option(5.0), option(3.125, years=3)]
 
 
@@ -76,30 +74,51 @@ def test_six_nodes_whose_plan_ends_next_month() -> None:
     assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.7 * (YEARS - 30) * 24 * 55.04)  # 5,908,654
     assert answer["expected_usd_full_cover"] == pytest.approx(6 * HOURS * 25)  # 3,942,000
     assert (answer["cover_nodes"], answer["expected_usd"]) == (6, answer["expected_usd_full_cover"])
-    assert [(p["from_day"], p["nodes"], p["commitment"]) for p in answer["purchases"]] == [
+    assert [(p["from_day"], p["terms"], p["commitment"]) for p in answer["purchases"]] == [
         (30, 6, "EC2Instance Savings Plan, 3 years, No Upfront")
     ]
-    assert found["yearly_move_basis"] == "none: the chip's list price has not been seen for a year"
 
 
 def test_the_range_is_that_of_use_and_prices() -> None:
-    """At 22 % a year less and use of 30, 50 or 80 %: below 25 / 55.04 nothing pays; after a fall by 44 % less does."""
+    """At use of 30, 50 or 80 %: below 25 / 55.04 = 45.4 % nothing pays; after a fall by 44 % below 81.1 %."""
     found = covered(line(purchase_option="on_demand", offer_id=1), move=MOVE,
                     use={"training": {"low": 0.3, "likely": 0.5, "high": 0.8}})  # fmt: skip
     answer = at_list(found)
     cases = {(each["use"], each["prices"]): each["cover_nodes"] for each in answer["best_in_each_case"]}
 
-    mean = (1 - math.exp(-0.22 * 3)) / (0.22 * 3)  # of the level over three years: 0.732
-    assert found["yearly_move"] == -0.22
-    assert found["yearly_move_basis"] == "1 moves on 1 days in 2.0 offer-years"
-    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.53 * HOURS * 55.04 * mean, rel=1e-3)
+    assert found["yearly_move"] == 0
+    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.53 * HOURS * 55.04)
     assert cases == {
-        ("low", "expected"): 0, ("low", "unchanged"): 0, ("low", "fallen"): 0,
-        ("likely", "expected"): 0, ("likely", "unchanged"): 6, ("likely", "fallen"): 0,
-        ("high", "expected"): 6, ("high", "unchanged"): 6, ("high", "fallen"): 0,
+        ("low", "expected"): 0, ("low", "fallen"): 0, ("likely", "expected"): 6, ("likely", "fallen"): 0,
+        ("high", "expected"): 6, ("high", "fallen"): 0,
     }  # fmt: skip
-    assert (answer["cover_nodes_low"], answer["cover_nodes_high"]) == (0, 6)
-    assert answer["cover_nodes_low"] <= answer["cover_nodes"] <= answer["cover_nodes_high"]
+    assert (answer["cover_nodes_low"], answer["cover_nodes"], answer["cover_nodes_high"]) == (0, 6, 6)
+
+
+@pytest.mark.parametrize("days", [1, 365, 366, 800, 1095, 1100, 1460])
+def test_a_chain_of_terms_costs_least_of_all_chains(days: int) -> None:
+    """One and three years, each whole, cover any time: tried out are all numbers of both."""
+    terms = [Term(name="one", days=365, hourly=40), Term(name="three", days=1095, hourly=25)]
+    found = commitments.cheapest_terms(terms, days)
+    every = [
+        ones * terms[0].usd + threes * terms[1].usd
+        for ones in range(6) for threes in range(4) if 365 * ones + 1095 * threes >= days
+    ]  # fmt: skip
+    assert sum(n * term.usd for term, n in found.items()) == pytest.approx(min(every))
+
+
+def test_more_use_never_lowers_the_best_cover_and_each_size_is_its_sum() -> None:
+    """For every share: cover is what is held of terms and what runs beyond it, and grows with use."""
+    sizes = []
+    for share in (0.1, 0.3, 0.454, 0.455, 0.7, 1.0):
+        answer = at_list(covered(line(purchase_option="on_demand", share_of_use=share)))
+        sizes.append(answer["cover_nodes"])
+        for size in answer["sizes"]:
+            k = size["cover_nodes"]
+            assert size["committed_usd"] == pytest.approx(k * HOURS * 25)
+            assert size["on_demand_usd"] == pytest.approx((6 - k) * share * HOURS * 55.04)
+        assert answer["expected_usd"] == pytest.approx(min(size["expected_usd"] for size in answer["sizes"]))
+    assert sizes == [0, 0, 0, 6, 6, 6]
 
 
 def test_being_wrong_costs_in_both_directions() -> None:
@@ -116,21 +135,19 @@ def test_being_wrong_costs_in_both_directions() -> None:
     assert six["unused_share_of_cover"] == pytest.approx(1 - (0.3 * 0.2 + 0.4 * 0.6 + 0.3 * 0.9))
 
 
-def test_the_fall_comes_after_the_purchase() -> None:
-    """What is owned ends on day 30: six are bought then at 25, and the price falls by 44 % the day after."""
-    six = at_list(covered(move=MOVE, yearly_price_move=0))["sizes"][6]
+def test_a_fall_is_no_forecast_and_its_regret_is_told() -> None:
+    """Six at 25 from day 30 on; had on demand fallen by 44 % that day, six on demand at 70 % would have cost less."""
+    found = covered(move=MOVE)
+    six = at_list(found)["sizes"][6]
 
-    least = 6 * 24 * (0.7 * 55.04 * (1 + (YEARS - 31) * 0.56))  # on demand from day 30 on
-    assert six["regret_usd_if_prices_unchanged"] == 0
-    assert six["regret_usd_if_prices_fallen"] == pytest.approx(6 * HOURS * 25 - least)  # 632,119
-
-
-def test_rises_and_short_histories_are_not_carried_forward() -> None:
-    """RunPod's H100 rose within half a year: the price stays where it is, and the words say why."""
-    rising = MOVE | {"yearly_drift": 0.418, "n_moves": 18, "n_move_days": 4, "offer_years": 5.6}
-    assert covered(move=rising)["yearly_move"] == 0
-    assert "rises are not carried forward" in covered(move=rising)["yearly_move_basis"]
-    assert covered(move=rising, yearly_price_move=-0.1)["yearly_move"] == -0.1
+    assert six["regret_usd_if_prices_expected"] == 0
+    assert six["regret_usd_if_prices_fallen"] == pytest.approx(
+        6 * HOURS * 25 - 6 * 24 * 0.7 * 55.04 * 0.56 * (YEARS - 30)
+    )
+    own = covered(move=MOVE, yearly_price_move=-0.1)
+    assert own["yearly_move"] == -0.1
+    mean = (1 - math.exp(-0.3)) / 0.3  # of the level over three years, at 10 % a year less
+    assert at_list(own)["sizes"][0]["expected_usd"] == pytest.approx(6 * 0.7 * (YEARS - 30) * 24 * 55.04 * mean)
 
 
 def test_a_commitment_is_weighed_against_the_market() -> None:
@@ -275,15 +292,16 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_the_command_on_a_published_file(data_dir: Path) -> None:
     """Options, moves and the fleet are found in their files: the fall is 44 % once in 400 days, terms all three."""
-    told = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "commitments", "--horizon", "36", "--json"])
+    told = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "decide", "fleet", "--horizon", "36", "--json"])
     assert told.exit_code == 0, told.output
     found = simplejson.loads(told.output)
     training, batch, chat = found["lines"]
 
     fall = 55.04 / 98.32 - 1
     assert found["inputs"]["as_of"] == START.date().isoformat()
-    assert training["yearly_move"] == pytest.approx(fall / (400 / 365))
+    assert training["yearly_move"] == 0
     assert training["price_history"]["n_falls"] == 1
+    assert training["price_history"]["deepest_fall"] == pytest.approx(fall)
     (answer, own) = training["answers"]
     assert answer["sizes"][0]["cover_nodes"] == 0
     assert answer["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
@@ -296,7 +314,7 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert batch["reason"].startswith("no commitment is known")
     assert chat["reason"] == "no price of this provider is known"
 
-    words = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "commitments"])
+    words = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "decide", "fleet"])
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
@@ -310,6 +328,6 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
     """Nothing is made up: exit code 1, and the name of the setting."""
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
-    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "commitments"])
+    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
     assert told.exit_code == 1
     assert "there is no fleet to cover" in told.stderr

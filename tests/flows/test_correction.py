@@ -82,7 +82,6 @@ def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         f"select * exclude (offer_id) from int.price_index_item where index_date >= {at}",
         f"from int.price_index where index_date >= {at}",
         "from int.drift_report",
-        "from int.list_price_move",
     ):
         found, expected = (asked(each, f"select * from ({sql}) order by all") for each in (toy, never))
         assert found == expected != [], sql

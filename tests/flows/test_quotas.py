@@ -112,7 +112,7 @@ def test_without_credentials_no_quota_is_asked(
 
 
 def test_a_file_without_choices_is_a_note(standin: aws.StandIn, tmp_path: Path) -> None:
-    """A file of an older version has no mart.choice: the doctor says so and goes on."""
+    """A file of an older version has no mart.option_ladder: the doctor says so and goes on."""
     duckdb.connect(str(tmp_path / "prices.duckdb")).close()
     (row,) = of_quotas(Settings(data_dir=tmp_path)).values()
     assert row[1].startswith("not checked: ")

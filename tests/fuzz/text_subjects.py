@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from flows.backup.snapshot import Item, Manifest
 from flows.config import settings
-from flows.decisions import self_hosting
+from flows.decisions import hosted as self_hosting
 from flows.private import fleet_file, prices
 from flows.read_api import server
 from warehouse.documents import Document, ScopeFetch

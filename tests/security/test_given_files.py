@@ -23,7 +23,7 @@ from flows.collect import importer
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from flows.decisions import audit as auditing
-from flows.decisions import self_hosting
+from flows.decisions import hosted as self_hosting
 from flows.shared import user_file
 from flows.shared.tabular import inside
 from reports.weekly.calendar import Week

@@ -1,0 +1,335 @@
+"""The command `decide`, whose parts answer one question each: what to buy, move, cover, or leave to a hosted model."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flows.cli.command import (
+    COMMITMENT_USE,
+    EXISTING_FILE,
+    HTML,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    SPOT_LOSS,
+    Count,
+    Result,
+    command,
+)
+from flows.config import Reader
+from flows.shared import output
+from warehouse.errors import SettingsError
+
+if TYPE_CHECKING:
+    from flows.config.settings import Settings
+    from flows.decisions.break_even import Range
+    from flows.decisions.decide import Load
+
+MONTHS = click.FloatRange(min=1, max=120)
+_NUMBER = r"\d+(?:\.\d+)?"
+
+
+class Spread(click.ParamType["Range"]):
+    """A number, or a range: 3, 2..6 (the likely one in the middle) or 2..3..6."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Range":
+        """Return low, likely and high; fail with what is allowed."""
+        from flows.decisions.break_even import Range
+
+        match = re.fullmatch(rf"({_NUMBER})(?:\.\.({_NUMBER}))?(?:\.\.({_NUMBER}))?", str(value))
+        if match is None:
+            self.fail(f"{value!r} is not a number or range; write 3, 2..6 or 2..3..6", param, ctx)
+        numbers = [float(each) for each in match.groups() if each is not None]
+        if len(numbers) == 2:
+            numbers.insert(1, (numbers[0] + numbers[1]) / 2)
+        low, likely, high = numbers if len(numbers) == 3 else numbers * 3
+        if not low <= likely <= high:
+            self.fail(f"{value!r} does not rise from low to high; write 2..3..6", param, ctx)
+        return Range(low=low, likely=likely, high=high)
+
+
+@command("decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12", cls=click.Group, invoke_without_command=True)
+@click.option("--machine", help="An AWS type, such as p5.48xlarge; of others as much of its chip.")
+@click.option("--nodes", type=POSITIVE, help="How many of it.")
+@click.option("--chip", "chips", multiple=True, help="A chip, such as H200; may repeat. With --model only these.")
+@click.option("--accelerators", type=POSITIVE, help="How many chips, with --chip.")
+@click.option("--model", help="A model, such as gpt-oss-120b.")
+@click.option("--tokens-per-day", type=Count(), help="Output tokens that it serves a day, in the mean.")
+@click.option("--peak", type=click.FloatRange(min=1), help="Load at the peak / the mean: machines are for the peak.")
+@click.option("--interactivity", type=POSITIVE, help="Least tokens per second for one user.")
+@click.option("--batch", "is_batch", is_flag=True, help="No user waits: the rate of batches.")
+@click.option("--scenario", help='Of which lengths, such as "8k/1k"; default: where most chips were measured.')
+@click.option("--utilisation", type=SHARE, default=1.0, help="Share of the measured rate that the peak may use.")
+@click.option("--training-tokens", type=Count(), help="Tokens of a training, such as 300B.")
+@click.option("--deadline-days", type=POSITIVE, help="Days in which the training must end.")
+@click.option("--overhead", type=NOT_NEGATIVE, help="Training: other work, as a share of it [0.15].")
+@click.option("--goodput", type=SHARE, help="Training: share of the time that makes progress [0.9].")
+@click.option("--months", "--horizon-months", "months", type=POSITIVE, help="For how long.")
+@click.option("--days", type=POSITIVE, help="The same in days.")
+@click.option("--use", "--share-of-use", "use", type=Spread(), help="Share of hours that run: 0.8 or 0.6..0.9 [1].")
+@click.option("--spare", type=click.IntRange(min=0), help="Whole units more than must run [1 for serving, else 0].")
+@click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
+@click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
+@click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")
+@click.option("--spot-loss", type=click.FloatRange(min=0, max=1, max_open=True), help="Share of spot hours lost.")
+@click.option("--hosted", type=EXISTING_FILE, help="A CSV of prices of hosted models, for the same tokens.")
+@click.option("--hosted-price", type=(float, float), help="Or one: USD per million input and output tokens.")
+@click.option("--bedrock", type=EXISTING_FILE, help="Or a saved index.json of AWS's price list of Amazon Bedrock.")
+@click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens to each output token, hosted.")
+@click.option("--cached-share", type=click.FloatRange(min=0, max=1), help="Share of the input that is cached there.")
+@click.option("--own", hidden=True, help="Former way to name machines: chip, purchase option, provider.")
+@click.option("--workload", help="A published workload in place of --model and its load: docs/deciding.md.")
+@click.option("--capital", type=NOT_NEGATIVE, help="Cost of capital a year [0.08].")
+@HTML
+def decide(read: Reader, *, days: float | None, use: Any, in_html: bool, **options: Any) -> Result:
+    """Show what to buy: every way to have the chips for a load, and what would change the choice.
+
+    The load is machines, tokens a day of a model, or a training by a deadline. Options that are not set are read from
+    the table [decision] of the settings: docs/deciding.md.
+    """
+    from flows.decisions import break_even_page as page
+    from flows.decisions import decide as decision
+    from flows.decisions import decide_page
+
+    settings = read()
+    found = decision.answer(
+        settings.published(), _load(settings, days=days, use=use, **options), contracted=_contracted(settings)
+    )
+    parts = decide_page.sections(found)
+    title = f"Decision: {decide_page.load_in_words(found)}"
+    return Result(found, [page.render(parts, title).rstrip() if in_html else page.text(parts)])
+
+
+def _load(settings: "Settings", *, days: float | None, use: "Range | None", **options: Any) -> "Load":
+    """Return the load that is stated, the rest from the table [decision] as far as it is of that kind."""
+    from flows.decisions import decide as decision
+    from flows.decisions import hosted
+    from flows.decisions.break_even import Range
+
+    stated = {name: value for name, value in options.items() if value not in (None, ())}
+    if use is not None and use.high > 1:
+        raise SettingsError("a share of the hours is at most 1", field="--use", value=use.high)
+    table = settings.decision
+    found: dict[str, Any] = {"providers": table.providers, "regions": table.regions, "spot_loss": table.spot_loss}
+    found |= {"tolerates_interruption": bool(table.tolerates_interruption), "months": table.horizon_months}
+    if (name := stated.pop("workload", None)) is not None:
+        known = decision.workloads()
+        if name not in known:
+            raise SettingsError("no such workload", field="--workload", value=name, hint=f"Known: {', '.join(known)}")
+        found |= known[name] | {"months": table.horizon_months or 12.0}
+    if (words := stated.pop("own", None)) is not None:
+        found |= decision.own(settings.published(), words) | {"months": 1, "peak": 1.0, "spare": 0}
+        stated["is_batch"] = "interactivity" not in stated
+    found |= {"months": days * 24 / decision.HOURS_A_MONTH} if days is not None else {}
+    files, price = (stated.pop("hosted", None), stated.pop("bedrock", None)), stated.pop("hosted_price", None)
+    stated["hosted"], stated["hosted_from"] = hosted.read(*files, price=price, model=options["model"])
+    found |= stated
+    if found.get("training_tokens") or found.get("deadline_days"):
+        months = found.pop("months")
+        found.setdefault("deadline_days", months and months * 365 / 12)
+    elif "model" in found:
+        found.setdefault("tokens_per_day", table.tokens_per_day)
+        if not found.get("is_batch"):
+            found.setdefault("interactivity", table.interactivity)
+    share = use or table.share_of_use
+    if share is not None:
+        ends = (share,) * 3 if isinstance(share, float) else (share.low, share.likely, share.high)
+        found["use"] = Range(**dict(zip(("low", "likely", "high"), ends, strict=True)))
+    return decision.Load(**found)
+
+
+def _contracted(settings: "Settings") -> dict[int, float]:
+    """Return what the user pays as a share of the list price, by offer; nothing where no private prices are named."""
+    if settings.private.prices is None:
+        return {}
+    from flows.private import private_file
+    from flows.shared.query import rows
+
+    sql = (
+        "select offer_id, contracted_usd_per_hour / list_usd_per_hour as share from contracted_price "
+        "where contracted_usd_per_hour is not null and list_usd_per_hour > 0"
+    )
+    with private_file.in_memory(settings, datetime.now(UTC)) as con:
+        return {row["offer_id"]: row["share"] for row in rows(con, sql)}
+
+
+@command("decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120", group=decide)
+@click.option("--from", "start", help='Present option: chip, purchase option, provider, such as "h200 spot runpod".')
+@click.option("--to", "target", help='New option, such as "trn2 capacity_block".')
+@click.option("--from-cpm", type=Spread(), help="Present USD per million tokens, instead of --from.")
+@click.option("--to-cpm", type=Spread(), help="New USD per million tokens, instead of --to.")
+@click.option("--tokens-per-day", type=Count(), help="Output tokens a day, such as 1B.")
+@click.option("--migration-weeks", "weeks", type=Spread(), help="Weeks of work for one model: 3, 2..6 or 2..3..6.")
+@click.option(
+    "--effort",
+    type=click.Choice(["light", "port", "rewrite"]),
+    help="Instead of weeks: of a team that knows Neuron, that does not, and with kernels of its own.",
+)
+@click.option("--models", "n_models", type=click.IntRange(min=1), default=1, help="Models to move, one after another.")
+@click.option("--engineers", type=NOT_NEGATIVE, required=True, help="People who work on it all the time.")
+@click.option("--rate", "usd_per_hour", type=NOT_NEGATIVE, required=True, help="USD an hour of one of them.")
+@click.option("--upkeep-per-month", type=NOT_NEGATIVE, help="USD a month of work that the new side needs.")
+@click.option(
+    "--upkeep-days-per-release",
+    type=NOT_NEGATIVE,
+    help="Instead: days of one person's work at each release of its SDK.",
+)
+@click.option("--releases-per-year", type=NOT_NEGATIVE, help="Releases a year, with the days of each.")
+@click.option(
+    "--dual-running-weeks", "dual_weeks", type=NOT_NEGATIVE, default=0.0, help="Weeks in which both sides run."
+)
+@click.option("--stranded", type=NOT_NEGATIVE, default=0.0, help="USD that a commitment still owes, unused.")
+@click.option("--delay-weeks", type=NOT_NEGATIVE, default=0.0, help="Weeks until it serves, besides those of the work.")
+@click.option("--delay-usd-per-week", type=NOT_NEGATIVE, default=0.0, help="USD lost in each, as of revenue.")
+@click.option("--horizon-months", type=POSITIVE, default=12.0, help="Months that are compared.")
+@click.option("--model", help="A model, such as llama-2-70b.")
+@click.option("--interactivity", type=POSITIVE, help="Least tokens per second for one user.")
+@click.option("--utilisation", type=SHARE, default=1.0, help="Share of the measured rate that is served.")
+@COMMITMENT_USE
+@SPOT_LOSS
+@HTML
+def move(
+    read: Reader,
+    *,
+    start: str | None,
+    target: str | None,
+    from_cpm: "Range | None",
+    to_cpm: "Range | None",
+    weeks: "Range | None",
+    effort: str | None,
+    upkeep_per_month: float | None,
+    upkeep_days_per_release: float | None,
+    releases_per_year: float | None,
+    model: str | None,
+    interactivity: float | None,
+    in_html: bool,
+    **options: Any,
+) -> Result:
+    """Show whether and when a move pays.
+
+    Shows the tokens, months and monthly spend at which it does, or never, and what would change that. Costs per token
+    are options (--from-cpm, --to-cpm), or those of runs and prices of the published file at one operating point of
+    both sides. Where one side was not measured, the answer is what it would have to reach.
+    """
+    from flows.decisions import break_even as decision
+    from flows.decisions import break_even_page as page
+    from flows.decisions.break_even_sides import Use
+
+    sides = _side(start, from_cpm, "--from"), _side(target, to_cpm, "--to")
+    if (weeks is None) == (effort is None):
+        _refuse("give either --migration-weeks or --effort", "--migration-weeks", effort or "")
+    releases = upkeep_days_per_release, releases_per_year
+    if (releases[0] is None) != (releases[1] is None) or (releases[0] is not None and upkeep_per_month is not None):
+        hint = "Give USD a month, or both --upkeep-days-per-release and --releases-per-year"
+        stated = "" if upkeep_per_month is None else upkeep_per_month
+        _refuse("upkeep is incomplete, or set twice", "--upkeep-per-month", stated, hint)
+    upkeep = upkeep_per_month or 0.0
+    if releases[0] is not None:
+        hourly = options["usd_per_hour"]
+        upkeep = decision.in_memory().value("decision.upkeep_per_month", *releases, hourly) or 0.0
+    use = Use(**{name: options.pop(name) for name in ("utilisation", "commitment_use", "spot_running_share")})
+    settings = read()
+    found = decision.move(
+        *sides,
+        work=decision.Work(weeks=weeks or decision.weeks_of(effort or ""), upkeep=upkeep, **options),
+        use=use,
+        model=model,
+        interactivity=interactivity,
+        file=settings.published() if any(isinstance(side, str) for side in sides) else None,
+        effort=effort,
+        regions=settings.decision.regions,
+    )
+    parts = page.sections(found)
+    return Result(found, [page.render(parts, parts[0].title).rstrip() if in_html else page.text(parts)])
+
+
+def _side(words: str | None, cost: "Range | None", field: str) -> "Range | str":
+    """Return one side: its words, or its cost."""
+    if (words is None) == (cost is None):
+        _refuse(f"give either {field} or {field}-cpm", field, words or "")
+    if cost is not None and cost.low == 0:
+        raise SettingsError("a cost must be above 0", field=f"{field}-cpm", value=0)
+    return words or "" if cost is None else cost
+
+
+def _refuse(message: str, field: str, value: object, hint: str = "`chipledger decide move --help`") -> None:
+    raise SettingsError(message, field=field, value=value, hint=hint)
+
+
+@command("decide fleet --horizon 36", group=decide)
+@click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
+def fleet(read: Reader, *, horizon: float | None) -> Result:
+    """Show how many nodes to commit to.
+
+    For each line of the fleet: the range, and what being wrong costs. Use and expectations are read from fleet.csv and
+    the table [decision] of the settings: docs/deciding.md.
+    """
+    from flows.decisions import commitments as decision
+
+    settings = read()
+    private = settings.data_dir / "private.duckdb"
+    found = decision.answer(settings.published(), private, settings.decision, horizon_months=horizon)
+    return Result(found, _fleet_lines(found))
+
+
+def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    from flows.decisions import regions
+
+    inputs = found["inputs"]
+    yield from regions.lines(found["regions"])
+    yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
+    for line in found["lines"]:
+        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
+        if line["reason"]:
+            yield f"  no answer: {line['reason']}"
+            continue
+        for each in line["owned"]:
+            yield f"  owned: {each['nodes']} nodes for {each['days_left']} days more, already paid for"
+        stale = "" if line["are_prices_current"] else "  Some of these prices are NOT CURRENT."
+        yield f"  list prices, your expected move a year: {line['yearly_move']:.1%}.{stale}"
+        if market := line["market"]:
+            yield (
+                f"  market: {market['usd_per_chip_hour']:.4g} USD a chip-hour on demand, lower quartile of "
+                f"{market['n_providers']} providers ({market['prices']}), "
+                f"seen since {market['oldest_observed_at']:%Y-%m-%d}"
+            )
+        for answer in line["answers"]:
+            yield from _fleet_answer(answer)
+
+
+def _fleet_answer(answer: Mapping[str, Any]) -> Iterator[str]:
+    if answer["reason"]:
+        yield f"  at {answer['prices']} prices: no answer: {answer['reason']}"
+        return
+    yield (
+        f"  at {answer['prices']} prices: cover {answer['cover_nodes']} nodes "
+        f"(from {answer['cover_nodes_low']} to {answer['cover_nodes_high']}, by use and prices)"
+    )
+    own, outside = answer["on_demand_usd_per_node_hour"], answer["uncovered_usd_per_node_hour"]
+    where = "the market's, as a node-hour here costs {own:.4f}" if outside < own else "the machine's own"
+    yield f"    beyond them: {outside:.4f} USD a node-hour on demand, {where.format(own=own)}"
+    yield (
+        f"    expected: nothing bought {answer['expected_usd_doing_nothing']:,.0f} USD, this cover "
+        f"{answer['expected_usd']:,.0f}, all covered {answer['expected_usd_full_cover']:,.0f}"
+    )
+    for each in answer["purchases"]:
+        yield (
+            f"    from day {each['from_day']}: {each['terms']} x {each['commitment']}, "
+            f"{each['usd_per_node_hour_today']:.4f} USD a node-hour at today's price"
+        )
+    marked = {answer[name] for name in ("cover_nodes", "cover_nodes_low", "cover_nodes_high")}
+    table = [
+        {name.removeprefix("regret_usd_"): output.rounded(value) for name, value in size.items()}
+        for size in answer["sizes"]
+        if size["cover_nodes"] in (marked | {0, len(answer["sizes"]) - 1})
+    ]
+    yield "\n".join(f"    {row}" for row in output.text_table(table).splitlines())
+    yield "    if_...: what the size costs more than the best one would have, if use or prices turn out so."
+
+
+COMMANDS = (decide,)

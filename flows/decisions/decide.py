@@ -1,0 +1,391 @@
+"""One decision: what every way to have the chips for a load costs over its time, and what would change the choice.
+
+A load (machines, tokens a day of a model, a training by a deadline) becomes needs: how many chips of which unit. Needs
+become options, each charged as it is sold: `mart.serving_need`, `mart.training_need`, `mart.option_ladder`. Sums are of
+those SELECTs; here they are put side by side, at list and, where the user has any, at contracted prices.
+"""
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from importlib.resources import files
+from pathlib import Path
+from statistics import fmean, quantiles
+from typing import Any
+
+import duckdb
+
+from flows.decisions import break_even_sides as sides
+from flows.decisions import chips as known_chips
+from flows.decisions import regions as allowed
+from flows.decisions.break_even import Range, in_memory
+from flows.decisions.hosted import Hosted
+from flows.shared.query import columns, rows
+from warehouse.errors import SettingsError
+from warehouse.reference import models
+
+HOURS_A_MONTH = 730
+GOODPUT = 0.9
+"""Share of a training's time that makes progress: "more than 90 %" of 54 days with 466 interruptions on 16,384 H100
+(Llama 3, arXiv 2407.21783, section 3.3.4)."""
+OVERHEAD = 0.15
+"""Work beside the training: checkpoints, loading, restarts, as a published comparison counts it (claim S0-078)."""
+CAPITAL = 0.08
+"""Cost of capital a year: our choice of 2026-11-23, to be replaced by the reader's own."""
+COVERS = (0.0, 0.5, 1.0)
+FEWEST_WINDOWS = 60
+"""Overlapping windows of history below which no odds are told."""
+BINDING = ("reserved", "savings_plan")
+EXAMPLES = (
+    "chipledger decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12",
+    "chipledger decide --model gpt-oss-120b --tokens-per-day 2B --peak 2 --interactivity 30 --months 12",
+    "chipledger decide --model llama-3.1-8b --training-tokens 300B --deadline-days 30",
+)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is to run, where and how it may be bought; None: not stated. `use` is a share of the paid hours."""
+
+    machine: str | None = None
+    nodes: float | None = None
+    chips: tuple[str, ...] = ()
+    accelerators: float | None = None
+    model: str | None = None
+    scenario: str | None = None
+    tokens_per_day: float | None = None
+    peak: float | None = None
+    interactivity: float | None = None
+    is_batch: bool = False
+    utilisation: float = 1.0
+    training_tokens: float | None = None
+    deadline_days: float | None = None
+    overhead: float = OVERHEAD
+    goodput: float = GOODPUT
+    months: float | None = None
+    use: Range = field(default_factory=lambda: Range(low=1.0, likely=1.0, high=1.0))
+    spare: int | None = None
+    providers: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    tolerates_interruption: bool = False
+    spot_loss: float | None = None
+    hosted: tuple[Hosted, ...] = ()
+    hosted_from: tuple[str, ...] = ()
+    input_per_output: float | None = None
+    cached_share: float = 0.0
+    capital: float = CAPITAL
+
+    @property
+    def is_training(self) -> bool:
+        return self.training_tokens is not None or self.deadline_days is not None
+
+    def missing(self) -> list[str]:
+        """Return the options that a decision about this load lacks."""
+        wanted: dict[str, object]
+        if self.is_training:
+            wanted = {"--model": self.model, "--training-tokens": self.training_tokens}
+            wanted |= {"--deadline-days": self.deadline_days}
+        elif self.model:
+            wanted = {"--tokens-per-day": self.tokens_per_day, "--peak": self.peak, "--months or --days": self.months}
+            wanted |= {"--interactivity or --batch": self.interactivity or self.is_batch or None}
+        elif self.machine:
+            wanted = {"--nodes": self.nodes, "--months or --days": self.months}
+        else:
+            wanted = {"--accelerators" if self.chips else "--machine, --chip or --model": self.accelerators}
+            wanted |= {"--months or --days": self.months}
+        return [name for name, value in wanted.items() if value is None]
+
+
+MACHINE = """
+select accelerator_name, form_factor, accelerator_count::DOUBLE as least_unit from ref.current_instance_type
+where instance_type = $name
+"""
+SERVING = """
+from mart.serving_need($model, $speed, $load, $utilisation)
+where
+    ($scenario::VARCHAR is null or scenario = $scenario)
+    and coalesce(abs(input_length / output_length - $ratio::DOUBLE) <= 0.01 * $ratio::DOUBLE, true)
+qualify point_rank = min(point_rank) over ()
+order by accelerator_name, unit_accelerators
+"""
+TRAINING = "from mart.training_need($model, $tokens, $days, $overhead, $goodput) order by hours"
+NEED = """
+accelerator_name VARCHAR, form_factor VARCHAR, instance_type VARCHAR, accelerators DOUBLE, spare_units DOUBLE,
+least_unit DOUBLE, unit_accelerators DOUBLE, network VARCHAR, hours DOUBLE
+"""
+LADDER = f"""
+select l.*, o.last_obtainable_at
+from mart.option_ladder(
+    $needs::STRUCT({NEED})[],
+    $shares::STRUCT(low DOUBLE, likely DOUBLE, high DOUBLE), $months, $tolerates, $loss, $providers
+) as l
+left join int.obtainable as o
+    on
+        l.service_provider_name = o.service_provider_name and l.accelerator_name = o.accelerator_name
+        and l.purchase_option = o.purchase_option
+"""
+MOVES = """
+select
+    c.service_provider_name, c.accelerator_name, c.observed_at::DATE as observed_on,
+    min(c.change_ratio) as change_ratio, count(*) as n_offers,
+    date_diff('month', any_value(s.seen_at), c.observed_at::DATE) as months_on_sale
+from int.price_change as c
+inner join (
+    select o.service_provider_name, u.accelerator_name, min(h.valid_from) as seen_at
+    from int.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    group by o.service_provider_name, u.accelerator_name
+) as s on c.accelerator_name = s.accelerator_name and c.service_provider_name = s.service_provider_name
+where c.change_kind = 'list_change' and c.purchase_option = 'on_demand' and list_contains($chips, c.accelerator_name)
+group by c.service_provider_name, c.accelerator_name, c.observed_at::DATE
+order by observed_on desc, change_ratio
+"""
+CHARGED = ("charged_usd_low", "charged_usd", "charged_usd_high")
+POINT = columns("model_name, scenario, benchmark, precision, input_length, output_length, decoding")
+
+
+def workloads() -> dict[str, Row]:
+    """Return the workloads that published comparisons decide for, each as what a `Load` takes of it."""
+    found: dict[str, Row] = {}
+    for line in csv.DictReader((files("flows.decisions") / "workloads.csv").read_text(encoding="utf-8").splitlines()):
+        kind: Row = {"peak": 1.0, "is_batch": line["task"] == "offline"} if line["task"] != "training" else {}
+        numbers = {name: float(line[name]) for name in ("training_tokens", "interactivity") if line[name]}
+        found[line["workload"]] = {"model": line["model"]} | kind | numbers
+    return found
+
+
+def own(file: Path, words: str) -> Row:
+    """Return what a text such as "h200 sxm on_demand runpod" says of a `Load`. Raises SettingsError."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        side = sides.read(words, field="--own", providers=sides.providers(con))
+    return {"chips": (side.chip,)} | ({"providers": (side.provider,)} if side.provider else {})
+
+
+def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = None) -> Row:
+    """Return needs, options from the cheapest on, the market, the price of waiting, and what is left out.
+
+    `contracted` is what the user pays as a share of the list price, by offer. Raises ChipledgerError.
+    """
+    if lacking := load.missing():
+        hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
+        raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
+    months = load.months or (load.deadline_days or 0) * 24 / HOURS_A_MONTH
+    with allowed.opened(file, load.regions) as con:
+        (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
+        point, needs = _needs(con, load)
+        named = [name.split()[0] for name in columns(NEED)]
+        values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
+        values |= {"needs": [{name: need.get(name) for name in named} for need in needs], "shares": asdict(load.use)}
+        ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
+        options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
+        options += _hosted(load, point, months, like=ladder[0]) if load.hosted else ()
+        options.sort(key=lambda row: (row["charged_usd"] + row["capital_usd"], str(row["offer_id"])))
+        market = _market(options)
+        return {
+            "as_of": built["as_of"],
+            "inputs": asdict(load) | {"months": months},
+            "regions": allowed.as_dict(con, load.regions),
+            "formula": "units x chips x hours charged x USD a chip-hour; a term is charged whole",
+            "point": point,
+            "needs": needs,
+            "options": options,
+            "left_out": dict(
+                Counter(f"{row['purchase_option']}: {row['left_out']}" for row in ladder if row["left_out"])
+            ),
+            "market": market,
+            "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
+            "moves": rows(con, MOVES, {"chips": [need["accelerator_name"] for need in needs]}),
+            "own_is_cheaper": _own_is_cheaper(options, needs, load),
+            "decide_again": list(_decide_again(options, built, load)),
+        }
+
+
+def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:
+    """Return the operating point of a model, and how many chips of which unit the load takes."""
+    wanted = sorted({known_chips.named(name, "--chip") for name in load.chips}, key=str)
+    spare = {"spare_units": load.spare or 0}
+    if load.model is None and load.machine:
+        found = rows(con, MACHINE, {"name": load.machine})
+        if not found:
+            raise SettingsError("no machine of AWS has this name", field="--machine", value=load.machine)
+        size = {"accelerators": (load.nodes or 0) * found[0]["least_unit"], "instance_type": load.machine}
+        return None, [found[0] | size | spare]
+    if load.model is None:
+        size = {"accelerators": load.accelerators, "least_unit": min(8.0, load.accelerators or 0)}
+        return None, [{"accelerator_name": name, "form_factor": form} | size | spare for name, form in wanted]
+    known = models.find(load.model)
+    values: Row = {"model": known.model_name if known else load.model}
+    if load.is_training:
+        values |= {"tokens": load.training_tokens, "days": load.deadline_days}
+        found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
+    else:
+        values |= {
+            "speed": None if load.is_batch else load.interactivity,
+            "scenario": load.scenario,
+            "ratio": load.input_per_output,
+        }
+        values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
+        found = rows(con, SERVING, values, field="decide")
+        spare = {"spare_units": 1 if load.spare is None else load.spare}
+    names = {name for name, _ in wanted}
+    found = [row | spare for row in found if not names or row["accelerator_name"] in names]
+    in_time = [row for row in found if row.get("is_in_time", True)]
+    if not found:
+        hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
+        raise SettingsError("no run of this model is known at this point", field="--model", value=load.model, hint=hint)
+    if not in_time:
+        message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
+        raise SettingsError(message, field="--deadline-days", value=load.deadline_days)
+    same = {name: {need.get(name) for need in in_time} for name in POINT}
+    return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
+
+
+def _option(row: Mapping[str, Any], load: Load, contracted: Mapping[int, float]) -> Row:
+    """Return an option at the user's own price where it has one, with its cash by month and the cost of capital."""
+    share = contracted.get(row["offer_id"], 1.0)
+    priced = (*CHARGED, "price_usd", "upfront_usd_per_term")
+    found = dict(row) | {name: None if row[name] is None else row[name] * share for name in priced}
+    cash = list(_cash(found))
+    even, rate = found["charged_usd"] / len(cash), load.capital / 12
+    tokens = load.training_tokens or (load.tokens_per_day or 0) * row["hours_needed"] / 24
+    return found | {
+        "is_contracted": row["offer_id"] in contracted,
+        "list_usd": row["charged_usd"],
+        "cash_usd_by_month": cash,
+        "capital_usd": round(sum((paid - even) * rate * (len(cash) - month) for month, paid in enumerate(cash)), 2)
+        + 0.0,
+        "owed_after_usd": found["charged_usd"] * max(0.0, 1 - row["hours_needed"] / row["charged_hours"]),
+        "usd_per_million_tokens": found["charged_usd"] / tokens * 1e6 if tokens else None,
+    }
+
+
+def _cash(row: Mapping[str, Any]) -> Iterator[float]:
+    """Yield what is paid in each month: upfront fees as a term begins, a Capacity Block when it is bought."""
+    hours = row["charged_hours"]
+    months = max(1, math.ceil(round(hours / HOURS_A_MONTH, 6)))
+    upfront = row["charged_usd"] if row["purchase_option"] == "capacity_block" else row["upfront_usd_per_term"] or 0.0
+    term = (row["commitment_term_hours"] if row["purchase_option"] in BINDING else None) or hours
+    starts = [int(n * term / HOURS_A_MONTH) for n in range(max(1, int(hours / term)))] if upfront else []
+    rest = row["charged_usd"] - upfront * len(starts)
+    for month in range(months):
+        yield rest * min(HOURS_A_MONTH, hours - month * HOURS_A_MONTH) / hours + upfront * starts.count(month)
+
+
+def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like: Row) -> Iterator[Row]:
+    """Yield what the user's hosted prices cost for the same tokens; they take no chips. Raises SettingsError."""
+    offers = [
+        one
+        for one in load.hosted
+        if (named := models.find(one.model)) and point and named.model_name == point["model_name"]
+    ]
+    if point is None or load.is_training or not offers:
+        hint = f"The prices are of {', '.join(sorted({one.model for one in load.hosted}))}; they need --tokens-per-day"
+        raise SettingsError("no hosted price is of that model", field="--model", value=load.model, hint=hint)
+    ratio = load.input_per_output
+    if ratio is None:
+        if not point["input_length"] or not point["output_length"]:
+            raise SettingsError("the benchmark does not state its input", field="--input-per-output", value="")
+        ratio = point["input_length"] / point["output_length"]
+    sums, hours = in_memory(), months * HOURS_A_MONTH
+    for one in offers:
+        prices = one.input_usd_per_million, one.output_usd_per_million, one.cached_input_usd_per_million
+        amounts = [None if price is None else float(price) for price in prices]
+        million = sums.value("decision.hosted_usd_per_million", *amounts, ratio, load.cached_share)
+        if million is None:
+            continue
+        total = (sums.value("decision.monthly_spend", load.tokens_per_day, million) or 0.0) * months if million else 0.0
+        row = dict.fromkeys(like) | dict.fromkeys(CHARGED, total)
+        row |= {"service_provider_name": one.provider, "purchase_option": "hosted tokens", "source_url": one.url}
+        yield _option(row | {"hours_needed": hours, "charged_hours": hours, "seen_on": one.as_of}, load, {})
+
+
+def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
+    """Return between which tokens a day the cheapest machines cost less than the cheapest hosted price, paid whole."""
+    own = next((row for row in options if row["offer_id"]), None)
+    bought = next((row for row in options if row["purchase_option"] == "hosted tokens"), None)
+    if own is None or bought is None:
+        return []
+    same = columns("accelerator_name, unit_accelerators, network")
+    rate = next(n["output_rate_per_accelerator"] for n in needs if all(n[name] == own[name] for name in same))
+    unit = own["unit_accelerators"]
+    return in_memory().rows(
+        "from mart.make_or_buy(cost.monthly(?::DOUBLE), ?::DOUBLE, ?::DOUBLE) order by unit_count",
+        [unit * own["price_usd"], unit * rate * 86400 * load.utilisation, bought["usd_per_million_tokens"]],
+    )
+
+
+def _market(options: Sequence[Row]) -> Row | None:
+    """Return the lower quartile, over providers, of what the load costs on demand; None where nobody asks a price."""
+    least: dict[str, float] = {}
+    for row in options:
+        if row["purchase_option"] == "on_demand":
+            name = row["service_provider_name"]
+            least[name] = min(row["list_usd"], least.get(name, math.inf))
+    if not least:
+        return None
+    prices = sorted(least.values())
+    quarter, half, _ = quantiles(prices, n=4, method="inclusive") if len(prices) > 1 else prices * 3
+    return {"quarter_usd": quarter, "median_usd": half, "least_usd": prices[0], "providers": least}
+
+
+def _commitments(options: Sequence[Row]) -> list[Row]:
+    """Return the cheapest commitment of each length, the shortest first."""
+    first: dict[str, Row] = {}
+    for row in options:
+        if row["purchase_option"] in BINDING:
+            first.setdefault(row["commitment_class"], row)
+    return sorted(first.values(), key=lambda row: row["commitment_term_hours"])
+
+
+def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any], load: Load) -> Row:
+    """Return what a commitment is worth against staying on demand at the market's lower quartile, for as long.
+
+    `fall_at_once` and `fall_at_half` are how far on demand has to fall, on the first day or in the middle of that time,
+    until both cost the same. A regret is the mean of what a cover costs more than the best of `COVERS`: with no change
+    of prices, and over the windows of history.
+    """
+    stay = market["quarter_usd"] * row["charged_hours"] / row["hours_needed"]
+    commit = row["charged_usd"] + row["capital_usd"]
+    months = max(1, round(row["charged_hours"] / HOURS_A_MONTH))
+    windows = rows(con, "select mean_ratio from mart.price_window($months)", {"months": months})
+    ratios = [each["mean_ratio"] for each in windows] if len(windows) >= FEWEST_WINDOWS else []
+
+    def cost(cover: float, ratio: float) -> Any:
+        return cover * commit + (1 - cover) * stay * ratio
+
+    def regret(of: Sequence[float]) -> dict[str, float]:
+        return {f"{c:.0%}": fmean(cost(c, r) - min(cost(each, r) for each in COVERS) for r in of) for c in COVERS}
+
+    return {
+        "offer_id": row["offer_id"],
+        "months": months,
+        "commit_usd": commit,
+        "stay_usd": stay,
+        "fall_at_once": 1 - commit / stay,
+        "fall_at_half": 2 * (1 - commit / stay),
+        "share_of_hours_to_pay": commit / stay * load.use.likely,
+        "n_windows": len(windows),
+        "share_of_windows_that_lost": fmean(r < commit / stay for r in ratios) if ratios else None,
+        "regret_if_no_change_usd": regret([1.0]),
+        "regret_by_history_usd": regret(ratios) if ratios else None,
+    }
+
+
+def _decide_again(options: Sequence[Row], built: Mapping[str, Any], load: Load) -> Iterator[dict[str, str]]:
+    """Yield days and prices at which the question is to be put again."""
+    for row in options[:1]:
+        if row["offer_id"]:
+            until = row["last_observed_at"].date() + timedelta(days=built["ranked_days"])
+            yield {"when": str(until), "why": "the price of the cheapest option is then too old to rank"}
+    for row in _commitments(options):
+        ends = built["as_of"] + timedelta(hours=row["charged_hours"]) - timedelta(days=90)
+        length = (row["commitment_class"] or "").replace("_", " ")
+        yield {"when": str(ends), "why": f"90 days before the cheapest commitment of {length}, bought now, would end"}
+        if row["charged_hours"] == row["hours_needed"]:
+            price = f"{row['price_usd'] / load.use.likely:.4g}"
+            yield {"when": f"on demand below {price} USD a chip-hour", "why": f"it then costs less than {length}"}

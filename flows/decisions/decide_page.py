@@ -1,0 +1,262 @@
+"""The answer of `decide` for people: sections, of which `break_even_page` makes text, or a page that prints."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from flows.decisions import regions
+from flows.decisions.break_even_page import Section
+from flows.decisions.decide import BINDING, FEWEST_WINDOWS
+from flows.shared.query import columns
+
+MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
+"""Options, moves of prices, and months one by one that a table for people has; --json has all."""
+_LINES = (files("flows.decisions") / "not_counted.csv").read_text(encoding="utf-8").splitlines()
+NOT_COUNTED = tuple(csv.DictReader(_LINES))
+"""What no sum has, of what order it is, and who says so, read on which day."""
+COLUMNS = dict(
+    line.split(": ")
+    for line in """
+service_provider_name: sold by|accelerator_name: chip|unit_accelerators: unit|price_usd: USD/chip-h|offer_id: offer
+charged_usd: likely USD|charged_usd_low: low|charged_usd_high: high|capital_usd: capital|owed_after_usd: owed after
+usd_per_million_tokens: USD/M tokens|region_id: region|document_sha256: document|source_url: link|accelerators: chips
+output_rate_per_accelerator: tok/s a chip|rate_per_accelerator: tok/s a chip|reach: known|evidence_grade: grade
+measured_on: measured|form_factor: form|last_observed_at: seen
+""".strip()
+    .replace("|", "\n")
+    .splitlines()
+)
+"""Columns of an answer, as people read them; others by their own names."""
+
+
+def sections(found: Mapping[str, Any]) -> list[Section]:
+    """Return the answer in sections, the conclusion first."""
+    options = found["options"]
+    left_out = [{"left out": reason, "offers": n} for reason, n in sorted(found["left_out"].items())]
+    parts = [Section("What to do", list(_conclusion(found)))]
+    if options:
+        shown = _shown(options)
+        lines = [
+            f"Formula: {found['formula']}. Prices are assumed not to move. Low and high: your range of use, and the "
+            "zones of a spot price. Capital is what paying early costs; owed after: of a term, beyond your time. "
+            f"{len(options) - len(shown)} more in --json: other payments and sizes."
+        ]
+        what = "how, units, charged_usd, charged_usd_low, charged_usd_high, capital_usd, owed_after_usd"
+        tokens = ", usd_per_million_tokens" if found["point"] else ""
+        table = _table(shown, f"service_provider_name, accelerator_name, unit_accelerators, {what}{tokens}, price_usd")
+        parts += [
+            Section("Every way to buy it, the cheapest first", lines, table),
+            *_chips(found),
+            _cash(found),
+            _waiting(found),
+            Section("What must be true", list(_conditions(found))),
+            Section("When to decide again", [], found["decide_again"]),
+            *_negotiation(found),
+        ]
+    parts += [
+        Section("Left out, and why", found["inputs"]["hosted_from"], left_out),
+        Section("What no sum has", [], NOT_COUNTED),
+    ]
+    if options:
+        what = (
+            "service_provider_name, how, region_id, price_usd, last_observed_at, offer_id, document_sha256, source_url"
+        )
+        parts.append(Section("Prices, and where they were read", [], _table(shown, what)))
+    return parts
+
+
+def load_in_words(found: Mapping[str, Any]) -> str:
+    """Return what is to run, in a line."""
+    stated, months = found["inputs"], found["inputs"]["months"]
+    running = f", running {stated['use']['likely']:.0%} of the hours" if stated["use"]["low"] < 1 else ""
+    time = (f"{months:g} months" if months >= 1 else f"{months * 730 / 24:.4g} days") + running
+    if stated["training_tokens"]:
+        loss = f"goodput {stated['goodput']:.0%}, overhead {stated['overhead']:.0%}"
+        words = f"{stated['training_tokens']:,.0f} tokens in {stated['deadline_days']:g} days ({loss})"
+        return f"{stated['model']} trained on {words}"
+    if stated["model"]:
+        speed = f"{stated['interactivity']:g} tokens a second of a user" if stated["interactivity"] else "in batches"
+        peak = f"{stated['peak']:g} times that at the peak"
+        return f"{stated['model']}, {stated['tokens_per_day']:,.0f} output tokens a day, {peak}, {speed}, {time}"
+    n = stated["nodes"] if stated["machine"] else stated["accelerators"]
+    return f"{n:g} x {stated['machine'] or ' or '.join(stated['chips'])}, {time}"
+
+
+def _how(row: Mapping[str, Any]) -> str:
+    hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
+    years = hours and (f"{hours // 8760} year" + "s" * (hours >= 2 * 8760) if hours >= 8760 else f"{hours / 24:g} days")
+    option = row["purchase_option"].replace("_", " ")
+    own = "your price" if row["is_contracted"] else None
+    return ", ".join(filter(None, (option, years, row["offer_terms"], own)))
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    chip = row["instance_type"] or " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
+    return ", ".join(filter(None, (row["service_provider_name"], chip, _how(row))))
+
+
+def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]]:
+    """Return columns of rows under the names that people read."""
+
+    def cell(row: Mapping[str, Any], name: str) -> Any:
+        value = _how(row) if name == "how" else row.get(name)
+        if name == "last_observed_at":
+            return row.get("seen_on") or row[name].date()
+        return (value or "")[:12] if name == "document_sha256" else value
+
+    return [{COLUMNS.get(name, name.replace("_", " ")): cell(row, name) for name in columns(names)} for row in rows]
+
+
+def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
+    options, market, months = found["options"], found["market"], found["inputs"]["months"]
+    yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
+    yield from regions.lines(found["regions"])
+    if not options:
+        yield "Nothing that may be ranked is sold for this: see what was left out."
+        return
+    seen = options[0]["last_observed_at"]
+    of = f", seen on {seen:%Y-%m-%d}" if seen else ""
+    yield f"Cheapest: {_named(options[0])}: {options[0]['charged_usd']:,.0f} USD{of}."
+    free = next((row for row in options if row["purchase_option"] == "on_demand"), None)
+    if free is not None and free is not options[0]:
+        yield f"Cheapest that neither binds nor is interrupted: {_named(free)}: {free['charged_usd']:,.0f} USD."
+    if market:
+        yield (
+            f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of {len(market['providers'])} "
+            f"providers ({market['least_usd']:,.0f} to {max(market['providers'].values()):,.0f})."
+        )
+    for each in found["waiting"]:
+        row = next(row for row in options if row["offer_id"] == each["offer_id"])
+        sums = (
+            f"{_named(row)}: {each['commit_usd']:,.0f} USD with the cost of capital, on demand at the market "
+            f"{each['stay_usd']:,.0f} in the same {each['months']} months"
+        )
+        if each["fall_at_once"] <= 0:
+            yield f"Do not commit to {sums}."
+            continue
+        pays = "It would pay if all of its term were wanted" if each["months"] > months else "It pays"
+        yield (
+            f"{pays} to commit to {sums}; unless on demand falls by {each['fall_at_once']:.1%} at once, or by "
+            f"{min(each['fall_at_half'], 1):.1%} before month {each['months'] / 2:g}; and if the machines run "
+            f"{each['share_of_hours_to_pay']:.0%} of the hours or more."
+        )
+
+
+def _shown(options: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the cheapest option of each seller, chip, kind and length; of AWS's commitments each plan and payment."""
+    seen: dict[tuple[object, ...], Mapping[str, Any]] = {}
+    for row in options:
+        key = row["service_provider_name"], row["accelerator_name"], row["purchase_option"], row["commitment_class"]
+        terms = row["offer_terms"] if key[0] == "AWS" and key[2] in BINDING else None
+        seen.setdefault((*key, terms), row)
+    return list(seen.values())[:MAX_OPTIONS]
+
+
+def _chips(found: Mapping[str, Any]) -> list[Section]:
+    """Return how many chips the load of a model takes, and the runs that say so."""
+    if found["point"] is None:
+        return []
+    point = ", ".join(str(value) for value in found["point"].values() if value is not None)
+    lines = [
+        f"At {point}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums. "
+        '"at most": every run was faster for a user than wanted, so that fewer chips may do. Benchmarks differ in '
+        "what they count: across two of them an order is no proof."
+    ]
+    sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
+    needs = [
+        need | {"days": need["hours"] / 24 if need.get("hours") else None}
+        for need in found["needs"]
+        if (need["accelerator_name"], need["unit_accelerators"], need["network"]) in sold
+    ]
+    rate = "rate_per_accelerator, days" if found["inputs"]["training_tokens"] else "output_rate_per_accelerator, reach"
+    what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, {rate}, benchmark"
+    return [Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))]
+
+
+def _cash(found: Mapping[str, Any]) -> Section:
+    """Return what the cheapest option, on demand, and the cheapest commitments cost in each month, or each year."""
+    options = found["options"]
+    fits = {
+        "cheapest": lambda row: True,
+        "on demand": lambda row: row["purchase_option"] == "on_demand",
+        "one year": lambda row: row["commitment_class"] == "one_year",
+        "three years": lambda row: row["commitment_class"] == "three_years",
+    }
+    firsts = {name: next(filter(fit, options), None) for name, fit in fits.items()}
+    chosen = {name: row for name, row in firsts.items() if row}
+    longest = max(len(row["cash_usd_by_month"]) for row in chosen.values())
+    starts = [*range(min(MAX_MONTHS, longest)), *range(MAX_MONTHS, longest, 12)]
+    ends = [*starts[1:], longest]
+    table = [
+        {"month": f"{start + 1}" if end == start + 1 else f"{start + 1} to {end}"}
+        | {name: sum(row["cash_usd_by_month"][start:end]) for name, row in chosen.items()}
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    table.append({"month": "all"} | {name: row["charged_usd"] for name, row in chosen.items()})
+    return Section("Cash, USD", [f"{name}: {_named(row)}" for name, row in chosen.items()], table)
+
+
+def _waiting(found: Mapping[str, Any]) -> Section:
+    """Return the past moves of the chips, and what a cover costs more than the best one would have."""
+    lines = [
+        f"{row['service_provider_name']}, {row['accelerator_name']}: {row['change_ratio']:+.0%} on "
+        f"{row['observed_on']}, {row['months_on_sale']} months after it was first seen there ({row['n_offers']} offers)"
+        for row in found["moves"][:MAX_MOVES]
+    ] or ["No list price of these chips has moved while it was seen: that is little history, and no promise."]
+    table = []
+    for each in found["waiting"]:
+        lost = each["share_of_windows_that_lost"]
+        lines.append(
+            f"{each['months']} months: too few windows of history for odds ({each['n_windows']} of {FEWEST_WINDOWS})."
+            if lost is None
+            else f"{each['months']} months: in {lost:.1%} of {each['n_windows']} windows of history, of all chips and "
+            "providers, on demand fell so far that the commitment lost. Windows overlap, and few chips moved."
+        )
+        for name in ("no change", "history"):
+            regret = each[f"regret_{'if_no_change' if name == 'no change' else 'by_history'}_usd"]
+            if regret:
+                covers = {f"regret of {cover} cover, USD": usd for cover, usd in regret.items()}
+                table.append({"months": each["months"], "if prices do as": name} | covers)
+    lines.append('No forecast is made: none beat "no change" (the table is on the page of methods).')
+    return Section("The price of waiting", lines, table)
+
+
+def _conditions(found: Mapping[str, Any]) -> Iterator[str]:
+    best, stated = found["options"][0], found["inputs"]
+    if best["purchase_option"] in ("on_demand", "spot"):
+        yield f"Machines run {stated['use']['likely']:.0%} of the hours, and are off, not paid, in the others (--use)."
+    elif best["offer_id"]:
+        after = f"{best['owed_after_usd']:,.0f} USD of them after your time"
+        yield f"All {best['charged_hours']:,.0f} hours are paid, used or not; {after}."
+    if best["purchase_option"] == "spot":
+        yield "Interruptions cost no more than --spot-loss, and the lower quartile of the zones keeps its price."
+    if found["point"]:
+        yield "Your lengths, engine and model do what the run did, at that speed for a user."
+    if best["offer_id"] and best["last_obtainable_at"] is None:
+        yield "It can be had: its seller was never seen to have it in stock. Ask before you plan."
+    if not stated["spare"] and not stated["model"]:
+        yield "No machine fails: no spare one is in the sums (--spare 1 for N+1)."
+    if found["own_is_cheaper"]:
+        first = found["own_is_cheaper"][0]["make_from_tokens_per_day"]
+        always = found["own_is_cheaper"][-1]["make_from_tokens_per_day"]
+        yield f"Machines beat hosted tokens from {first:,.4g} output tokens a day on, and always above {always:,.4g}."
+    yield f"Capital costs {stated['capital']:.0%} a year (--capital): it ranks what is paid early, and is in no total."
+
+
+def _negotiation(found: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield what to hold against an offer for the machines that are named."""
+    market, stated = found["market"], found["inputs"]
+    if not market or not stated["machine"]:
+        return
+    hours = stated["nodes"] * stated["months"] * 730 * stated["use"]["likely"]
+    sums = {"AWS's list": market["providers"].get("AWS"), "the median": market["median_usd"]}
+    sums |= {"the number to beat: the lower quartile": market["quarter_usd"], "the lowest": market["least_usd"]}
+    lines = [
+        "{observed_on}: {service_provider_name} moved {accelerator_name} by {change_ratio:+.0%}".format_map(row)
+        for row in found["moves"][:3]
+    ]
+    worth = market["quarter_usd"] / stated["months"] * 12 / 100
+    lines.append(f"One percent of the number to beat is worth {worth:,.0f} USD a year.")
+    table = [{"on demand": name, "USD": usd, "USD a node-hour": usd and usd / hours} for name, usd in sums.items()]
+    yield Section("What to hold against an offer", lines, table)

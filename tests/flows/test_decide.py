@@ -1,0 +1,386 @@
+"""One decision: sums worked out by hand, a term that costs its term, what is missing, prices that stay private."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import simplejson
+from breakeven_file import publish_breakeven
+from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
+from click.testing import CliRunner, Result
+from cost_file import P5, TRN1, lines
+from kept import once
+from looks import row as seen_row
+from purchase import putting, seen, term
+
+from flows.cli import main
+from flows.config.settings import Settings
+from flows.decisions import decide, decide_page
+from flows.decisions.break_even import Range
+from flows.decisions.decide import Load
+from transform.models import SQL
+from warehouse.errors import SettingsError
+
+HOURS = 8760
+SIXTEEN = Load(machine=P5, nodes=16, months=12, use=Range(low=0.6, likely=0.8, high=0.9))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return choice_folder(tmp_path_factory) / "prices.duckdb"
+
+
+def by_kind(found: dict[str, Any], seller: str = "AWS") -> dict[str, dict[str, Any]]:
+    return {r["purchase_option"]: r for r in found["options"] if r["service_provider_name"] == seller}
+
+
+def test_sixteen_nodes_for_a_year(file: Path) -> None:
+    """On demand 16 x 55.04 for 80 % of 8,760 hours; a term for all of them; a block is no option for a year."""
+    found = decide.answer(file, SIXTEEN)
+    aws = by_kind(found)
+
+    assert aws["on_demand"]["charged_usd"] == pytest.approx(16 * 55.04 * HOURS * 0.8)
+    assert aws["on_demand"]["charged_usd_low"] == pytest.approx(16 * 55.04 * HOURS * 0.6)
+    assert aws["on_demand"]["charged_usd_high"] == pytest.approx(16 * 55.04 * HOURS * 0.9)
+    for option, hourly in (("reserved", 38), ("savings_plan", 40)):
+        row = aws[option]
+        ends = [row[name] for name in ("charged_usd_low", "charged_usd", "charged_usd_high")]
+        assert ends == pytest.approx([16 * hourly * HOURS] * 3)
+    assert "capacity_block: Capacity Blocks last 182 days at most" in found["left_out"]
+    assert "spot: spot may be interrupted" in found["left_out"]
+    assert [row["charged_usd"] + row["capital_usd"] for row in found["options"]] == sorted(
+        row["charged_usd"] + row["capital_usd"] for row in found["options"]
+    )
+
+
+@pytest.mark.parametrize(("months", "share"), [(0.3, 1.0), (1, 0.05), (8, 0.5), (12, 0.5), (13, 1.0), (30, 0.05)])
+def test_a_term_costs_its_term(file: Path, months: float, share: float) -> None:
+    """No option charges less than machines x hours of whole terms x price; its cash adds up to what it charges."""
+    use = Range(low=share, likely=share, high=share)
+    for load in (
+        Load(machine=P5, nodes=3, months=months, use=use, tolerates_interruption=True, spot_loss=0.2),
+        Load(chips=("h100", "h200"), accelerators=24, months=months, use=use),
+    ):
+        found = decide.answer(file, load)
+        assert found["options"]
+        for row in found["options"]:
+            paid = row["paid_accelerators"] * row["price_usd"]
+            assert row["paid_accelerators"] >= 24
+            if row["purchase_option"] in decide.BINDING:
+                terms = -(-round(months * 730, 6) // row["commitment_term_hours"])
+                assert row["charged_usd"] == pytest.approx(paid * row["commitment_term_hours"] * terms)
+            elif row["purchase_option"] == "capacity_block":
+                assert row["charged_usd"] >= paid * months * 730
+            else:
+                assert row["charged_usd"] == pytest.approx(paid * months * 730 * share)
+            assert sum(row["cash_usd_by_month"]) == pytest.approx(row["charged_usd"])
+
+
+def test_thirty_two_trn1_owe_a_year(tmp_path: Path) -> None:
+    """32 x 8,760 x 13.2289 = 3,708,325, for nine days as for a year; what outlasts the nine days is told."""
+    with putting(tmp_path, all_marts=True) as put:
+        file = put(seen(0, "aws_price_list", seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0")), at=0)
+    found = decide.answer(file, Load(machine=TRN1, nodes=32, months=9 * 24 / 730))
+    aws = by_kind(found)
+
+    assert aws["reserved"]["charged_usd"] == pytest.approx(3_708_325, abs=1)
+    assert aws["reserved"]["owed_after_usd"] == pytest.approx(3_708_325 * (1 - 216 / HOURS), abs=1)
+    assert aws["on_demand"]["charged_usd"] == pytest.approx(32 * 21.5 * 216)
+
+
+def test_spot_counts_where_it_is_tolerated_and_its_loss_known(file: Path) -> None:
+    """20 a node-hour with a fifth lost is 25; the loss not known leaves it out."""
+    lossy = Load(machine=P5, nodes=2, months=1, tolerates_interruption=True, spot_loss=0.2)
+    assert by_kind(decide.answer(file, lossy))["spot"]["charged_usd"] == pytest.approx(2 * 730 * 25)
+    unknown = decide.answer(file, Load(machine=P5, nodes=2, months=1, tolerates_interruption=True))
+    assert unknown["left_out"]["spot: spot whose loss to interruptions is not known"] == 1
+
+
+def test_a_block_is_paid_whole_and_first(file: Path) -> None:
+    """Nine days and the 30 minutes that nobody can use are ten days of 41.528 a node, all in the first month."""
+    block = by_kind(decide.answer(file, Load(machine=P5, nodes=2, months=9 * 24 / 730)))["capacity_block"]
+    assert (block["charged_hours"], block["charged_usd"]) == (240, pytest.approx(2 * 240 * 41.528))
+    assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
+
+
+def test_all_upfront_pays_for_its_capital(tmp_path: Path) -> None:
+    """Three years paid at once at 8 % a year: half of 36 months early in the mean, 12 %; by the month nothing."""
+    with putting(tmp_path, all_marts=True) as put:
+        offers = term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3)
+        file = put(seen(0, "aws_price_list", seen_row(P5, "55.04"), *offers), at=0)
+    monthly, upfront = (
+        row for row in decide.answer(file, Load(machine=P5, nodes=1, months=36))["options"]
+        if row["purchase_option"] == "reserved"
+    )  # fmt: skip
+    assert upfront["cash_usd_by_month"] == [pytest.approx(700_000), *[0] * 35]
+    assert upfront["capital_usd"] == pytest.approx(0.12 * 700_000, rel=0.03)
+    assert monthly["cash_usd_by_month"] == pytest.approx([27 * 730] * 36)
+    assert monthly["capital_usd"] == pytest.approx(0, abs=0.01)
+
+
+def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
+    """AWS 6.88 and Toy's node of H200 at 3 a chip-hour: the lower quartile of two is 3.97; 4.75 for a year loses."""
+    both = decide.answer(file, Load(chips=("h100", "h200"), accelerators=8, months=12))
+    assert both["market"]["providers"] == {
+        "AWS": pytest.approx(8 * 6.88 * HOURS), "Toy": pytest.approx(8 * 3 * HOURS),
+    }  # fmt: skip
+    assert both["market"]["quarter_usd"] == pytest.approx(8 * HOURS * (3 + 0.25 * 3.88))
+    (against,) = both["waiting"]
+    assert against["fall_at_once"] == pytest.approx(1 - 4.75 / 3.97)
+    assert against["regret_if_no_change_usd"]["0%"] == 0
+    assert "Do not commit to AWS" in " ".join(decide_page.sections(both)[0].lines)
+
+    alone = decide.answer(file, Load(machine=P5, nodes=1, months=12, providers=("AWS",)))
+    (pays,) = alone["waiting"]
+    assert pays["fall_at_once"] == pytest.approx(1 - 38 / 55.04)
+    assert pays["share_of_hours_to_pay"] == pytest.approx(38 / 55.04)
+    assert pays["regret_if_no_change_usd"]["0%"] == pytest.approx((55.04 - 38) * HOURS)
+    assert (pays["share_of_windows_that_lost"], pays["regret_by_history_usd"]) == (None, None)
+    assert "It pays to commit to AWS" in " ".join(decide_page.sections(alone)[0].lines)
+
+
+def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:
+    """Eight H100 at 1000 tokens a second and chip, eight H200 at 1500: 10^10 tokens, 15 % beside, 90 % goodput."""
+    load = Load(model=MODEL, training_tokens=1e10, deadline_days=30)
+    found = decide.answer(file, load)
+    hours = {"H100": 1e10 * 1.15 / (3600 * 8 * H100_RATE * 0.9), "H200": 1e10 * 1.15 / (3600 * 8 * H200_RATE * 0.9)}
+
+    assert {need["accelerator_name"]: need["hours"] for need in found["needs"]} == pytest.approx(hours)
+    assert by_kind(found)["reserved"]["charged_usd"] == pytest.approx(38 * HOURS)
+    h200 = next(r for r in found["options"] if r["accelerator_name"] == "H200" and r["service_provider_name"] == "AWS")
+    assert h200["charged_usd"] == pytest.approx(63.296 * hours["H200"])
+    tight = decide.answer(file, Load(model=MODEL, training_tokens=1e10, deadline_days=13))
+    assert {need["accelerator_name"] for need in tight["needs"]} == {"H200"}
+    with pytest.raises(SettingsError, match=r"no cluster that was measured ends in time; the fastest takes 12\.3 days"):
+        decide.answer(file, Load(model=MODEL, training_tokens=1e10, deadline_days=5))
+
+
+@pytest.mark.parametrize(
+    ("load", "lacking"),
+    [
+        (Load(), ["--machine, --chip or --model", "--months or --days"]),
+        (Load(machine=P5), ["--nodes", "--months or --days"]),
+        (Load(chips=("h100",)), ["--accelerators", "--months or --days"]),
+        (Load(model="x"), ["--tokens-per-day", "--peak", "--months or --days", "--interactivity or --batch"]),
+        (Load(deadline_days=3), ["--model", "--training-tokens"]),
+        (SIXTEEN, []),
+    ],
+)
+def test_all_that_is_missing_is_said_at_once(load: Load, lacking: list[str]) -> None:
+    assert load.missing() == lacking
+
+
+def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
+    """The refusal names an example; as a command of its own it lacks nothing."""
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "decide", "--model", "gpt-oss-120b"])
+    assert told.exit_code == 2
+    assert "not stated yet: --tokens-per-day; --peak; --months or --days; --interactivity or --batch" in told.stderr
+    assert decide.EXAMPLES[1] in " ".join(told.stderr.split())
+    for example in decide.EXAMPLES:
+        words = ["--data-dir", str(file.parent), *example.split()[1:]]
+        assert "not stated yet" not in CliRunner().invoke(main.main, words).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--machine", "p99.huge", "--nodes", "1", "--months", "1"], "no machine of AWS has this name"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "a share of the hours is at most 1"),
+        (["--workload", "mining"], "no such workload"),
+        (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
+        (["--machine", P5, "--nodes", "1", "--days", "9", "--region", "us-esat-1"], "no price is of this region"),
+    ],
+)  # fmt: skip
+def test_a_wrong_question_is_refused(file: Path, words: list[str], said: str) -> None:
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "decide", *words])
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert said in told.stderr
+
+
+def test_every_sum_is_a_query_of_the_file(file: Path) -> None:
+    """The command's JSON and mart.option_ladder on the published file agree in each price and total."""
+    words = ["decide", "--machine", P5, "--nodes", "16", "--use", "0.8", "--months", "12"]
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--json"])
+    found = simplejson.loads(told.stdout)
+    need = (
+        f"{{'accelerator_name': 'H100', 'form_factor': 'SXM', 'instance_type': '{P5}', 'accelerators': 128.0, "
+        "'spare_units': 0, 'least_unit': 8.0, 'unit_accelerators': null::DOUBLE, 'network': null::VARCHAR, "
+        "'hours': null::DOUBLE}"
+    )
+    shares = "{'low': 0.8, 'likely': 0.8, 'high': 0.8}"
+    asked = lines(file, "select offer_id, price_usd, charged_usd from mart.option_ladder("
+                  f"[{need}], {shares}, 12, false, null, null) where left_out is null")  # fmt: skip
+    assert {row["offer_id"]: (row["price_usd"], row["charged_usd"]) for row in asked} == {
+        row["offer_id"]: (pytest.approx(float(row["price_usd"])), pytest.approx(float(row["charged_usd"])))
+        for row in found["options"]
+    }
+
+
+def test_a_page_that_prints(file: Path) -> None:
+    """One page without other files: tables in frames that scroll, no script, what was left out, links to prices."""
+    words = ["decide", "--machine", P5, "--nodes", "16", "--months", "12"]
+    page = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--html"]).stdout
+
+    assert "<script" not in page
+    assert "<h1>What to do</h1>" in page
+    assert page.count('<div class="frame"') == page.count("<table>") > 6
+    assert "Left out, and why" in page
+    assert "https://x.test" in page or "://" in page
+
+
+@pytest.fixture
+def discounted(file: Path, tmp_path: Path) -> Iterator[Settings]:
+    """Ten percent on AWS's p5, in a file of the user's own."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[[discount]]\nprovider = "AWS"\nfamily = "p5"\npercent = 10\nvalid_from = 2020-01-01\n')
+    yield Settings(data_dir=file.parent, private={"prices": str(prices)})
+
+
+def test_a_private_discount_moves_its_own_options_alone(file: Path, discounted: Settings, tmp_path: Path) -> None:
+    """AWS's p5 by exactly a tenth, Toy's and the market not at all; and nothing of it in the published file."""
+    words = ["decide", "--machine", P5, "--nodes", "16", "--months", "12", "--json"]
+    toml = tmp_path / "chipledger.toml"
+    toml.write_text(f'data_dir = "{file.parent}"\n[private]\nprices = "{discounted.private.prices}"\n')
+    before = file.read_bytes()
+    plain = simplejson.loads(CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words]).stdout)
+    done = CliRunner().invoke(main.main, ["--settings", str(toml), *words])
+    own = simplejson.loads(done.stdout)
+
+    listed = {row["offer_id"]: row for row in plain["options"]}
+    assert len(own["options"]) == len(listed) > 2
+    for row in own["options"]:
+        share = 0.9 if row["service_provider_name"] == "AWS" else 1
+        for name in ("price_usd", "charged_usd", "charged_usd_low", "charged_usd_high"):
+            assert float(row[name]) == pytest.approx(float(listed[row["offer_id"]][name]) * share, rel=1e-12)
+        assert row["is_contracted"] == (row["service_provider_name"] == "AWS")
+    assert own["market"] == plain["market"]
+    assert file.read_bytes() == before
+    assert done.stderr == ""
+
+
+Ask = Callable[..., Result]
+HEAD = "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    """Return a function that decides for Llama 3 70B on the published file of `breakeven_file`, hosted at 0.5 and 2."""
+    folder = once(tmp_path_factory, "breakeven", publish_breakeven)
+    hosted = tmp_path_factory.mktemp("hosted") / "hosted.csv"
+
+    def call(*words: str, host: str = "Host", former: bool = False) -> Result:
+        hosted.write_text(f"{HEAD}{host},llama-3-70b,0.5,2,,2026-11-01,https://example.com/pricing\n")
+        start = ["makeorbuy", str(hosted)] if former else ["decide", "--hosted", str(hosted)]
+        load = ["--model", "llama-3-70b", "--tokens-per-day", "250M"]
+        return CliRunner().invoke(main.main, ["--data-dir", str(folder), *start, *load, *words])
+
+    return call
+
+
+def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
+    """Two tokens of input with each of output cost 3 USD a million; eight H200 at 24 serve 207.36 million a day.
+
+    Two units are paid all month; one's own is cheaper above 192 million tokens a day, then in steps.
+    """
+    words = ("--batch", "--peak", "1", "--months", "1", "--spare", "0", "--input-per-output", "2", "--chip", "h200")
+    result = ask(*words, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    options = {row["service_provider_name"]: row for row in found["options"]}
+
+    assert options["Host"]["charged_usd"] == pytest.approx(250 * 730 / 24 * 3)
+    assert options["Toy"]["charged_usd"] == pytest.approx(2 * 24 * 730)
+    first, second, *_ = found["own_is_cheaper"]
+    assert first["make_from_tokens_per_day"] == pytest.approx(192e6)
+    assert first["make_until_tokens_per_day"] == pytest.approx(207.36e6)
+    assert second["make_from_tokens_per_day"] == pytest.approx(384e6)
+    assert "Machines beat hosted tokens from 1.92e+08" in ask(*words).stdout
+    other = ask(*words[:-4], "--chip", "h200", "--input-per-output", "8")
+    assert "no run of this model is known at this point" in other.stderr
+
+
+def test_the_former_commands_still_answer(ask: Ask, file: Path) -> None:
+    """`makeorbuy` and `choose` warn on stderr, and give the answer of `decide`."""
+    done = ask("--own", "toy h200 on_demand", "--input-per-output", "2", former=True)
+    assert done.exit_code == 0, done.stderr
+    assert "`chipledger makeorbuy` is now `chipledger decide --hosted`" in done.stderr
+    assert "https://example.com/pricing" in done.stdout
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "choose", "--workload", "pretraining-175b"])
+    assert told.exit_code == 0, told.stderr
+    assert "`chipledger choose` is now `chipledger decide`" in told.stderr
+    assert "gpt-3-175b trained on 300,000,000,000 tokens" in told.stdout
+
+
+def test_a_name_from_a_csv_is_text_on_the_page(ask: Ask) -> None:
+    page = ask(
+        "--own", "toy h200 on_demand", "--input-per-output", "2", "--html", host="<b>Host</b>", former=True
+    ).stdout
+    assert "&lt;b&gt;Host&lt;/b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path) -> None:
+    """A price that stands for 30 months: all errors are 0, every ratio is in the band, and no forecast is better."""
+    with putting(tmp_path, all_marts=True) as put:
+        file = put(*(seen(30.5 * n, "aws_price_list", seen_row(P5, "55.04")) for n in range(30)), at=30.5 * 29)
+    windows = lines(file, "from mart.price_window(3)")
+    (found,) = lines(file, "from mart.price_backtest(3)")
+
+    assert {(row["end_ratio"], row["mean_ratio"]) for row in windows} == {(1.0, 1.0)}
+    assert found["mean_error_no_change"] == found["mean_error_past_mean"] == 0
+    assert (found["coverage_80"], found["is_forecast_better"], found["n_moved"]) == (1, False, 0)
+
+
+def test_a_fall_is_a_window_and_an_error(tmp_path: Path) -> None:
+    """From 98.32 to 55.04 in the 20th month: three windows of three months hold it, and "no change" was wrong there."""
+    with putting(tmp_path, all_marts=True) as put:
+        prices = ["98.32"] * 20 + ["55.04"] * 10
+        file = put(*(seen(30.5 * n, "aws_price_list", seen_row(P5, usd)) for n, usd in enumerate(prices)), at=30.5 * 29)
+    moved = lines(file, "from mart.price_window(3) where end_ratio <> 1")
+    (found,) = lines(file, "from mart.price_backtest(3)")
+
+    assert {round(row["end_ratio"], 6) for row in moved} == {round(55.04 / 98.32, 6)}
+    assert len(moved) == found["n_moved"] == 3
+    assert found["mean_error_no_change"] > 0
+    assert found["is_forecast_better"] == (found["mean_error_past_mean"] < found["mean_error_no_change"])
+
+
+def test_obtainable_is_a_count_a_word_or_a_block() -> None:
+    """The last sight of each, and the last question where it was never there; a block refused is no answer."""
+    sql = (SQL / "obtainable.sql").read_text()
+    with duckdb.connect() as con:
+        con.execute("create schema core; create schema ref")
+        con.execute(
+            "create table core.availability as select * from (values "
+            "('A', 'x', 'H100', 'on_demand', 0, null, null, timestamp '2026-01-02'), "
+            "('A', 'x', 'H100', 'on_demand', 3, null, null, timestamp '2026-01-01'), "
+            "('B', 'y', 'H100', 'spot', null, null, 'Low', timestamp '2026-01-01'), "
+            "('C', 'z', 'H100', 'on_demand', null, null, 'not available', timestamp '2026-01-03')"
+            ") as t (service_provider_name, instance_type, accelerator_label, purchase_option, n_machines, "
+            "n_accelerators, stock_status, observed_at)"
+        )
+        con.execute(
+            "create table core.offer as select distinct service_provider_name, instance_type, accelerator_label, "
+            "purchase_option, hash(service_provider_name) as offer_id from core.availability"
+        )
+        con.execute("create table core.offer_unit as select offer_id, 'H100' as accelerator_name from core.offer")
+        con.execute(
+            "create table ref.current_instance_type as select 'p5' as instance_type, 'H100' as accelerator_name"
+        )
+        con.execute(
+            "create table core.capacity_block_answer as select * from (values "
+            "('p5', 'cb-1', null, timestamp '2026-01-05'), ('p5', null, null, timestamp '2026-01-06'), "
+            "('p5', null, 'UnauthorizedOperation', timestamp '2026-01-07')"
+            ") as t (instance_type, capacity_block_offering_id, answer_error, observed_at)"
+        )
+        found = con.execute(f"select service_provider_name, purchase_option, last_obtainable_at::DATE::VARCHAR, "
+                            f"last_asked_at::DATE::VARCHAR from ({sql}) order by 1").fetchall()  # fmt: skip
+    assert found == [
+        ("A", "on_demand", "2026-01-01", "2026-01-02"),
+        ("AWS", "capacity_block", "2026-01-05", "2026-01-06"),
+        ("B", "spot", "2026-01-01", "2026-01-01"),
+        ("C", "on_demand", None, "2026-01-03"),
+    ]

@@ -1,0 +1,54 @@
+-- What on-demand list prices did over so many months: one row per provider, chip and first of a month at which an offer
+-- was known, and known again `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the
+-- start, and of mean_ratio, what was paid on the firsts in between by whom nothing bound / the price at the start.
+-- A price is known from its first observation to its last one or to the change. Windows overlap, and the providers of a
+-- chip move together: n windows are far fewer observations.
+with span as (
+    select to_months(months_asked::INTEGER) as length
+),
+
+known as (
+    select
+        o.service_provider_name,
+        u.accelerator_name,
+        h.offer_id,
+        h.unit_price::DOUBLE as price,
+        unnest(
+            generate_series(
+                date_trunc('month', h.valid_from) + interval 1 month,
+                date_trunc('month', coalesce(h.valid_to, h.last_observed_at)),
+                interval 1 month
+            )
+        )::DATE as starts_on
+    from int.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    where
+        o.purchase_option = 'on_demand' and o.statistic = 'price' and o.unit_price_type = 'List'
+        and h.unit_price > 0 and u.accelerator_name is not null
+),
+
+moved as (
+    select
+        s.service_provider_name,
+        s.accelerator_name,
+        s.offer_id,
+        s.starts_on,
+        last(e.price / s.price order by e.starts_on) as end_ratio,
+        avg(e.price / s.price) as mean_ratio
+    from known as s
+    cross join span as p
+    inner join known as e
+        on s.offer_id = e.offer_id and s.starts_on < e.starts_on and s.starts_on + p.length >= e.starts_on
+    group by s.service_provider_name, s.accelerator_name, s.offer_id, s.starts_on
+    having max(e.starts_on) = max(s.starts_on + p.length)
+)
+
+select
+    service_provider_name,
+    accelerator_name,
+    starts_on,
+    avg(end_ratio) as end_ratio,
+    avg(mean_ratio) as mean_ratio
+from moved
+group by service_provider_name, accelerator_name, starts_on
