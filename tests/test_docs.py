@@ -51,13 +51,19 @@ def commands(text: str) -> Iterator[list[str]]:
 def unknown_command(main: click.Group, words: list[str]) -> str | None:
     """Return what the command line does not know of a documented call, None if it knows all."""
     command: click.Command = main
+    n_values = 0
     for word in words:
+        if n_values:
+            n_values -= 1
+            continue
         name = word.partition("=")[0]
         if name.startswith("-"):
             known = {option for parameter in (main, command) for p in parameter.params for option in p.opts}
             known |= {option for p in command.params for option in p.secondary_opts}
             if name not in known | {"--help", "--version"}:
                 return f"{command.name} {name}"
+            taking = [p for p in command.params if isinstance(p, click.Option) and name in p.opts and not p.is_flag]
+            n_values = taking[0].nargs if taking and "=" not in word and isinstance(command, click.Group) else 0
         elif isinstance(command, click.Group):
             for alternative in word.split("|"):
                 if alternative not in command.commands:

@@ -87,7 +87,9 @@ class Spread(click.ParamType["Range"]):
 @click.option("--capital", type=NOT_NEGATIVE, help="Cost of capital a year [0.08].")
 @HTML
 def decide(read: Reader, *, days: float | None, use: Any, in_html: bool, **options: Any) -> Result:
-    """Show what to buy: every way to have the chips for a load, and what would change the choice.
+    """Show what to buy, and what would change that.
+
+    Every way to have the chips for a load, charged as it is sold, from the cheapest on.
 
     The load is machines, tokens a day of a model, or a training by a deadline. Options that are not set are read from
     the table [decision] of the settings: docs/deciding.md.
@@ -148,14 +150,13 @@ def _contracted(settings: "Settings") -> dict[int, float]:
     if settings.private.prices is None:
         return {}
     from flows.private import private_file
-    from flows.shared.query import rows
 
     sql = (
-        "select offer_id, contracted_usd_per_hour / list_usd_per_hour as share from contracted_price "
+        "select offer_id, contracted_usd_per_hour / list_usd_per_hour from contracted_price "
         "where contracted_usd_per_hour is not null and list_usd_per_hour > 0"
     )
     with private_file.in_memory(settings, datetime.now(UTC)) as con:
-        return {row["offer_id"]: row["share"] for row in rows(con, sql)}
+        return dict(con.execute(sql).fetchall())
 
 
 @command("decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120", group=decide)

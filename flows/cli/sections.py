@@ -25,7 +25,7 @@ FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "doc
     "choose": ("decide",),
     "commitments": ("decide", "fleet"),
     "breakeven": ("decide", "move"),
-    "makeorbuy": ("decide", "--hosted"),
+    "makeorbuy": ("decide",),
 }
 """Former names of commands, accepted for one release with a warning, and their names now."""
 
@@ -108,8 +108,8 @@ class Sections(click.Group):
                 err=True,
             )
             args = [*FORMER[args[0]], *args[1:]]
-            if args[1:2] == ["--hosted"] and args[2:3] and args[2].startswith("-"):
-                del args[1]
+            if now == "decide" and args[1:2] and not args[1].startswith("-"):  # of `makeorbuy hosted.csv`
+                args.insert(1, "--hosted")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -140,7 +140,7 @@ class Summary:
         except duckdb.Error as error:  # a file of another version
             lines = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
         yield from ("", *lines)
-        yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger choose --help'
+        yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger decide --help'
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary as the object that `--json` prints."""

@@ -229,10 +229,10 @@ class Profile(Table):
 class DecisionSettings(Table):
     """Inputs of decisions; each may be left out."""
 
-    monthly_spend: Positive | None = _unset("USD spent on accelerators a month", 100000)
+    monthly_spend: Positive | None = _unset("no longer used", 100000)
     horizon_months: Annotated[float, Field(ge=1, le=120)] | None = _unset("evaluation horizon in months", 36)
-    weeks_of_migration: NotNegative | None = _unset("weeks that a move to other chips takes", 8)
-    weeks_to_production: Positive | None = _unset("weeks until it must run", 12)
+    weeks_of_migration: NotNegative | None = _unset("no longer used", 8)
+    weeks_to_production: Positive | None = _unset("no longer used", 12)
     share_of_use: Share | Spread | None = _unset(
         "share of paid hours in which machines work; or low, likely, high", 0.6
     )
@@ -247,7 +247,7 @@ class DecisionSettings(Table):
     )
     pattern: Literal["together", "level"] = _set("together", "nodes run all together, or at one level all the time")
     yearly_price_move: Annotated[float, Field(gt=-1, lt=1)] | None = _unset(
-        "fall (-0.2) or rise of prices a year, in place of the history's", -0.2
+        "fall (-0.2) or rise of prices a year that you expect; left out: none", -0.2
     )
     use: Mapping[str, Spread | Profile] = _set({}, "share of use by label of a line: [decision.use.LABEL]")
 

@@ -1,1 +1,1 @@
-"""Answers before a decision: costs, break-even, commitments."""
+"""Answers before a decision: costs, what to buy, whether to move, how much to commit to."""

@@ -151,12 +151,12 @@ POINT = columns("model_name, scenario, benchmark, precision, input_length, outpu
 
 def workloads() -> dict[str, Row]:
     """Return the workloads that published comparisons decide for, each as what a `Load` takes of it."""
-    found: dict[str, Row] = {}
-    for line in csv.DictReader((files("flows.decisions") / "workloads.csv").read_text(encoding="utf-8").splitlines()):
-        kind: Row = {"peak": 1.0, "is_batch": line["task"] == "offline"} if line["task"] != "training" else {}
-        numbers = {name: float(line[name]) for name in ("training_tokens", "interactivity") if line[name]}
-        found[line["workload"]] = {"model": line["model"]} | kind | numbers
-    return found
+    lines = csv.DictReader((files("flows.decisions") / "workloads.csv").read_text(encoding="utf-8").splitlines())
+    numbers = columns("training_tokens, interactivity, peak, is_batch")
+    return {
+        line["workload"]: {"model": line["model"]} | {name: float(line[name]) for name in numbers if line[name]}
+        for line in lines
+    }
 
 
 def own(file: Path, words: str) -> Row:
@@ -218,8 +218,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if load.model is None:
         size = {"accelerators": load.accelerators, "least_unit": min(8.0, load.accelerators or 0)}
         return None, [{"accelerator_name": name, "form_factor": form} | size | spare for name, form in wanted]
-    known = models.find(load.model)
-    values: Row = {"model": known.model_name if known else load.model}
+    values: Row = {"model": known.model_name if (known := models.find(load.model)) else load.model}
     if load.is_training:
         values |= {"tokens": load.training_tokens, "days": load.deadline_days}
         found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
@@ -345,9 +344,8 @@ def _commitments(options: Sequence[Row]) -> list[Row]:
 def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any], load: Load) -> Row:
     """Return what a commitment is worth against staying on demand at the market's lower quartile, for as long.
 
-    `fall_at_once` and `fall_at_half` are how far on demand has to fall, on the first day or in the middle of that time,
-    until both cost the same. A regret is the mean of what a cover costs more than the best of `COVERS`: with no change
-    of prices, and over the windows of history.
+    `fall_at_once` is how far on demand must fall on the first day until both cost the same; in the middle of the time
+    twice as far. A regret is the mean of what a cover costs more than the best of `COVERS`.
     """
     stay = market["quarter_usd"] * row["charged_hours"] / row["hours_needed"]
     commit = row["charged_usd"] + row["capital_usd"]
@@ -367,7 +365,6 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
         "commit_usd": commit,
         "stay_usd": stay,
         "fall_at_once": 1 - commit / stay,
-        "fall_at_half": 2 * (1 - commit / stay),
         "share_of_hours_to_pay": commit / stay * load.use.likely,
         "n_windows": len(windows),
         "share_of_windows_that_lost": fmean(r < commit / stay for r in ratios) if ratios else None,
@@ -378,10 +375,9 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
 
 def _decide_again(options: Sequence[Row], built: Mapping[str, Any], load: Load) -> Iterator[dict[str, str]]:
     """Yield days and prices at which the question is to be put again."""
-    for row in options[:1]:
-        if row["offer_id"]:
-            until = row["last_observed_at"].date() + timedelta(days=built["ranked_days"])
-            yield {"when": str(until), "why": "the price of the cheapest option is then too old to rank"}
+    if options and options[0]["offer_id"]:
+        until = options[0]["last_observed_at"].date() + timedelta(days=built["ranked_days"])
+        yield {"when": str(until), "why": "the price of the cheapest option is then too old to rank"}
     for row in _commitments(options):
         ends = built["as_of"] + timedelta(hours=row["charged_hours"]) - timedelta(days=90)
         length = (row["commitment_class"] or "").replace("_", " ")

@@ -42,11 +42,13 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             "zones of a spot price. Capital is what paying early costs; owed after: of a term, beyond your time. "
             f"{len(options) - len(shown)} more in --json: other payments and sizes."
         ]
-        what = "how, units, charged_usd, charged_usd_low, charged_usd_high, capital_usd, owed_after_usd"
+        has_range = any(row["charged_usd_low"] < row["charged_usd_high"] for row in shown)
+        what = "charged_usd, charged_usd_low, charged_usd_high" if has_range else "charged_usd"
+        what += ", how, accelerator_name, unit_accelerators, units, price_usd, capital_usd, owed_after_usd"
         tokens = ", usd_per_million_tokens" if found["point"] else ""
-        table = _table(shown, f"service_provider_name, accelerator_name, unit_accelerators, {what}{tokens}, price_usd")
+        table = _table(shown, f"service_provider_name, {what}{tokens}")
         parts += [
-            Section("Every way to buy it, the cheapest first", lines, table),
+            Section("Every way to buy it, the cheapest first, capital counted", lines, table),
             *_chips(found),
             _cash(found),
             _waiting(found),
@@ -70,7 +72,7 @@ def load_in_words(found: Mapping[str, Any]) -> str:
     """Return what is to run, in a line."""
     stated, months = found["inputs"], found["inputs"]["months"]
     running = f", running {stated['use']['likely']:.0%} of the hours" if stated["use"]["low"] < 1 else ""
-    time = (f"{months:g} months" if months >= 1 else f"{months * 730 / 24:.4g} days") + running
+    time = (f"{months:g} month{'s' * (months > 1)}" if months >= 1 else f"{months * 730 / 24:.4g} days") + running
     if stated["training_tokens"]:
         loss = f"goodput {stated['goodput']:.0%}, overhead {stated['overhead']:.0%}"
         words = f"{stated['training_tokens']:,.0f} tokens in {stated['deadline_days']:g} days ({loss})"
@@ -96,6 +98,11 @@ def _named(row: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (row["service_provider_name"], chip, _how(row))))
 
 
+def _full(value: Any) -> Any:
+    """Return an amount of a thousand or more to the unit."""
+    return f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value
+
+
 def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]]:
     """Return columns of rows under the names that people read."""
 
@@ -103,7 +110,7 @@ def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]
         value = _how(row) if name == "how" else row.get(name)
         if name == "last_observed_at":
             return row.get("seen_on") or row[name].date()
-        return (value or "")[:12] if name == "document_sha256" else value
+        return (value or "")[:12] if name == "document_sha256" else _full(value)
 
     return [{COLUMNS.get(name, name.replace("_", " ")): cell(row, name) for name in columns(names)} for row in rows]
 
@@ -130,7 +137,7 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         row = next(row for row in options if row["offer_id"] == each["offer_id"])
         sums = (
             f"{_named(row)}: {each['commit_usd']:,.0f} USD with the cost of capital, on demand at the market "
-            f"{each['stay_usd']:,.0f} in the same {each['months']} months"
+            f"{each['stay_usd']:,.0f} for as long, {each['months']} months"
         )
         if each["fall_at_once"] <= 0:
             yield f"Do not commit to {sums}."
@@ -138,7 +145,7 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         pays = "It would pay if all of its term were wanted" if each["months"] > months else "It pays"
         yield (
             f"{pays} to commit to {sums}; unless on demand falls by {each['fall_at_once']:.1%} at once, or by "
-            f"{min(each['fall_at_half'], 1):.1%} before month {each['months'] / 2:g}; and if the machines run "
+            f"{min(2 * each['fall_at_once'], 1):.1%} before month {each['months'] / 2:g}; and if the machines run "
             f"{each['share_of_hours_to_pay']:.0%} of the hours or more."
         )
 
@@ -153,10 +160,10 @@ def _shown(options: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(seen.values())[:MAX_OPTIONS]
 
 
-def _chips(found: Mapping[str, Any]) -> list[Section]:
-    """Return how many chips the load of a model takes, and the runs that say so."""
+def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
-        return []
+        return
     point = ", ".join(str(value) for value in found["point"].values() if value is not None)
     lines = [
         f"At {point}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums. "
@@ -171,7 +178,7 @@ def _chips(found: Mapping[str, Any]) -> list[Section]:
     ]
     rate = "rate_per_accelerator, days" if found["inputs"]["training_tokens"] else "output_rate_per_accelerator, reach"
     what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, {rate}, benchmark"
-    return [Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))]
+    yield Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))
 
 
 def _cash(found: Mapping[str, Any]) -> Section:
@@ -190,10 +197,10 @@ def _cash(found: Mapping[str, Any]) -> Section:
     ends = [*starts[1:], longest]
     table = [
         {"month": f"{start + 1}" if end == start + 1 else f"{start + 1} to {end}"}
-        | {name: sum(row["cash_usd_by_month"][start:end]) for name, row in chosen.items()}
+        | {name: _full(sum(row["cash_usd_by_month"][start:end])) for name, row in chosen.items()}
         for start, end in zip(starts, ends, strict=True)
     ]
-    table.append({"month": "all"} | {name: row["charged_usd"] for name, row in chosen.items()})
+    table.append({"month": "all"} | {name: _full(row["charged_usd"]) for name, row in chosen.items()})
     return Section("Cash, USD", [f"{name}: {_named(row)}" for name, row in chosen.items()], table)
 
 
@@ -213,11 +220,10 @@ def _waiting(found: Mapping[str, Any]) -> Section:
             else f"{each['months']} months: in {lost:.1%} of {each['n_windows']} windows of history, of all chips and "
             "providers, on demand fell so far that the commitment lost. Windows overlap, and few chips moved."
         )
-        for name in ("no change", "history"):
-            regret = each[f"regret_{'if_no_change' if name == 'no change' else 'by_history'}_usd"]
-            if regret:
-                covers = {f"regret of {cover} cover, USD": usd for cover, usd in regret.items()}
-                table.append({"months": each["months"], "if prices do as": name} | covers)
+        for name in ("if_no_change", "by_history"):
+            if regret := each[f"regret_{name}_usd"]:
+                covers = {f"{cover} covered, USD": _full(usd) for cover, usd in regret.items()}
+                table.append({"months": each["months"], "regret": name.replace("_", " ")} | covers)
     lines.append('No forecast is made: none beat "no change" (the table is on the page of methods).')
     return Section("The price of waiting", lines, table)
 
@@ -256,7 +262,8 @@ def _negotiation(found: Mapping[str, Any]) -> Iterator[Section]:
         "{observed_on}: {service_provider_name} moved {accelerator_name} by {change_ratio:+.0%}".format_map(row)
         for row in found["moves"][:3]
     ]
-    worth = market["quarter_usd"] / stated["months"] * 12 / 100
-    lines.append(f"One percent of the number to beat is worth {worth:,.0f} USD a year.")
-    table = [{"on demand": name, "USD": usd, "USD a node-hour": usd and usd / hours} for name, usd in sums.items()]
+    lines.append(f"A percent of the number to beat: {market['quarter_usd'] / stated['months'] * 0.12:,.0f} USD a year.")
+    table = [
+        {"on demand": name, "USD": _full(usd), "USD a node-hour": usd and usd / hours} for name, usd in sums.items()
+    ]
     yield Section("What to hold against an offer", lines, table)

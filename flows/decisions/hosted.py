@@ -48,26 +48,13 @@ def read_hosted(file: Path) -> list[Hosted]:
 def read(
     csv: Path | None, bedrock: Path | None, *, price: tuple[float, float] | None, model: str | None
 ) -> tuple[tuple[Hosted, ...], tuple[str, ...]]:
-    """Return the prices of a CSV, of a saved price list, and the one that is stated; and words on the list.
-
-    Raises ChipledgerError.
-    """
+    """Return prices of a CSV, of a price list, the one stated; and words on the list. Raises ChipledgerError."""
     listed = read_bedrock(bedrock) if bedrock else None
     found = [*(read_hosted(csv) if csv else ()), *(listed.hosted if listed else ())]
     if price is not None:
-        amounts = dict(
-            zip(("input_usd_per_million", "output_usd_per_million"), map(Decimal, map(str, price)), strict=True)
-        )
-        today = datetime.now(UTC).date()
-        stated = Hosted(
-            provider="hosted, as stated",
-            model=model or "",
-            cached_input_usd_per_million=None,
-            as_of=today,
-            url="",
-            **amounts,
-        )
-        found.append(stated)
+        values: Any = ("hosted, as stated", model or "", *(Decimal(str(usd)) for usd in price), None)
+        named: dict[str, Any] = dict(zip(Hosted.__dataclass_fields__, values, strict=False))
+        found.append(Hosted(**named, as_of=datetime.now(UTC).date(), url=""))
     return tuple(found), tuple(listed.words() if listed else ())
 
 

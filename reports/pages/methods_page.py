@@ -11,6 +11,7 @@ import duckdb
 from reports import wording
 from reports.pages.frame import frame
 from reports.queries import ask, build
+from reports.queries import rows as read
 from reports.tables.table import outside
 
 PLACE = "methods.html"
@@ -32,6 +33,8 @@ def render(file: Path) -> str:
         macros = ask(con, "formula")
         has_runs = "throughput" in {row["mart_name"] for row in ask(con, "mart_name")}
         found = ask(con, "misdeclared") if has_runs else []
+        months = (3, 6, 12, 24) if "price_backtest" in {row["macro_name"] for row in macros} else ()
+        backtest = [row for n in months for row in read(con.execute("from mart.price_backtest(?)", [n]))]
     misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
@@ -51,6 +54,7 @@ def render(file: Path) -> str:
         build=(None, version),
         schemas=schemas,
         misdeclared=misdeclared,
+        backtest=backtest,
         macros=[row for row in macros if row["kind"] == "table_macro"],
     )
 

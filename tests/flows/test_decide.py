@@ -306,7 +306,7 @@ def test_the_former_commands_still_answer(ask: Ask, file: Path) -> None:
     """`makeorbuy` and `choose` warn on stderr, and give the answer of `decide`."""
     done = ask("--own", "toy h200 on_demand", "--input-per-output", "2", former=True)
     assert done.exit_code == 0, done.stderr
-    assert "`chipledger makeorbuy` is now `chipledger decide --hosted`" in done.stderr
+    assert "`chipledger makeorbuy` is now `chipledger decide`" in done.stderr
     assert "https://example.com/pricing" in done.stdout
     told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), "choose", "--workload", "pretraining-175b"])
     assert told.exit_code == 0, told.stderr

@@ -119,7 +119,11 @@ def test_wrong_usage(call: Call, words: tuple[str, ...]) -> None:
     assert call("query", *words).exit_code == 2
 
 
-@pytest.mark.parametrize("command", [["report"], ["chips"], ["choose"], ["query", "--list"]], ids=str)
+@pytest.mark.parametrize(
+    "command",
+    [["report"], ["chips"], ["decide", "--machine", "p5.48xlarge", "--nodes", "1", "--days", "9"], ["query", "--list"]],
+    ids=str,
+)
 def test_a_command_names_a_file_of_the_version_before(tmp_path: Path, command: list[str]) -> None:
     """A command that needs this version's tables ends with an error and what to do, not with a traceback."""
     with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
