@@ -49,7 +49,7 @@ def test_sixteen_nodes_for_a_year(file: Path) -> None:
         row = aws[option]
         ends = [row[name] for name in ("charged_usd_low", "charged_usd", "charged_usd_high")]
         assert ends == pytest.approx([16 * hourly * HOURS] * 3)
-    assert "capacity_block: Capacity Blocks last 182 days at most" in found["left_out"]
+    assert "capacity_block: blocks last 182 days at most" in found["left_out"]
     assert "spot: spot may be interrupted" in found["left_out"]
     assert [row["charged_usd"] + row["capital_usd"] for row in found["options"]] == sorted(
         row["charged_usd"] + row["capital_usd"] for row in found["options"]
@@ -96,7 +96,7 @@ def test_spot_counts_where_it_is_tolerated_and_its_loss_known(file: Path) -> Non
     lossy = Load(machine=P5, nodes=2, months=1, tolerates_interruption=True, spot_loss=0.2)
     assert by_kind(decide.answer(file, lossy))["spot"]["charged_usd"] == pytest.approx(2 * 730 * 25)
     unknown = decide.answer(file, Load(machine=P5, nodes=2, months=1, tolerates_interruption=True))
-    assert unknown["left_out"]["spot: spot whose loss to interruptions is not known"] == 1
+    assert unknown["left_out"]["spot: spot of unknown loss"] == 1
 
 
 def test_a_block_is_paid_whole_and_first(file: Path) -> None:

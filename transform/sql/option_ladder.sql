@@ -7,9 +7,8 @@
 -- Whole units are charged: on demand and spot the hours x the share in which they run, spot / (1 - `loss_asked`, else
 -- the band's); commitments all hours of the terms that it needs (8,760 a year; of a length sold as a range, such as
 -- "91-180 days", any within it); Capacity Blocks whole days up to 14, then weeks, up to 182 days, with the 30 minutes
--- that nobody can use. A spot price is that of the zone at the lower quartile, its range over the zones. left_out says
--- why an offer is none for a need. No price is assumed to move. Of a Savings Plan AWS
--- takes all of a term at its start or, Partial Upfront, at least half of it, here half:
+-- that nobody can use. A spot price is that of the zone at the lower quartile, its range over the zones. No price is
+-- assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
 -- https://docs.aws.amazon.com/savingsplans/latest/APIReference/API_CreateSavingsPlan.html
 with need as (
     select
@@ -51,10 +50,8 @@ priced as (
             when n.wanted is not null and not list_contains(n.wanted, o.service_provider_name)
                 then 'provider that is not to be bought from'
             when o.purchase_option = 'spot' and not n.is_spot_wanted then 'spot may be interrupted'
-            when o.purchase_option = 'spot' and coalesce(n.loss, o.lost_share) is null
-                then 'spot whose loss to interruptions is not known'
-            when o.purchase_option = 'capacity_block' and hours_needed > 182 * 24
-                then 'Capacity Blocks last 182 days at most'
+            when o.purchase_option = 'spot' and coalesce(n.loss, o.lost_share) is null then 'spot of unknown loss'
+            when o.purchase_option = 'capacity_block' and hours_needed > 4368 then 'blocks last 182 days at most'
             when o.purchase_option in ('reserved', 'savings_plan') and a.commitment_term_hours is null
                 then 'length of the commitment not stated'
         end as left_out,
@@ -86,8 +83,7 @@ chosen as (
         left_out is not null
         or (
             price_kind = min(price_kind) over (partition by sold)
-            and sum(1) over (zone order by price_usd, offer_id rows unbounded preceding)
-            = ceil(0.25 * count(*) over zone)
+            and row_number() over (zone order by price_usd asc, offer_id asc) = ceil(0.25 * count(*) over zone)
         )
 ),
 

@@ -22,21 +22,15 @@ forecast as (
     inner join known as p on w.starts_on >= p.ends_on
     group by w.service_provider_name, w.accelerator_name, w.months, w.starts_on, w.end_ratio
     having count(*) >= 12
-),
-
-scored as (
-    select
-        months,
-        count(*) as n_windows,
-        count(*) filter (where abs(end_ratio - 1) > 0.001) as n_moved,
-        avg(abs(ln(end_ratio))) as mean_error_no_change,
-        avg(abs(ln(end_ratio / past_mean))) as mean_error_past_mean,
-        avg(is_within::INTEGER) as coverage_80
-    from forecast
-    group by months
 )
 
 select
-    *, -- noqa: AM04
-    mean_error_past_mean < mean_error_no_change as is_forecast_better
-from scored
+    months,
+    count(*) as n_windows,
+    count(*) filter (where abs(end_ratio - 1) > 0.001) as n_moved,
+    avg(abs(ln(end_ratio))) as mean_error_no_change,
+    avg(abs(ln(end_ratio / past_mean))) as mean_error_past_mean,
+    avg(is_within::INTEGER) as coverage_80,
+    avg(abs(ln(end_ratio / past_mean))) < avg(abs(ln(end_ratio))) as is_forecast_better
+from forecast
+group by months

@@ -1,8 +1,7 @@
 -- What on-demand list prices did over so many months: one row per provider, chip and first of a month at which an offer
 -- was known, and known again `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the
 -- start, and of mean_ratio, what was paid on the firsts in between by whom nothing bound / the price at the start.
--- A price is known from its first observation to its last one or to the change. Windows overlap, and the providers of a
--- chip move together: n windows are far fewer observations.
+-- Windows overlap, and the providers of a chip move together: n windows are far fewer observations.
 with span as (
     select to_months(months_asked::INTEGER) as length
 ),
@@ -13,13 +12,10 @@ known as (
         u.accelerator_name,
         h.offer_id,
         h.unit_price::DOUBLE as price,
-        unnest(
-            generate_series(
-                date_trunc('month', h.valid_from) + interval 1 month,
-                date_trunc('month', coalesce(h.valid_to, h.last_observed_at)),
-                interval 1 month
-            )
-        )::DATE as starts_on
+        unnest(generate_series(
+            date_trunc('month', h.valid_from) + interval 1 month,
+            date_trunc('month', coalesce(h.valid_to, h.last_observed_at)), interval 1 month
+        ))::DATE as starts_on
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id

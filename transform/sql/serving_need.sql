@@ -1,9 +1,7 @@
--- How many chips of each kind a load of serving takes: one row per operating point of a model (a name of ref.model or
--- of a benchmark), chip, and size of unit that is sold. `daily_load` are output tokens a day at the peak, used to
--- `utilisation`; whole units and copies. Points are those that keep `speed_asked`, tokens per second of a user (NULL:
--- of batches, or of no stated speed).
--- A run that was faster for a user than asked keeps it too; its rate is the least that the chip gives: "at most".
--- point_rank orders the points: most usual chips first, then the better grade, then the newest.
+-- How many chips of each kind a load of serving takes: one row per operating point of a model (of ref.model or of a
+-- benchmark), chip, and size of unit that is sold: whole units and copies for `daily_load` output tokens a day, at the
+-- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, or none stated). A
+-- run that was faster keeps it too, and its rate is "at most". point_rank 1 has most usual chips, then the best grade.
 with question as (
     select
         model as wanted,
@@ -73,7 +71,6 @@ select
     source_url
 from rated
 where rates_then['reach'] <> 'unreachable' and rates_then['median_output_rate'] is not null
--- Of configurations of one chip on one machine or apart the fastest.
 qualify
     row_number() over (
         partition by

@@ -1,7 +1,6 @@
 -- Which cluster trains a model (a name of ref.model or of a benchmark) by a deadline: of each chip and size of unit the
 -- smallest that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
--- Rates are of that many chips: a cluster that nobody measured is not made up. `overhead` is work beside the measured
--- one as a share of it, `goodput` the share of running time that makes progress.
+-- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress.
 with question as (
     select
         model as wanted,
