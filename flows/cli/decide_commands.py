@@ -149,14 +149,11 @@ def _contracted(settings: "Settings") -> dict[int, float]:
     """Return what the user pays as a share of the list price, by offer; nothing where no private prices are named."""
     if settings.private.prices is None:
         return {}
+    from flows.decisions.commitments import SHARES
     from flows.private import private_file
 
-    sql = (
-        "select offer_id, contracted_usd_per_hour / list_usd_per_hour from contracted_price "
-        "where contracted_usd_per_hour is not null and list_usd_per_hour > 0"
-    )
     with private_file.in_memory(settings, datetime.now(UTC)) as con:
-        return dict(con.execute(sql).fetchall())
+        return dict(con.execute(SHARES).fetchall())
 
 
 @command("decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120", group=decide)

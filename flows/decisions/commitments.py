@@ -16,7 +16,7 @@ Hurst, Brown, Swanson, "Swanson's 30-40-30 Rule", AAPG Bulletin 84(12), 2000.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -58,6 +58,11 @@ class Term:
         return self.hourly * 24 * self.days
 
 
+SHARES = """
+select offer_id, contracted_usd_per_hour / list_usd_per_hour as share from contracted_price
+where contracted_usd_per_hour is not null and list_usd_per_hour > 0
+"""
+"""What the user pays as a share of the list price, by offer that a contract has."""
 OPTIONS = """
 select * from int.commitment_option
 where offer_id = $offer or on_demand_offer_id = $offer or on_demand_offer_id in (
@@ -101,9 +106,7 @@ def answer(
         raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
-        contracted = {
-            row["offer_id"]: row for row in rows(con, "from contracted_price where contracted_usd_per_hour is not null")
-        }
+        contracted = dict(con.execute(SHARES).fetchall())
     months = horizon_months or decision.horizon_months or HORIZON_MONTHS
     with regions.opened(file, decision.regions) as con:
         stated = regions.as_dict(con, decision.regions)
@@ -135,7 +138,7 @@ def covered(
     line: Mapping[str, Any],
     options: Sequence[Mapping[str, Any]],
     moves: Sequence[Mapping[str, Any]],
-    contracted: Mapping[int, Mapping[str, Any]],
+    contracted: Mapping[int, float],
     decision: DecisionSettings,
     *,
     today: date,
@@ -145,7 +148,7 @@ def covered(
     """Return one line's answers, at list and at contracted prices, or the reason why it has none.
 
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
-    FALL for its chip, `contracted` rows of contracted_price by offer, `market` the row of MARKET.
+    FALL for its chip, `contracted` rows of SHARES, `market` the row of MARKET.
     """
     head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
     demands = _demands(line, decision)
@@ -342,12 +345,13 @@ def _owned_days(line: Mapping[str, Any], today: date) -> int:
 
 
 def _priced(
-    options: Sequence[Mapping[str, Any]], line: Mapping[str, Any], contracted: Mapping[int, Mapping[str, Any]] | None
+    options: Sequence[Mapping[str, Any]], line: Mapping[str, Any], contracted: Mapping[int, float] | None
 ) -> tuple[float, list[Term]] | str:
     """Return USD per node-hour on demand and of each commitment, or why there are none; contracted alone if given."""
     chips = float(line["accelerators_per_node"] or options[0]["accelerator_count"])
     first = options[0]
-    shares = _shares(contracted, [first["on_demand_offer_id"], *(each["offer_id"] for each in options)])
+    offers = first["on_demand_offer_id"], *(each["offer_id"] for each in options)
+    shares = dict.fromkeys(offers, 1.0) if contracted is None else contracted
     if first["on_demand_offer_id"] not in shares:
         return "no contracted on-demand price of this machine"
     terms = [
@@ -364,17 +368,6 @@ def _priced(
     if not terms:
         return "no contracted price of a commitment for this machine"
     return first["on_demand_price_usd"] * chips * shares[first["on_demand_offer_id"]], terms
-
-
-def _shares(contracted: Mapping[int, Mapping[str, Any]] | None, offers: Iterable[int]) -> dict[int, float]:
-    """Return for each offer what is paid as a share of its list price: 1 at list, nothing where no contract has it."""
-    if contracted is None:
-        return dict.fromkeys(offers, 1.0)
-    return {
-        offer: contracted[offer]["contracted_usd_per_hour"] / contracted[offer]["list_usd_per_hour"]
-        for offer in offers
-        if offer in contracted and contracted[offer]["list_usd_per_hour"]
-    }
 
 
 def _words(each: Mapping[str, Any]) -> str:

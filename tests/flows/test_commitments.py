@@ -51,7 +51,7 @@ OPTIONS = [option(5.0), option(3.125, years=3)]
 
 
 def covered(
-    of: Mapping[str, Any] | None = None, *, contracted: Mapping[int, Mapping[str, Any]] | None = None,
+    of: Mapping[str, Any] | None = None, *, contracted: Mapping[int, float] | None = None,
     move: Mapping[str, Any] | None = None, options: list[dict[str, Any]] = OPTIONS, **decision: Any,
 ) -> dict[str, Any]:  # fmt: skip
     asked = DecisionSettings.model_validate(decision)
@@ -170,15 +170,12 @@ def test_a_commitment_is_weighed_against_the_market() -> None:
 def test_list_and_contracted_are_two_answers() -> None:
     """A contract on the plan and on on demand is an answer of its own; with one of the two missing there is none."""
 
-    def contract(paid: float) -> dict[str, Any]:
-        return {"contracted_usd_per_hour": paid, "list_usd_per_hour": 10}
-
     _, nothing = covered()["answers"]
     assert nothing == {"prices": "contracted", "reason": "no contracted on-demand price of this machine"}
-    _, half = covered(contracted={1: contract(9)})["answers"]
+    _, half = covered(contracted={1: 0.9})["answers"]
     assert half["reason"] == "no contracted price of a commitment for this machine"
 
-    on_list, own = covered(contracted={1: contract(9), 11: contract(8)})["answers"]
+    on_list, own = covered(contracted={1: 0.9, 11: 0.8})["answers"]
     assert own["on_demand_usd_per_node_hour"] == pytest.approx(0.9 * 55.04)
     assert {p["commitment"] for p in own["purchases"]} <= {"EC2Instance Savings Plan, 1 years, No Upfront"}
     assert {size["cover_nodes"]: size["committed_usd"] for size in own["sizes"]}[6] == pytest.approx(

@@ -1,6 +1,6 @@
 -- How many chips of each kind a load of serving takes: one row per operating point of a model (of ref.model or of a
 -- benchmark), chip, and size of unit that is sold: whole units and copies for `daily_load` output tokens a day, at the
--- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, or none stated). A
+-- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, none stated). A
 -- run that was faster keeps it too, and its rate is "at most". point_rank 1 has most usual chips, then the best grade.
 with question as (
     select
