@@ -7,8 +7,8 @@
 -- Whole units are charged: on demand and spot the hours x the share in which they run, spot / (1 - `loss_asked`, else
 -- the band's); commitments all hours of the terms that it needs (8,760 a year; of a length sold as a range, such as
 -- "91-180 days", any within it); Capacity Blocks whole days up to 14, then weeks, up to 182 days, with the 30 minutes
--- that nobody can use. A spot price is that of the zone at the lower quartile, its range over the zones. No price is
--- assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
+-- that nobody can use. A spot price is the mean of 30 days (else 7, else the last) of the zone at the lower quartile.
+-- No price is assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
 -- https://docs.aws.amazon.com/savingsplans/latest/APIReference/API_CreateSavingsPlan.html
 with need as (
     select
@@ -71,7 +71,6 @@ priced as (
     left join int.accelerator_hour_price as a on o.offer_id = a.offer_id
 ),
 
--- Of a seller's zones and kinds of means one: the mean of 30 days before that of 7, the lower quartile of its zones.
 chosen as (
     select
         *,

@@ -1,5 +1,5 @@
--- Which cluster trains a model (a name of ref.model or of a benchmark) by a deadline: of each chip and size of unit the
--- smallest that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
+-- Which cluster trains a model (of ref.model or a benchmark) by a deadline: of each chip and size of unit the smallest
+-- that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
 -- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress.
 with question as (
     select
@@ -24,7 +24,6 @@ timed as (
 
 select
     model_name,
-    scenario,
     benchmark,
     precision,
     accelerator_name,
