@@ -84,14 +84,20 @@ def test_azure_moves_as_its_lists_do(azure: list[Row], tmp_path: Path) -> None:
 SLIPPED = ("Standard_ND96ams_A100_v4", "Standard_ND96amsr_A100_v4")
 
 
-def test_google_moves_as_its_lists_do(shared: Path, tmp_path: Path) -> None:
-    """Six weeks of A3 High: spot moves in steps, by region; on demand stands still."""
+@pytest.fixture(scope="module")
+def google(shared: Path) -> list[Row]:
+    """Return six weekly lists of Google's machines, on demand and spot."""
     with (shared / "data" / "clouds" / "gcp_gpu_machine_prices_weekly.csv").open() as file:
-        rows = [
+        return [
             (row["committed_at"], "gcp", row["region"], row["option"], f"{Decimal(row['usd_per_vm_hour']):.10f}",
              row["machine_type"])
-            for row in csv.DictReader(file) if row["machine_type"] == "a3-highgpu-8g"
+            for row in csv.DictReader(file)
         ]  # fmt: skip
+
+
+def test_google_moves_as_its_lists_do(google: list[Row], tmp_path: Path) -> None:
+    """Six weeks of A3 High: spot moves in steps, by region; on demand stands still."""
+    rows = [row for row in google if row[-1] == "a3-highgpu-8g"]
     expected = moves(rows)
     assert {option for _, _, option, _ in expected} == {"spot"}
 
@@ -103,3 +109,32 @@ def test_google_moves_as_its_lists_do(shared: Path, tmp_path: Path) -> None:
         tmp_path / "data" / "prices.duckdb",
         "select distinct accelerator_name, accelerator_count::int from int.price_change",
     ) == [("H100", 8)]
+
+
+@pytest.mark.parametrize(("cloud", "n_prices", "n_waiting"), [("azure", 1412, 11), ("google", 754, 0)])
+def test_the_newest_list_after_the_others(
+    cloud: str, n_prices: int, n_waiting: int, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Each of its prices is published as it stands in the list, or waits, with its reason."""
+    rows: list[Row] = request.getfixturevalue(cloud)
+    newest = max(row[0] for row in rows)
+    stated = {(row[5], row[2], row[3]): Decimal(row[4]) for row in rows if row[0] == newest}
+    imported(tmp_path, [row for row in rows if row[0] != newest])
+
+    file = imported(tmp_path, [row for row in rows if row[0] == newest]) / "prices.duckdb"
+
+    at = f"'{newest}'::timestamptz at time zone 'UTC'"
+    published = query(
+        file,
+        "select instance_type, region_id, purchase_option, unit_price from core.sku_price "
+        f"inner join core.offer using (offer_id) where valid_to is null and last_observed_at = {at}",
+    )
+    waiting = query(
+        file,
+        "select row_json->>'instance_type', row_json->>'region_id', row_json->>'purchase_option', "
+        f"row_json->>'unit_price', reason from core.quarantine where observed_at = {at}",
+    )
+    found = {tuple(row[:3]): Decimal(str(row[3])) for row in [*published, *waiting]}
+    assert found == stated
+    assert (len(stated), len(waiting)) == (n_prices, n_waiting)
+    assert {row[4] for row in waiting} <= {"11 of 11 prices moved by one factor, 0.9091; waits for a person"}
