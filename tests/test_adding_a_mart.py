@@ -61,7 +61,7 @@ def test_the_line_is_a_mart() -> None:
     head = (PAGE.parents[1] / "transform" / "marts.csv").read_text().splitlines()[0]
     (row,) = csv.DictReader([head, line], strict=True)
     mart = models._mart(row)
-    assert (mart.qualified, mart.is_table, mart.by_offer) == ("int.chip_floor", False, None)
+    assert (mart.qualified, mart.is_table) == ("int.chip_floor", False)
 
 
 def test_the_section_is_on_the_page(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:

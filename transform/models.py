@@ -1,6 +1,5 @@
 """The marts, in the order of `marts.csv`: which SELECT makes each, and whether it is kept as a table or as a view.
 
-`changed_at`, `same` and `renewed` are of tables that are amended by offer (`warehouse.publish.building.ByOffer`).
 A table where computing takes long or where a published file must answer at once; a view otherwise. The text of each
 SELECT stands in the published file too, in `meta.model`, so that a reader can see and change it.
 """
@@ -12,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
-from warehouse.publish.building import ByOffer
 
 SQL = files("transform") / "sql"
 _OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
@@ -27,7 +24,6 @@ class Mart:
     name: str
     row: str
     is_table: bool = False
-    by_offer: ByOffer | None = None
     schema: str = "int"
 
     @property
@@ -72,9 +68,7 @@ def _table(name: str) -> list[dict[str, str]]:
 
 
 def _mart(line: Mapping[str, str]) -> Mart:
-    at, same, renewed = line["changed_at"], line["same"].split(), line["renewed"].split()
-    by_offer = ByOffer(at=at, same=tuple(same), renewed=tuple(renewed)) if at else None
-    return Mart(line["name"], line["row"], bool(line["is_table"]), by_offer, line["schema"])
+    return Mart(line["name"], line["row"], bool(line["is_table"]), line["schema"])
 
 
 _MARTS = [_mart(line) for line in _table("marts.csv")]

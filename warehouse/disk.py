@@ -99,6 +99,15 @@ def try_lock(handle: int) -> bool:
     return True
 
 
+def flush(path: Path) -> None:
+    """Let the disk have what was written to a file, or which files a folder has."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def is_fault(error: BaseException) -> bool:
     """Tell whether a fault of a disk stands behind an error."""
     return _found(error) is not None

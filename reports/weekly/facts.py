@@ -23,7 +23,7 @@ from reports.queries import SQL, fit_threads, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
-from warehouse.schema.tables import SCHEMAS
+from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
 
@@ -184,7 +184,7 @@ def read(
     Raises SettingsError for a week that had not begun when the file was built.
     """
     with duckdb.connect() as con:
-        con.execute(f"attach {_quoted(str(file))} as published (read_only)")
+        con.execute(f"attach {quote(str(file))} as published (read_only)")
         fit_threads(con, "published")
         built_at, version, *days = con.execute(
             "select built_at, version, ranked_days, marketplace_days from published.meta.build"
@@ -345,13 +345,16 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         # What was withdrawn later counted.
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
-    _take_intervals(con)
+    # Here all events are in core.price_event, none in chains.
+    con.execute("create view log.other_event as from core.price_event")
+    _take_macros(con, "log")
+    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision")
     for macro in ("commitment_class", "is_open_to_all"):
         _take_macros(con, "decision", macro)
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
-        if name not in (*LOG, *KEPT):
+        if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
@@ -363,14 +366,6 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         for name in INDEX:
             con.execute(f"create table int.{name} as {models[name]}")
         _take_macros(con, "mart", "drift")
-
-
-def _take_intervals(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the macros that derive intervals in memory, where all events are in core.price_event, none in chains."""
-    con.execute("create schema if not exists log")
-    con.execute("create view log.other_event as from core.price_event")
-    _take_macros(con, "log")
-    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
 
 
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
@@ -393,8 +388,3 @@ def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -
 def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:
     """Return the values that a SELECT names."""
     return {key: value for key, value in values.items() if f"${key}" in text} or None
-
-
-def _quoted(text: str) -> str:
-    """Return a path as an SQL literal: ATTACH takes no bound values."""
-    return "'" + text.replace("'", "''") + "'"

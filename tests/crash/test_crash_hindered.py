@@ -245,7 +245,7 @@ STALE = """
 import os, signal, sys, duckdb
 con = duckdb.connect(sys.argv[1])
 con.execute("set checkpoint_threshold = '1GB'")
-con.execute("insert into core.sku_price select * from core.sku_price limit 3")
+con.execute("insert into core.sku_price_other select * from core.sku_price limit 3")
 con.execute("create table core.stale as select 1 as n")
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -91,6 +91,8 @@ def test_one_price_moves_its_own_series_alone(file: Path) -> None:
             [now, now],
         ).fetchone()  # type: ignore[misc]
         con.execute("begin")
+        con.execute("create temp table held as from int.price_history")
+        con.execute("drop view int.price_history; create table int.price_history as from held")
         con.execute(
             "insert into int.price_history by name select h.* replace (?::timestamp - interval 1 hour as valid_from, "
             "?::timestamp as last_observed_at, h.effective_hourly_price * 1.5 as effective_hourly_price) "

@@ -9,7 +9,7 @@ import pytest
 from few_marts import undescribed
 from log_days import rate, told
 from looks import Row, day, look, row
-from two_files import chip, dated, differences, n_amended, put
+from two_files import MARTS, chip, dated, differences, n_amended, put
 
 from warehouse.errors import ChipledgerError
 from warehouse.log import db
@@ -17,7 +17,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import decide
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
-from warehouse.publish import amending, building, published_file
+from warehouse.publish import amending, chains, published_file
 
 LEAST = {
     "p5.48xlarge": 20, "p5en.48xlarge": 24, "p4d.24xlarge": 12, "g6.xlarge": 0.6, "trn1.2xlarge": 1, "inf2.xlarge": 0.6,
@@ -148,6 +148,25 @@ class World:
             )
 
 
+CHAINED = {
+    "core.sku_price": chains.SKU_PRICE,
+    **{mart.qualified: mart.sql for mart in MARTS if mart.name in ("price_history", "price_move")},
+}
+"""Views of what the log's chains tell, with the SELECTs whose rows they must give."""
+
+
+def unlike(file: Path) -> dict[str, list[object]]:
+    """Return, by view, rows that it has and its whole SELECT has not, or the other way round."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = {}
+        for name, select in CHAINED.items():
+            con.execute(f"create or replace temp table whole as {select}")
+            found[name] = con.execute(
+                f"(from {name} except all from whole) union all (from whole except all from {name}) limit 4"
+            ).fetchall()
+    return {name: rows for name, rows in found.items() if rows}
+
+
 def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
     """Publish a made-up history day by day, and each day also where no file stands; return how many were amended."""
     world, n_amended_files = World(seed), 0
@@ -164,6 +183,7 @@ def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
             daily = put(con, folder / "daily", at + 0.5)
             n_amended_files += n_amended(daily) > 0
             (folder / "once" / published_file.FILE_NAME).unlink(missing_ok=True)
+            assert unlike(daily) == {}, f"seed {seed}, day {at}"
             assert differences(daily, put(con, folder / "once", at + 0.5)) == {}, f"seed {seed}, day {at}"
     return n_amended_files
 
@@ -196,7 +216,7 @@ def three_days(con: duckdb.DuckDBPyConnection, folder: Path) -> Path:
     file = put(con, folder, 2.5)
     file.chmod(0o644)
     with duckdb.connect(str(file)) as before:
-        before.execute("update int.price_history set document_sha256 = 'spoiled' where valid_to is not null")
+        before.execute("update int.price_index_item set service_provider_name = 'spoiled' where not is_link_end")
     return file
 
 
@@ -204,8 +224,8 @@ def spoiled(file: Path) -> list[str]:
     """Return the types that have a row which only the file before had."""
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(
-            "select o.instance_type from int.price_history as h inner join core.offer as o using (offer_id) "
-            "where h.document_sha256 = 'spoiled' order by all"
+            "select o.instance_type from int.price_index_item as i inner join core.offer as o using (offer_id) "
+            "where i.service_provider_name = 'spoiled' order by all"
         ).fetchall()
     return [name for (name,) in found]
 
@@ -238,8 +258,9 @@ def test_what_is_new_in_an_amended_file_is_checked(tmp_path: Path, monkeypatch: 
         stood = file.read_bytes()
         told(con, look(3.25, *four("11", "12")), learnt=3.25)
         monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
-        select = f"select * replace (valid_from as valid_to) from ({building.SKU_PRICE})"
-        monkeypatch.setattr(building, "SKU_PRICE", select)
+        told(con, look(3.3, row("g6.48xlarge", "12"), complete=False), learnt=3.3)
+        select = f"select * replace (valid_from as valid_to) from ({chains.SKU_PRICE})"
+        monkeypatch.setattr(chains, "SKU_PRICE", select)
         with pytest.raises(ChipledgerError, match="an interval ends before it begins"):
             put(con, tmp_path, 3.5)
     assert file.read_bytes() == stood

@@ -115,18 +115,20 @@ def test_a_stale_write_ahead_log_is_removed(tmp_path: Path) -> None:
 
 
 SPOILT = {
-    "intervals of one offer and source overlap": "update core.sku_price set valid_to = valid_to + interval 1 hour",
-    "an offer has two open intervals from one source": "insert into core.sku_price from core.sku_price "
-    "where valid_to is null",
-    "an interval ends before it begins": "update core.sku_price set valid_to = valid_from where valid_to is not null",
-    "an interval was last confirmed outside itself": "update core.sku_price set last_observed_at = valid_to "
-    "where valid_to is not null",
-    "a spliced price was last confirmed outside itself": "update int.price_history set last_observed_at = valid_from "
-    "- interval 1 hour",
+    "intervals of one offer and source overlap": "insert into core.sku_price_other "
+    "select * replace (valid_from + interval 1 hour as valid_from) from core.sku_price",
+    "an offer has two open intervals from one source": "insert into core.sku_price_other "
+    "from core.sku_price where valid_to is null",
+    "an interval ends before it begins": "insert into core.sku_price_other "
+    "select * replace (valid_from as valid_to) from core.sku_price",
+    "an interval was last confirmed outside itself": "insert into core.sku_price_other "
+    "select * replace (valid_to as last_observed_at) from core.sku_price",
+    "a spliced price was last confirmed outside itself": "insert into core.price_history_other "
+    "select * replace (valid_from - interval 1 hour as last_observed_at) from int.price_history",
     "a price event has no document": "delete from log.document",
     "a price event has no offer": "delete from core.offer where instance_type = 'p5.48xlarge'",
     "a price per chip-hour is not positive": "update int.accelerator_hour_price set price_per_accelerator_hour = 0",
-    "FOCUS SkuPrice: a record is not unique": "insert into int.price_history from int.price_history",
+    "FOCUS SkuPrice: a record is not unique": "insert into core.price_history_other from int.price_history",
 }
 
 

@@ -29,6 +29,7 @@ import duckdb
 from warehouse import disk
 from warehouse.errors import ChipledgerError, CredentialsMissing, WriterBusy
 from warehouse.lake.place import Place
+from warehouse.schema.tables import quote
 
 LOG = logging.getLogger(__name__)
 
@@ -388,7 +389,7 @@ def _set(con: duckdb.DuckDBPyConnection, place: Place) -> None:
     place.data_dir.mkdir(parents=True, exist_ok=True)
     con.execute("set autoinstall_known_extensions = false")
     con.execute("set enable_progress_bar = false")
-    con.execute(f"set temp_directory = {_quote(str(place.data_dir / f'{NAME}.tmp'))}")
+    con.execute(f"set temp_directory = {quote(str(place.data_dir / f'{NAME}.tmp'))}")
     for name, value in RETRIES.items():
         con.execute(f"set {name} = {value}")
 
@@ -409,16 +410,16 @@ def _attach(lake: Lake, *, make: bool) -> None:
 
 def _attach_as(lake: Lake, creation: str) -> None:
     place = lake.place
-    options = [f"data_path {_quote(place.data_path)}", creation]
+    options = [f"data_path {quote(place.data_path)}", creation]
     if place.schema:
-        options.append(f"metadata_schema {_quote(place.schema)}")
+        options.append(f"metadata_schema {quote(place.schema)}")
     if place.is_postgres:
         where = f"ducklake:postgres:{place.catalogue}"
     else:
         where = f"ducklake:sqlite:{place.catalogue}"
         options += ["meta_journal_mode 'WAL'", f"meta_busy_timeout {BUSY_MS}"]
         Path(place.catalogue).parent.mkdir(parents=True, exist_ok=True)
-    lake.con.execute(f"attach {_quote(where)} as {NAME} ({', '.join(options)})")
+    lake.con.execute(f"attach {quote(where)} as {NAME} ({', '.join(options)})")
 
 
 def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
@@ -442,7 +443,7 @@ def _make_secret(
     if elsewhere:
         scheme, _, host = elsewhere.rstrip("/").rpartition("://")
         words |= {"endpoint": host, "url_style": "path", "use_ssl": "false" if scheme == "http" else "true"}
-    supplied = ", ".join(f"{name} {_quote(value)}" for name, value in words.items())
+    supplied = ", ".join(f"{name} {quote(value)}" for name, value in words.items())
     try:
         con.execute(f"create or replace temporary secret bucket (type s3, {supplied})")
     except duckdb.Error as error:
@@ -451,10 +452,6 @@ def _make_secret(
         return
     # Not from DuckDB's error: it repeats the statement, and what stands in it.
     raise ChipledgerError("DuckDB does not take the bucket's credentials", source=place.data_path, value=text)
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _number(name: str) -> int:

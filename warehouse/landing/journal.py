@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import count, islice
 from pathlib import Path
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.landing.storage import CONNECTIONS, Bucket
 
@@ -109,8 +110,8 @@ class Files:
             file.flush()
             os.fsync(file.fileno())
         if is_new:
-            _flush_folder(journal.parent)
-            _flush_folder(self.folder)
+            disk.flush(journal.parent)
+            disk.flush(self.folder)
 
     def lines(self, part: str, start: int) -> Iterator[tuple[bytes, int]]:
         """Yield complete lines from byte `start` on, each with the position after it. Raises ChipledgerError."""
@@ -259,11 +260,3 @@ def _close_torn_line(journal: Path, size: int) -> None:
             return
         file.seek(0)
         file.truncate(file.read().rfind(b"\n") + 1)
-
-
-def _flush_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

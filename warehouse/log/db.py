@@ -22,6 +22,7 @@ from warehouse.lake import ducklake
 from warehouse.lake.place import Place
 from warehouse.reference import instance_types
 from warehouse.schema.tables import TABLES
+from warehouse.schema.tables import quote as quote
 
 MIGRATIONS = files("warehouse") / "migrations"
 SQL = files("warehouse") / "sql"
@@ -274,11 +275,6 @@ def _arrow(values: Sequence[object]) -> Any:
         return pa.array(plain)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([None if each is None else str(each) for each in plain], pa.string())
-
-
-def quote(text: str) -> str:
-    """Return a text of our own as an SQL literal (COMMENT takes no bound values)."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def declared_tables() -> dict[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import duckdb
@@ -277,14 +278,10 @@ COMPARED = (
 
 def _of_the_whole(doubts: Mapping[int, Doubt], n_compared: int) -> str | None:
     """Return why an answer is refused whole: one cause explains half of its prices."""
-    most = max((doubt for doubt in doubts.values() if doubt.for_person), key=_n_together, default=None)
+    most = max((doubt for doubt in doubts.values() if doubt.for_person), key=attrgetter("n_together"), default=None)
     if most is None or most.n_together < MIN_OWN_COUNTS or most.n_together * 2 < n_compared:
         return None
     return most.reason
-
-
-def _n_together(doubt: Doubt) -> int:
-    return doubt.n_together
 
 
 def _amounts(hold: Quarantined) -> Amounts:

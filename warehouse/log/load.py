@@ -103,14 +103,8 @@ def checked_row(row: Quarantined) -> pl.DataFrame:
             hint="Withdraw the document that has the wrong one; docs/importing.md says how",
         )
     content = json.loads(row.row_json)
-    text = {
-        name: None
-        if content.get(name) is None
-        else content[name]
-        if name == "commitment_term_hours"
-        else str(content[name])
-        for name in tables.OBSERVATION
-    }
+    cells = ((name, content.get(name)) for name in tables.OBSERVATION)
+    text = {name: cell if cell is None or name == "commitment_term_hours" else str(cell) for name, cell in cells}
     frame = pl.DataFrame([text], schema=observation_schema()).with_columns(document_sha256=pl.lit(row.document_sha256))
     accepted, refused = row_gate(frame)
     if refused:
@@ -225,21 +219,8 @@ def _record(
     fetch = batch.fetches[number]
     fetch_no, document_no = numbers
     complete = fetch.complete and result.status == "ok" and number not in batch.incomplete
-    return (
-        fetch_no,
-        fetch.source,
-        fetch.scope,
-        naive(fetch.observed_at),
-        document_no,
-        recorded_at,
-        fetch.run_id,
-        complete,
-        fetch.archived,
-        result.status,
-        result.n_rows,
-        result.n_refused,
-        result.error,
-    )
+    key = (fetch_no, fetch.source, fetch.scope, naive(fetch.observed_at), document_no, recorded_at, fetch.run_id)
+    return (*key, complete, fetch.archived, result.status, result.n_rows, result.n_refused, result.error)
 
 
 def _hashes(fetch: ParsedFetch) -> Iterator[str | None]:

@@ -11,9 +11,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
-import tomllib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,10 +21,11 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
-from warehouse.publish import building
-from warehouse.publish.building import ByOffer, Made, Model
+from warehouse.publish import building, chains
+from warehouse.publish.building import Made
 from warehouse.reference import prepared, throughput
-from warehouse.schema.tables import FACT_TABLES, SCHEMAS
+from warehouse.schema.dictionary import Model
+from warehouse.schema.tables import FACT_TABLES
 
 LOG = logging.getLogger(__name__)
 SQL = files("warehouse") / "sql" / "amend"
@@ -36,8 +35,6 @@ MIN_EVENTS = 100_000
 MAX_TOUCHED_SHARE = 0.3
 """The share of offers above which all are made."""
 
-TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
-"""What is read, compared and shown of which table."""
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
 
@@ -61,7 +58,9 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
                 log = stack.enter_context(building.attached(con, part))
             except duckdb.Error as error:
                 raise FromNothing(str(error).splitlines()[0]) from error
-            stack.enter_context(_excerpt(con))
+            stack.enter_context(chains.excerpt(con))
+            con.execute(f"attach {db.quote(str(before))} as former (read_only)")
+            stack.callback(con.execute, "detach former")
             stack.enter_context(ducklake.transaction(con))
             _Amendment(con, made, log, before.parent).carry_out()
     except FromNothing as reason:
@@ -75,7 +74,7 @@ class _Amendment:
     """One file being amended: the database in use. Temporary tables hold what is new, touched and as it was:
 
     new_...          rows that the log has learnt
-    old_...          rows as they were, of touched offers and of the tails of others
+    old_...          rows as they were, of touched offers and of the tails of others (`former` is the file before)
     offer_tail       where an untouched offer's last interval begins
     plain_offer      untouched offers that a fetch did no more than confirm
     touched_offer    offers whose rows are made again
@@ -92,16 +91,7 @@ class _Amendment:
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
         self._refuse_other()
-        for name, select in (
-            ("old_build", "from meta.build"),
-            ("old_source", "from core.source"),
-            ("old_instance_type", "from ref.current_instance_type"),
-            ("old_silent_import", "from core.silent_import"),
-            ("offer_tail", _sql("tail")),
-            ("known_until", _sql("known_until")),
-            ("old_throughput", f"from {throughput.CORE.qualified}"),
-        ):
-            self._temp(name, select)
+        self._temp("offer_tail", _sql("tail"))
         self._append_log()
         self.con.execute(
             "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1, changed_from = "
@@ -112,24 +102,24 @@ class _Amendment:
         self._temp("new_market", _sql("new_market"))
         self._temp("touched_offer", _sql("touched"))
         self._refuse_many()
-        self._temp("plain_offer", _sql("plain"))
         db.keep(self.con)
-        self._show()
-        self._amend("core.sku_price", building.SKU_PRICE, ByOffer(**TABLES["sku_price"]), None)
+        chains.show(self.con)
+        chains.put(self.con, "core.sku_price", chains.SKU_PRICE)
+        self._temp("plain_offer", _sql("plain"))
+        amend = {
+            "price_history": self._amend_prices,
+            "price_move": self._amend_moves,
+            "price_index_item": self._amend_items,
+            "option_price_history": self._amend_options,
+            "price_level": self._amend_levels,
+            "price_index": self._amend_index,
+        }
         for mart in self.contents.marts:
             db.keep(self.con)
             if not mart.is_table or (mart.name == "throughput" and not self.is_measured_anew):
                 continue
-            if mart.by_offer:
-                self._amend(f"int.{mart.name}", mart.sql, mart.by_offer, mart.amended)
-                if mart.name == "price_history":
-                    self._temp("differing_price", _sql("differing"))
-            elif mart.name == "option_price_history":
-                self._amend_options(mart)
-            elif mart.name == "price_level":
-                self._amend_levels(mart)
-            elif mart.name == "price_index":
-                self._amend_index(mart)
+            if mart.name in amend:
+                amend[mart.name](mart)
             else:
                 self._renew(f"{mart.schema}.{mart.name}", mart.sql)
         for each in self.contents.computed:
@@ -162,7 +152,7 @@ class _Amendment:
         history = f"(select max(history_id) from {self._theirs('meta.history')})"
         if con.execute(f"select 1 from meta.build where history_id is not distinct from {history}").fetchone() is None:
             raise FromNothing("the log is another one")
-        for table, new in TABLES["numbered"].items():
+        for table, new in chains.TABLES["numbered"].items():
             self._append(table, new)
         for table in DATED:
             self._append(
@@ -172,6 +162,7 @@ class _Amendment:
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
         self._temp("new_price", _sql("new_price"))
+        chains.add_covers(con)
 
     def _append(self, table: str, new: str) -> None:
         name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)
@@ -193,11 +184,11 @@ class _Amendment:
         con.execute("delete from core.source")
         insert_rows(con, "core.source", list(self.contents.sources))
         building.refuse_unknown_sources(con, "new_price")
-        if con.execute("(from old_source except from core.source) limit 1").fetchone():
+        if con.execute("(from former.core.source except from core.source) limit 1").fetchone():
             raise FromNothing("a source is believed otherwise")
         for one, other in (
             (f"from {self._theirs('core.instance_type')}", "from ref.instance_type"),
-            ("from ref.current_instance_type", "from old_instance_type"),
+            ("from ref.current_instance_type", "from former.ref.current_instance_type"),
         ):
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
@@ -205,7 +196,9 @@ class _Amendment:
         con.execute(f"insert into {throughput.CORE.qualified} by name from {self._theirs(throughput.CORE.qualified)}")
         prepared.complete(con, self.data_dir)
         # Of those rows and of the package int.throughput is made.
-        self.is_measured_anew = self._differ(f"from {throughput.CORE.qualified}", "from old_throughput")
+        self.is_measured_anew = self._differ(
+            f"from {throughput.CORE.qualified}", f"from former.{throughput.CORE.qualified}"
+        )
         building.read_labels(con)
         con.execute(
             f"insert into core.offer_unit by name select u.* from ({db.sql('offer_unit.sql')}) as u "
@@ -220,89 +213,67 @@ class _Amendment:
         if found != (True,):
             raise FromNothing("too many offers were touched")
 
-    def _show(self) -> None:
-        """Let the excerpt show what the file has, of the offers in `shown_offer`."""
-        con = self.con
-        made = {f"{mart.schema}.{mart.name}" for mart in self.contents.marts}
-        con.execute("create or replace temp table shown_offer (offer_id BIGINT, since TIMESTAMP)")
-        db.keep(con)
-        for name in TABLES["full"]:
-            con.execute(f"create view excerpt.{name} as from published.{name}")
-        for name, at in TABLES["restricted"].items():
-            if name in made or name.startswith("core."):
-                con.execute(
-                    f"create view excerpt.{name} as select x.* from published.{name} as x "
-                    f"inner join temp.shown_offer as s on x.offer_id = s.offer_id and x.{at} >= s.since"
-                )
-        con.execute("use excerpt")
-        db.create_macros(con, of_events=True)
-        con.execute("use published")
-        db.keep(con)
+    def _amend_prices(self, mart: Model) -> None:
+        """Make the prices again that no chain gives, and find from when on which prices may differ."""
+        chains.put(self.con, mart.qualified, mart.sql)
+        self._show_offers("select offer_id, TIMESTAMP '-infinity' from wanted_offer")
+        self._temp("made_row", f"from {mart.qualified} semi join shown_offer using (offer_id)")
+        self._temp("old_row", f"from former.{mart.qualified} semi join shown_offer using (offer_id)")
+        self._temp("differing_price", _sql("differing"))
 
-    def _amend(self, table: str, select: str, how: ByOffer, dependents: str | None) -> None:
-        """Make rows of touched offers again, and of the others how long the last one has held."""
-        con, name = self.con, table.partition(".")[2]
-        # Offers that depend on touched ones are made again, too; `dependent_offer` has also those shown meanwhile.
-        self._temp("dependent_offer", dependents or "select offer_id, true as is_anew from touched_offer limit 0")
-        con.execute(
-            "insert into touched_offer select distinct offer_id from dependent_offer "
-            "anti join touched_offer using (offer_id) where is_anew"
-        )
-        self._refuse_many()
+    def _amend_moves(self, mart: Model) -> None:
+        """Make the moves of touched offers again, and of those that are judged beside what differs."""
+        self._depend(mart.amended)
+        self._show_offers("select offer_id, TIMESTAMP '-infinity' from dependent_offer")
+        chains.excerpted(self.con, "made_row", mart.sql)
+        self._temp("exact_row", "from made_row semi join touched_offer using (offer_id)")
+        self._temp("remade_offer", "select offer_id, offer_no from core.offer semi join touched_offer using (offer_id)")
+        chains.put_moves(self.con)
+
+    def _amend_items(self, mart: Model) -> None:
+        """Make the items of touched offers again, and of the others how long the last one has held."""
+        con = self.con
+        self._depend(mart.amended)
+        touched, others = (f"{each} join touched_offer using (offer_id)" for each in ("semi", "anti"))
         while True:
-            self._make(table, select, how)
-            if not how.renewed or not self._touch_what_differs(table, how):
+            # What comes before an offer's last interval is shown for what follows from it alone.
+            self._show_offers(
+                "select offer_id, TIMESTAMP '-infinity' from dependent_offer union all "
+                f"select offer_id, shown_since from offer_tail {others} anti join plain_offer using (offer_id)"
+            )
+            chains.excerpted(self.con, "made_row", mart.sql)
+            con.execute(
+                "delete from made_row as m using offer_tail as t where m.offer_id = t.offer_id "
+                "and m.index_date < t.since::DATE and m.offer_id not in (from touched_offer)"
+            )
+            con.execute(
+                "insert into made_row by name select i.* replace (if(held_to_date = was_built_on, built_on, "
+                f"held_to_date) as held_to_date) from (from int.price_index_item {others}) as i "
+                "inner join plain_offer as p on i.offer_id = p.offer_id and i.index_date >= p.since::DATE"
+            )
+            if not self._touch_what_differs(others):
                 break
         self._temp(
-            f"old_{name}",
-            f"select b.* from {table} as b left join touched_offer as x on b.offer_id = x.offer_id "
-            "left join offer_tail as t on b.offer_id = t.offer_id "
-            f"where x.offer_id is not null or b.{how.at} >= {how.since}",
+            "old_price_index_item",
+            "select i.* from int.price_index_item as i left join offer_tail as t on i.offer_id = t.offer_id "
+            "where i.index_date >= t.since::DATE or i.offer_id in (from touched_offer)",
         )
-        con.execute(f"delete from {table} where offer_id in (from touched_offer)")
-        con.execute(f"insert into {table} by name from made_row semi join touched_offer using (offer_id)")
-        if how.renewed:
-            keys = " and ".join(f"b.{each} = m.{each}" for each in ("offer_id", how.at, *how.key))
-            differs = " or ".join(f"b.{each} is distinct from m.{each}" for each in how.renewed)
-            con.execute(
-                f"update {table} as b set {', '.join(f'{each} = m.{each}' for each in how.renewed)} "
-                f"from (from made_row anti join touched_offer using (offer_id)) as m where {keys} and ({differs})"
-            )
+        con.execute("delete from int.price_index_item where offer_id in (from touched_offer)")
+        con.execute(f"insert into int.price_index_item by name from made_row {touched}")
+        con.execute(
+            "update int.price_index_item as b set held_to_date = m.held_to_date, carried_from_date = "
+            f"m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "
+            "and b.index_date = m.index_date and (b.held_to_date <> m.held_to_date "
+            "or b.carried_from_date is distinct from m.carried_from_date)"
+        )
 
-    def _make(self, table: str, select: str, how: ByOffer) -> None:
-        """Make rows, in the temporary table `made_row`: all of touched offers, and the tails of the others."""
-        tails = (
-            " union all select offer_id, shown_since as since from offer_tail anti join touched_offer using (offer_id) "
-            "anti join plain_offer using (offer_id)"
-            if how.renewed
-            else ""
-        )
-        self._temp(
-            "shown_offer",
-            "select offer_id, TIMESTAMP '-infinity' as since from (select offer_id from touched_offer union "
-            f"select offer_id from dependent_offer) as whole{tails}",
-        )
-        self._excerpted("made_row", select)
-        if how.renewed:
-            # What comes before its last interval is shown for what follows from it alone.
-            self.con.execute(
-                "delete from made_row using offer_tail as t where made_row.offer_id = t.offer_id "
-                f"and made_row.{how.at} < {how.since} and made_row.offer_id not in (from touched_offer)"
-            )
-            since = how.since.replace("t.", "p.")
-            self.con.execute(
-                f"insert into made_row by name select t.* replace ({how.confirmed}) from {table} as t "
-                f"inner join plain_offer as p on t.offer_id = p.offer_id and t.{how.at} >= {since} "
-                "anti join touched_offer as x on t.offer_id = x.offer_id"
-            )
-
-    def _touch_what_differs(self, table: str, how: ByOffer) -> bool:
-        """Add offers to the touched whose tails give other rows than before; return whether there are any."""
-        columns = ", ".join(("offer_id", how.at, *how.key, *how.same))
-        here = f"select {columns} from made_row anti join touched_offer using (offer_id)"
+    def _touch_what_differs(self, others: str) -> bool:
+        """Add offers to the touched whose tails give other items than before; return whether there are any."""
+        columns = "offer_id, index_date, price_per_accelerator_hour, pricing_currency, is_link_end"
+        here = f"select {columns} from made_row {others}"
         there = (
-            f"select {columns} from {table} inner join offer_tail as t using (offer_id) "
-            f"anti join touched_offer using (offer_id) where {how.at} >= {how.since}"
+            f"select {columns} from int.price_index_item inner join offer_tail using (offer_id) {others} "
+            "where index_date >= since::DATE"
         )
         found = self.con.execute(
             f"insert into touched_offer select distinct offer_id from "
@@ -310,6 +281,23 @@ class _Amendment:
         ).fetchone()
         self._refuse_many()
         return found is not None and found[0] > 0
+
+    def _depend(self, dependents: str | None) -> None:
+        """Touch the offers that depend on touched ones; `dependent_offer` has also those that are shown meanwhile."""
+        self._temp("dependent_offer", str(dependents))
+        self.con.execute(
+            "insert into touched_offer select distinct offer_id from dependent_offer "
+            "anti join touched_offer using (offer_id) where is_anew"
+        )
+        self._refuse_many()
+
+    def _show_offers(self, others: str) -> None:
+        """Let the excerpt show all of touched offers and of some others, or what they have from a moment on (since)."""
+        self._temp(
+            "shown_offer",
+            "select offer_id, min(since) as since from (select offer_id, TIMESTAMP '-infinity' as since "
+            f"from touched_offer union all {others}) as shown group by offer_id",
+        )
 
     def _differ(self, one: str, other: str) -> bool:
         """Return whether two SELECTs give other rows."""
@@ -340,7 +328,7 @@ class _Amendment:
             "on i.accelerator_name = d.accelerator_name and i.purchase_option = d.purchase_option "
             "and i.held_to_date >= d.first_day",
         )
-        self._excerpted("made_row", mart.sql)
+        chains.excerpted(self.con, "made_row", mart.sql)
         self.con.execute(
             "delete from int.price_level as l using level_day as d where l.accelerator_name = d.accelerator_name "
             "and l.purchase_option = d.purchase_option and l.index_date >= d.first_day"
@@ -359,7 +347,7 @@ class _Amendment:
         self._view("int.price_level", f"from published.int.price_level where index_date >= {day}")
         self._view("int.price_index_item", f"from published.int.price_index_item where held_to_date >= {day} - 1")
         self._view("int.administered_spot", "from temp.administered")
-        self._excerpted("made_row", mart.sql)
+        chains.excerpted(self.con, "made_row", mart.sql)
         first = "(select min(first_day) from index_day)"
         con.execute(f"delete from int.price_index where index_date >= {first}")
         con.execute(f"insert into int.price_index by name from made_row where index_date >= {first}")
@@ -376,33 +364,8 @@ class _Amendment:
         self.con.execute(f"create or replace view excerpt.{name} as {select}")
         db.keep(self.con)
 
-    def _excerpted(self, table: str, select: str) -> None:
-        """Make a temporary table by a SELECT on the excerpt."""
-        self.con.execute("use excerpt")
-        self._temp(table, select)
-        self.con.execute("use published")
-
     def _temp(self, name: str, select: str) -> None:
-        self.con.execute(f"create or replace temp table {name} as {select}")
-
-
-@contextmanager
-def _excerpt(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Attach an empty database as `excerpt`; at the end it is gone, with all temporary tables made meanwhile."""
-    used = con.execute("select current_database()").fetchone()
-    temporary = "select table_name from duckdb_tables() where temporary"
-    there = set(con.execute(temporary).fetchall())
-    con.execute("attach ':memory:' as excerpt")
-    try:
-        for schema in SCHEMAS:
-            con.execute(f"create schema excerpt.{schema}")
-        yield
-    finally:
-        if used:
-            con.execute(f"use {used[0]}")
-        con.execute("detach excerpt")
-        for (table,) in set(con.execute(temporary).fetchall()) - there:
-            con.execute(f"drop table temp.{table}")
+        chains.temp(self.con, name, select)
 
 
 def _sql(name: str) -> str:

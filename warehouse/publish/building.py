@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
 
 import duckdb
 
@@ -15,89 +14,11 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import LAST_OF_CHAIN, create_macros, create_views, insert_rows, quote, sql
 from warehouse.log.events import naive
+from warehouse.publish import chains
 from warehouse.reference import accelerators, prepared
 from warehouse.schema.columns import columns
-from warehouse.schema.dictionary import DEPRECATED, describe
+from warehouse.schema.dictionary import DEPRECATED, ComputedTable, Macro, Model, describe
 from warehouse.schema.tables import MOVED, SCHEMAS, STORED_TABLES, ddl, table_named
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByOffer:
-    """How a table's rows follow from those of single offers.
-
-    `at` orders an offer's rows; with `offer_id` and `key` it tells them apart. `renewed` columns of the last rows
-    change as time goes by; `same` are those by which a row is known to have changed otherwise. Without `renewed` an
-    untouched offer's rows stay as they are.
-    """
-
-    at: str = "valid_from"
-    key: Sequence[str] = ()
-    same: Sequence[str] = ()
-    renewed: Sequence[str] = ()
-
-    @property
-    def confirmed(self) -> str:
-        """Return what of a last row becomes what where a fetch only confirmed the price; p is of plain_offer."""
-        if "last_observed_at" in self.renewed:
-            return "p.confirmed_at as last_observed_at"
-        return "if(held_to_date = p.was_built_on, p.built_on, held_to_date) as held_to_date"
-
-    @property
-    def since(self) -> str:
-        """Return where an offer's tail begins, as `at` says it."""
-        return "t.since" if self.at == "valid_from" else "t.since::DATE"
-
-
-class Model(Protocol):
-    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
-
-    `by_offer` is None where the mart is not amended by offer (warehouse.publish.amending); `amended` is the SELECT that
-    says what else has to be made again, None where nothing does.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def schema(self) -> str: ...
-    @property
-    def row(self) -> str: ...
-    @property
-    def is_table(self) -> bool: ...
-    @property
-    def sql(self) -> str: ...
-    @property
-    def example(self) -> str | None: ...
-    @property
-    def by_offer(self) -> ByOffer | None: ...
-    @property
-    def amended(self) -> str | None: ...
-
-
-class ComputedTable(Protocol):
-    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def row(self) -> str: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
-
-
-class Macro(Protocol):
-    """What publishing needs of a mart that takes parameters: name, what a row is, parameters with examples, SELECT."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def row(self) -> str: ...
-    @property
-    def parameters(self) -> Mapping[str, str]: ...
-    @property
-    def sql(self) -> str: ...
-
 
 SourceRow = tuple[str, str, str, str, int, int | None, str]
 """A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
@@ -113,12 +34,12 @@ class Contents:
     """
 
     marts: Sequence[Model]
-    public: Sequence[Model]
-    aliases: Mapping[str, str]
-    macros: Sequence[Macro]
-    computed: Sequence[ComputedTable]
-    formulas: Callable[[duckdb.DuckDBPyConnection], None]
     sources: Iterable[SourceRow]
+    public: Sequence[Model] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    macros: Sequence[Macro] = ()
+    computed: Sequence[ComputedTable] = ()
+    formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None
     ranked_days: int = 90
     marketplace_days: int = 30
     code: str = ""
@@ -127,12 +48,12 @@ class Contents:
     def sql_sha256(self) -> str:
         """Return the hash of all that a file is made by."""
         marts = [
-            (mart.schema, mart.name, mart.row, mart.sql, mart.is_table, mart.by_offer, mart.amended)
+            (mart.schema, mart.name, mart.row, mart.sql, mart.is_table, mart.amended)
             for mart in (*self.marts, *self.public)
         ]
         macros = [(macro.name, macro.row, *macro.parameters, macro.sql) for macro in self.macros]
         computed = [(table.name, table.row, *table.columns) for table in self.computed]
-        core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES)]
+        core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES, *chains.FILES)]
         made_by = (self.code, marts, macros, computed, self.aliases, db.views(), db.macros(), core)
         return hashlib.sha256(repr(made_by).encode()).hexdigest()
 
@@ -155,9 +76,6 @@ class Made:
 OF_OFFERS = ("current_instance_type", "offer_unit")
 OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
 """SELECTs of core, those before and after the intervals of prices."""
-
-
-SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"
 
 
 @contextmanager
@@ -184,7 +102,7 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
     The cache in `data_dir` has the reference tables.
     """
     contents = made.contents
-    with attached(con, part) as log, ducklake.transaction(con):
+    with attached(con, part) as log, chains.excerpt(con), ducklake.transaction(con):
         for schema in SCHEMAS:
             con.execute(f"create schema {schema}")
         con.execute(
@@ -196,7 +114,9 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
         _copy_log(con, log, made.at)
         _make_references(con, contents, data_dir)
         db.keep(con)
-        con.execute(f"create table core.sku_price as {SKU_PRICE}")
+        chains.make_covers(con)
+        chains.show(con)
+        chains.put(con, "core.sku_price", chains.SKU_PRICE)
         for name in OF_PRICES:
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         _make_marts(con, contents.marts)
@@ -240,13 +160,21 @@ def _make_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> None:
     con.execute(CHAIN_BEFORE)
     for model in marts:
         db.keep(con)
-        con.execute(f"create {'table' if model.is_table else 'view'} {model.schema}.{model.name} as {model.sql}")
+        if model.qualified == "int.price_history":
+            chains.show(con)
+            chains.put(con, model.qualified, model.sql)
+        elif model.qualified == "int.price_move":
+            chains.temp(con, "exact_row", model.sql)
+            chains.temp(con, "remade_offer", "select offer_id, offer_no from core.offer")
+            chains.put_moves(con)
+        else:
+            con.execute(f"create {'table' if model.is_table else 'view'} {model.schema}.{model.name} as {model.sql}")
         _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
 
 
 def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
     """Write down how a mart is made, where readers find it."""
-    values = [name, model.row, model.is_table, model.sql, model.example]
+    values = [name, model.row, model.is_table and model.qualified not in chains.CHAINS, model.sql, model.example]
     con.execute("insert into meta.model values (?, ?, ?, ?, ?)", values)
 
 

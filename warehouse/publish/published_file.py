@@ -7,12 +7,12 @@ never copied while it is open, and never opened a second time by the process tha
 import os
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -22,7 +22,6 @@ from warehouse.lake import ducklake, publication
 from warehouse.log.db import quote
 from warehouse.log.events import naive
 from warehouse.publish import amending, building
-from warehouse.publish.building import ComputedTable, Macro, Model, SourceRow
 
 FILE_NAME = "prices.duckdb"
 REPLACED = "replaced"
@@ -33,48 +32,25 @@ def publish(
     con: duckdb.DuckDBPyConnection,
     data_dir: Path,
     *,
-    marts: Sequence[Model],
-    public: Sequence[Model] = (),
-    aliases: Mapping[str, str] | None = None,
-    macros: Sequence[Macro] = (),
-    computed: Sequence[ComputedTable] = (),
-    formulas: Callable[[duckdb.DuckDBPyConnection], None] = lambda con: None,
-    sources: Iterable[SourceRow],
     built_at: datetime,
     version: str,
-    ranked_days: int = 90,
-    marketplace_days: int = 30,
-    code: str = "",
     from_nothing: bool = False,
     new_history: bool = False,
+    **contents: Any,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
     Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
     data directory, for inspection; one process publishes at a time.
-    `formulas` makes the scalar macros that marts and macros use, in the database in use; `computed` are made last, from
-    all that the file has then. Prices older than `ranked_days` (marketplaces: `marketplace_days`) are never ranked.
-    `from_nothing`: the last file is not amended; nor is one of another version, or of another `code` where two states
-    of it have one version. `new_history`: the last file may be of another history, or have more recorded events; then
-    it is kept in the folder `replaced`.
+    `contents` are those of building.Contents. `from_nothing`: the last file is not amended; nor is one of another
+    version, or of another `code` where two states of it have one version. `new_history`: the last file may be of
+    another history, or have more recorded events; then it is kept in the folder `replaced`.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
 
-    contents = building.Contents(
-        marts=marts,
-        public=public,
-        aliases=aliases or {},
-        macros=macros,
-        computed=computed,
-        formulas=formulas,
-        sources=sources,
-        ranked_days=ranked_days,
-        marketplace_days=marketplace_days,
-        code=code,
-    )
-
     def build(part: Path) -> None:
-        made = building.Made(contents=contents, built_at=built_at, version=version, snapshot_id=snapshot_id)
+        what = building.Contents(**contents)
+        made = building.Made(contents=what, built_at=built_at, version=version, snapshot_id=snapshot_id)
         if from_nothing or not amending.amend(con, part, made, before=data_dir / FILE_NAME):
             building.build(con, part, made, data_dir=data_dir)
 
@@ -237,19 +213,11 @@ def _verify(part: Path) -> None:
 
 def _put_in_place(part: Path, target: Path, mode: int) -> None:
     part.chmod(mode)
-    _flush(part)
+    disk.flush(part)
     # A .wal left next to the target would be replayed into the new file.
     target.with_name(target.name + ".wal").unlink(missing_ok=True)
     part.replace(target)
-    _flush(target.parent)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    disk.flush(target.parent)
 
 
 def _remove_parts(target: Path) -> None:

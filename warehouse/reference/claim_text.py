@@ -206,15 +206,11 @@ def _thing(text: str, *, is_core: bool, is_system: bool) -> Thing:
         facts = machines().get(name)
         chips = ((facts.accelerator_name, facts.form_factor),) if facts else ()
         count = int(facts.accelerator_count) if facts and facts.accelerator_count >= 1 else None
-        return Thing(text, name, chips or _chips(_family_of(name)), count, is_system=True, is_core=is_core)
+        return Thing(text, name, chips or _chips(name.partition(".")[0]), count, is_system=True, is_core=is_core)
     count = next((int(found[1] or found[2]) for found in [_COUNT.search(text)] if found), None)
     return Thing(
         text, None, _chips(text), count, is_system=is_system, is_sparse="sparse" in text.casefold(), is_core=is_core
     )
-
-
-def _family_of(instance_type: str) -> str:
-    return instance_type.partition(".")[0]
 
 
 @cache

@@ -136,12 +136,9 @@ def _wrong_claims(rows: list[Values]) -> Broken:
             yield place, "derived_from", f"{strange[0]} is no other claim of this table"
 
 
-def _units(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(unit for unit, (kind, _) in UNITS.items() if kind in kinds)
-
-
 def _rules_of_metric(pattern: str, kinds: tuple[str, ...]) -> tuple[Rule, Rule]:
-    other, units = f"not regexp_like(metric, '^({pattern})$')", _units(kinds)
+    other = f"not regexp_like(metric, '^({pattern})$')"
+    units = tuple(unit for unit, (kind, _) in UNITS.items() if kind in kinds)
     listed = ", ".join(f"'{unit}'" for unit in units)
     return (
         Rule("value", "not a number", f"{other} or regexp_like(value, '{_NUMBER}')"),

@@ -1,6 +1,6 @@
 """What everything in a published file means: a COMMENT on each table and column, and the same words as a table."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import duckdb
@@ -11,27 +11,54 @@ from warehouse.schema.columns import Column, columns, focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, MOVED, REFERENCE_TABLES, TABLES
 
 
-class Described(Protocol):
-    """What describing needs of a mart: its name and what a row is."""
+class Model(Protocol):
+    """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
+
+    `amended` is the SELECT that says what else has to be made again, None where nothing does.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def qualified(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+    @property
+    def is_table(self) -> bool: ...
+    @property
+    def sql(self) -> str: ...
+    @property
+    def example(self) -> str | None: ...
+    @property
+    def amended(self) -> str | None: ...
+
+
+class ComputedTable(Protocol):
+    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
 
     @property
     def name(self) -> str: ...
     @property
     def row(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
 
 
-class DescribedModel(Described, Protocol):
-    """What describing needs of a mart that SQL makes: its schema, too."""
+class Macro(Protocol):
+    """What publishing needs of a mart that takes parameters: name, what a row is, parameters with examples, SELECT."""
 
     @property
-    def schema(self) -> str: ...
-
-
-class DescribedMacro(Described, Protocol):
-    """What describing needs of a table macro: parameters with examples, too."""
-
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
     @property
     def parameters(self) -> Mapping[str, str]: ...
+    @property
+    def sql(self) -> str: ...
 
 
 DEPRECATED = "Deprecated"
@@ -50,10 +77,10 @@ DICTIONARY = {
 
 def describe(
     con: duckdb.DuckDBPyConnection,
-    marts: Sequence[DescribedModel],
-    computed: Sequence[Described],
-    public: Sequence[DescribedModel],
-    macros: Sequence[DescribedMacro],
+    marts: Sequence[Model],
+    computed: Sequence[ComputedTable],
+    public: Sequence[Model],
+    macros: Sequence[Macro],
 ) -> None:
     """Put a COMMENT on every table, view, macro and column, and the same words into mart.data_dictionary.
 
@@ -67,6 +94,9 @@ def describe(
     rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
     rows["core.first_look"] = "When one source first fetched one scope"
     rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"
+    rows["log.chain_price"] = "One price of one offer from one moment to another, as one source's chain tells it"
+    for name in ("core.sku_price", "int.price_history", "int.price_move"):
+        rows[f"core.{name.partition('.')[2]}_other"] = f"One row of {name} that no link of log.chain_price gives"
     rows["ref.current_instance_type"] = "The fact of ref.instance_type in force when the file was built"
     described = con.execute(
         "select c.schema_name, c.table_name, c.column_name, c.data_type, v.view_name is not null as is_view "

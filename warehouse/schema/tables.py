@@ -89,3 +89,8 @@ def columns_of(table: Table) -> Sequence[Column]:
 def ddl(table: Table) -> str:
     """Return the statement that creates a table."""
     return f"create table {table.qualified} ({', '.join(f'{each.name} {each.type}' for each in columns_of(table))})"
+
+
+def quote(text: str) -> str:
+    """Return a text of our own as an SQL literal (COMMENT takes no bound values)."""
+    return "'" + text.replace("'", "''") + "'"

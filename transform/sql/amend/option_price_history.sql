@@ -2,7 +2,7 @@
 -- on which a price differs or was held otherwise, and all where a provider has become a marketplace.
 select
     least(
-        (select built_at::DATE from old_build),
+        (select built_at::DATE from former.meta.build),
         (select min(held_since)::DATE from differing_price),
         (select min(DATE '0001-01-01') from new_market)
     ) as first_day

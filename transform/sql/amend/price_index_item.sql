@@ -4,7 +4,7 @@
 with silent as (
     select coalesce(h.source, b.source) as source
     from core.silent_import as h
-    full join old_silent_import as b on h.source = b.source
+    full join former.core.silent_import as b on h.source = b.source
     where h.looked_on is distinct from b.looked_on
 ),
 

@@ -10,12 +10,7 @@ select
     c.instance_type,
     c.purchase_option,
     decision.offer_terms(
-        o.commitment_discount_type,
-        o.offering_class,
-        o.purchase_payment_model,
-        o.tier,
-        o.fabric,
-        o.conditions,
+        o.commitment_discount_type, o.offering_class, o.purchase_payment_model, o.tier, o.fabric, o.conditions,
         o.statistic
     ) as offer_terms,
     c.effective_hourly_price_before / c.accelerator_count::DOUBLE as price_per_accelerator_hour_before,

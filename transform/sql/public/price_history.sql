@@ -9,12 +9,7 @@ select
     o.purchase_option,
     o.commitment_term_hours,
     decision.offer_terms(
-        o.commitment_discount_type,
-        o.offering_class,
-        o.purchase_payment_model,
-        o.tier,
-        o.fabric,
-        o.conditions,
+        o.commitment_discount_type, o.offering_class, o.purchase_payment_model, o.tier, o.fabric, o.conditions,
         o.statistic
     ) as offer_terms,
     h.effective_hourly_price / u.accelerator_count::DOUBLE as price_per_accelerator_hour,

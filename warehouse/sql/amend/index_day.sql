@@ -16,10 +16,11 @@ day as (
     select
         case
             when (w.providers is distinct from n.providers) then DATE '0001-01-01'
-            else least((select min(l.first_day) from level_day as l), (select b.built_at::DATE - 2 from old_build as b))
+            else least((select min(l.first_day) from level_day as l), b.built_at::DATE - 2)
         end as first_day
     from was_administered as w
     cross join now_administered as n
+    cross join former.meta.build as b
 ),
 
 series as (

@@ -5,7 +5,7 @@ with last_interval as (
     select
         offer_id,
         max(valid_from) as since
-    from core.sku_price
+    from former.core.sku_price
     group by offer_id
     having min(source) = max(source)
 )
@@ -15,5 +15,5 @@ select
     l.since,
     coalesce(max(h.valid_from) filter (where h.valid_from < l.since::DATE), l.since) as shown_since
 from last_interval as l
-inner join int.price_history as h on l.offer_id = h.offer_id
+inner join former.int.price_history as h on l.offer_id = h.offer_id
 group by l.offer_id, l.since

@@ -14,8 +14,8 @@ disturbed as (
         f.source,
         f.scope
     from new_scope_fetch as f
-    left join known_until as u on f.source = u.source and f.scope = u.scope
-    where f.status = 'ok' and (f.archived or f.observed_at <= u.observed_at)
+    left join former.core.scope_cover as u on f.source = u.source and f.scope = u.scope
+    where f.status = 'ok' and (f.archived or f.observed_at <= u.last_fetched_at)
 ),
 
 sighted as (

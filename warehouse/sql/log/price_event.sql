@@ -1,28 +1,15 @@
 -- Each change of a price as it was recorded: what the links of the chains begin with, and the events that are no links.
 with event as (
+    select * from log.price_other
+    union all by name
+    select * exclude (end_fetch_no) from log.price_closed
+    union all by name
     select
         offer_no,
         fetch_no,
         unit_price,
-        upfront_price,
-        null::TIMESTAMP as retracts_recorded_at
-    from log.price_closed
-    union all
-    select
-        offer_no,
-        fetch_no,
-        unit_price,
-        upfront_price,
-        null::TIMESTAMP as retracts_recorded_at
+        upfront_price
     from log.open_link
-    union all
-    select
-        offer_no,
-        fetch_no,
-        unit_price,
-        upfront_price,
-        retracts_recorded_at
-    from log.price_other
 )
 
 select

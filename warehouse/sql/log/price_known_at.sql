@@ -1,6 +1,6 @@
 -- Intervals as known at `moment`, of offers whose events are links of chains: what was recorded by then, each until the
--- next that was. The numbers of fetches sort out most rows before any is looked at.
-with known as (
+-- next that was.
+with known as not materialized (
     select
         fetch_no,
         source,
@@ -19,16 +19,11 @@ withdrawn as (
     where withdrawn_at <= moment
 ),
 
-last_known as (
-    select max(fetch_no) as fetch_no
+numbered as (
+    select
+        max(fetch_no) filter (where recorded_at <= moment) as last_known,
+        coalesce(min(fetch_no) filter (where recorded_at > moment), 2147483647) as first_unknown
     from log.scope_fetch
-    where recorded_at <= moment
-),
-
-first_unknown as (
-    select coalesce(min(fetch_no), 2147483647) as fetch_no
-    from log.scope_fetch
-    where recorded_at > moment
 ),
 
 other as (
@@ -65,15 +60,6 @@ covered as (
     where k.is_covered
 ),
 
-last_covered as (
-    select
-        source,
-        scope,
-        max(observed_at) as observed_at
-    from covered
-    group by source, scope
-),
-
 -- An offer by itself seen, or by fetches that did not refuse it.
 seen as (
     select
@@ -94,16 +80,7 @@ seen as (
     anti join unsaid as x on u.offer_no = x.offer_no and u.source = x.source and c.observed_at = x.observed_at
 ),
 
-last_seen as (
-    select
-        offer_no,
-        source,
-        max(observed_at) as observed_at
-    from seen
-    group by offer_no, source
-),
-
--- What had no end by then: it may have had one since.
+-- What had no end by then may have had one since; the numbers of fetches sort out most rows before any is looked at.
 unended as (
     select
         offer_no,
@@ -111,7 +88,6 @@ unended as (
         unit_price,
         upfront_price
     from log.open_link
-    where recorded_at <= moment and (unit_price is not null or upfront_price is not null)
     union all
     select
         c.offer_no,
@@ -120,84 +96,33 @@ unended as (
         c.upfront_price
     from log.price_closed as c
     anti join known as e on c.end_fetch_no = e.fetch_no
-    cross join last_known as l
-    cross join first_unknown as u
     where
-        c.end_fetch_no >= u.fetch_no
-        and c.fetch_no <= l.fetch_no
-        and (c.unit_price is not null or c.upfront_price is not null)
+        c.end_fetch_no >= (select u.first_unknown from numbered as u)
+        and c.fetch_no <= (select u.last_known from numbered as u)
 ),
 
-open_interval as (
+priced as (
     select
-        u.offer_no,
-        k.source,
-        k.scope,
-        k.observed_at as valid_from,
-        null::TIMESTAMP as valid_to,
-        greatest(
-            k.observed_at,
-            case when q.offer_no is null then l.observed_at end,
-            n.observed_at
-        ) as last_observed_at,
-        u.unit_price,
-        u.upfront_price,
-        k.document_no,
-        k.recorded_at
-    from unended as u
-    inner join known as k on u.fetch_no = k.fetch_no
-    left join questioned as q on u.offer_no = q.offer_no and k.source = q.source
-    left join last_covered as l on k.source = l.source and k.scope = l.scope
-    left join last_seen as n on u.offer_no = n.offer_no and k.source = n.source
-    anti join other as o on u.offer_no = o.offer_no
-),
-
-ended as (
-    select
-        c.offer_no,
-        k.source,
-        k.scope,
-        k.observed_at as valid_from,
-        e.observed_at as valid_to,
-        c.unit_price,
-        c.upfront_price,
-        k.document_no,
-        k.recorded_at
+        c.*,
+        e.observed_at as valid_to
     from log.price_closed as c
-    inner join known as k on c.fetch_no = k.fetch_no
     inner join known as e on c.end_fetch_no = e.fetch_no
-    anti join other as o on c.offer_no = o.offer_no
-    where c.unit_price is not null or c.upfront_price is not null
-),
-
-closed_interval as (
+    union all by name
     select
-        i.offer_no,
-        i.source,
-        i.scope,
-        i.valid_from,
-        i.valid_to,
-        greatest(
-            i.valid_from,
-            case when q.offer_no is null then c.observed_at end,
-            n.observed_at
-        ) as last_observed_at,
-        i.unit_price,
-        i.upfront_price,
-        i.document_no,
-        i.recorded_at
-    from ended as i
-    left join questioned as q on i.offer_no = q.offer_no and i.source = q.source
-    asof left join covered as c
-        on i.source = c.source and i.scope = c.scope and i.valid_to > c.observed_at
-    asof left join seen as n
-        on i.offer_no = n.offer_no and i.source = n.source and i.valid_to > n.observed_at
+        *,
+        null::TIMESTAMP as valid_to
+    from unended
 ),
 
 interval as (
-    select * from open_interval
-    union all
-    select * from closed_interval
+    select
+        p.* exclude (p.fetch_no, p.end_fetch_no),
+        k.* exclude (k.fetch_no, k.is_covered, k.observed_at),
+        k.observed_at as valid_from
+    from priced as p
+    inner join known as k on p.fetch_no = k.fetch_no
+    anti join other as o on p.offer_no = o.offer_no
+    where p.unit_price is not null or p.upfront_price is not null
 )
 
 select
@@ -206,7 +131,11 @@ select
     i.scope,
     i.valid_from,
     i.valid_to,
-    i.last_observed_at,
+    greatest(
+        i.valid_from,
+        case when q.offer_no is null then c.observed_at end,
+        n.observed_at
+    ) as last_observed_at,
     i.unit_price,
     i.upfront_price,
     d.document_sha256,
@@ -214,3 +143,14 @@ select
 from interval as i
 left join core.offer as o on i.offer_no = o.offer_no
 left join log.document as d on i.document_no = d.document_no
+left join questioned as q on i.offer_no = q.offer_no and i.source = q.source
+asof left join covered as c
+    on
+        i.source = c.source
+        and i.scope = c.scope
+        and coalesce(i.valid_to, TIMESTAMP '9999-01-01') > c.observed_at
+asof left join seen as n
+    on
+        i.offer_no = n.offer_no
+        and i.source = n.source
+        and coalesce(i.valid_to, TIMESTAMP '9999-01-01') > n.observed_at

@@ -1,0 +1,160 @@
+"""Prices in a published file, where each fact stands once: as a link of the log's chains, by numbers of fetches.
+
+What the SELECTs of core.sku_price, int.price_history and int.price_move give follows for most offers from the chains
+alone, by CHAINS. The file has the others' rows beside: `core...._other` has those that no chain gives,
+`core...._replaced` names the links that give none. Which offers may have such rows is in `wanted_offer`; of those alone
+the whole SELECTs are run, in an *excerpt*: a database of views that shows what queried offers have.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+
+import duckdb
+
+from warehouse.log import db
+from warehouse.log.db import sql
+from warehouse.schema.tables import SCHEMAS, ddl, table_named
+
+TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
+"""What is read, compared and shown of which table."""
+SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"
+CHAINS = {
+    "core.sku_price": "from log.chain_price where unit_price is not null or upfront_price is not null",
+    "int.price_history": "from log.chain_price",
+    "int.price_move": sql("chain/price_move.sql"),
+}
+"""By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
+COVERS = ("fetch_cover", "scope_cover")
+FILES = tuple(f"chain/{name}" for name in (*COVERS, "chain_price", "price_move"))
+
+
+def make_covers(con: duckdb.DuckDBPyConnection) -> None:
+    """Make what chains need to be read: when scopes were covered, and the view of all links."""
+    for name in COVERS:
+        con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
+    for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
+        con.execute(ddl(table_named(f"core.{name}")))
+    con.execute(f"create view log.chain_price as {sql('chain/chain_price.sql')}")
+
+
+def add_covers(con: duckdb.DuckDBPyConnection) -> None:
+    """Add those of new fetches; of a scope with one in `new_scope_fetch` of a moment that was passed all are made."""
+    run = "select source, scope, observed_at, complete, status from"
+    late = "semi join late_scope using (source, scope)"
+    passed = "inner join core.scope_cover using (source, scope) where observed_at <= last_fetched_at"
+    temp(con, "late_scope", f"select distinct source, scope from new_scope_fetch {passed}")
+    con.execute(f"delete from core.fetch_cover where fetch_no in (select fetch_no from log.scope_fetch {late})")
+    temp(con, "asked_fetch", "from log.scope_fetch anti join core.fetch_cover using (fetch_no)")
+    covered = "select source, scope, covered_at, true, 'ok' from core.scope_cover where covered_at is not null"
+    temp(con, "asked_run", f"{run} core.scope_run {late} union all {run} new_scope_fetch union all {covered}")
+    made = sql("chain/fetch_cover.sql").replace("core.scope_run", "asked_run").replace("log.scope_fetch", "asked_fetch")
+    con.execute(f"insert into core.fetch_cover by name {made}")
+    con.execute("delete from core.scope_cover")
+    con.execute(f"insert into core.scope_cover by name {sql('chain/scope_cover.sql')}")
+
+
+@contextmanager
+def excerpt(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Attach an empty database as `excerpt`; at the end it is gone, with all temporary tables made meanwhile.
+
+    The file that is made is the database in use, before and after.
+    """
+    temporary = "select table_name from duckdb_tables() where temporary"
+    there = set(con.execute(temporary).fetchall())
+    con.execute("attach ':memory:' as excerpt")
+    try:
+        for schema in SCHEMAS:
+            con.execute(f"create schema excerpt.{schema}")
+        yield
+    finally:
+        con.execute("use published")
+        con.execute("detach excerpt")
+        for (table,) in set(con.execute(temporary).fetchall()) - there:
+            con.execute(f"drop table temp.{table}")
+
+
+def show(con: duckdb.DuckDBPyConnection) -> None:
+    """Let the excerpt show what the file has so far, of the offers in `shown_offer` from a moment on (since)."""
+    con.execute("create or replace temp table shown_offer (offer_id BIGINT, since TIMESTAMP)")
+    db.keep(con)
+    names = "select schema_name || '.' || table_name from duckdb_columns() where database_name = 'published'"
+    there = {name for (name,) in con.execute(names).fetchall()}
+    views = {name: f"from published.{name}" for name in TABLES["full"]} | {
+        name: f"select x.* from published.{name} as x inner join temp.shown_offer as s "
+        f"on x.offer_id = s.offer_id and x.{at} >= s.since"
+        for name, at in TABLES["restricted"].items()
+    }
+    for name in views.keys() & there:
+        con.execute(f"create or replace view excerpt.{name} as {views[name]}")
+    con.execute("use excerpt")
+    db.create_macros(con, of_events=True)
+    con.execute("use published")
+    db.keep(con)
+
+
+def temp(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
+    """Make a temporary table."""
+    con.execute(f"create or replace temp table {table} as {select}")
+
+
+def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
+    """Make a temporary table by a SELECT on the excerpt."""
+    con.execute("use excerpt")
+    temp(con, table, select)
+    con.execute("use published")
+
+
+def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
+    """Make the view of prices by their SELECT where it does not exist, and of `wanted_offer` the rows of no chain."""
+    name = table.partition(".")[2]
+    temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
+    temp(con, "shown_offer", "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
+    excerpted(con, "exact_row", select)
+    _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
+    _create(con, table, f"from ({CHAINS[table]}) anti join core.{name}_replaced using (offer_no, fetch_no)")
+    for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
+        con.execute(f"delete from {target}")
+        con.execute(f"insert into {target} by name from {rows}")
+
+
+def put_moves(con: duckdb.DuckDBPyConnection) -> None:
+    """Let the moves of the offers in `remade_offer` be those in `exact_row`: from link to link by their kinds alone."""
+    links = "log.chain_price as c on m.offer_id = c.offer_id and m.source = c.source and m.observed_at = c.valid_from"
+    temp(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
+    _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind"))
+    _create(con, "int.price_move", CHAINS["int.price_move"])
+    temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
+    con.execute(
+        "delete from core.price_move_kind where offer_no in (select offer_no from remade_offer) "
+        "and (offer_no, fetch_no, change_kind) not in (select (offer_no, fetch_no, change_kind) from made_kind)"
+    )
+    con.execute(
+        "insert into core.price_move_kind by name from made_kind anti join core.price_move_kind "
+        "using (offer_no, fetch_no) order by fetch_no, offer_no"
+    )
+    con.execute("delete from core.price_move_other where offer_id in (select offer_id from remade_offer)")
+    con.execute("insert into core.price_move_other by name from other_row")
+
+
+def _compare(con: duckdb.DuckDBPyConnection, links: str) -> None:
+    """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, the links that are not in it."""
+    temp(con, "link_row", links)
+    same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in _columns(con))
+    temp(con, "other_row", f"from exact_row as m anti join link_row as c on {same}")
+    temp(con, "unlike_link", f"select offer_no, fetch_no from link_row as c anti join exact_row as m on {same}")
+
+
+def _create(con: duckdb.DuckDBPyConnection, table: str, links: str) -> None:
+    """Create the table of the rows of no chain, and the view of all rows."""
+    other, columns = f"core.{table.partition('.')[2]}_other", ", ".join(_columns(con))
+    con.execute(f"create table if not exists {other} as from exact_row limit 0")
+    con.execute(
+        f"create view if not exists {table} as select {columns} from ({links}) as link "
+        f"union all select {columns} from {other}"
+    )
+
+
+def _columns(con: duckdb.DuckDBPyConnection) -> list[str]:
+    return [name for name, *_ in con.execute("describe exact_row").fetchall()]
