@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from counted import Counted
-from looks import Row, day, look, row
+from looks import Row, day, look, memory, refused, row
 from price_list_files import P5, Line, offer_csv
 from standin import aws
 
@@ -21,7 +21,7 @@ from extract.aws import price_list
 from extract.aws.price_list import parse
 from flows.collect import steps
 from flows.config.settings import Settings
-from warehouse.log import db
+from warehouse.log import db, moves
 from warehouse.log.load import load
 
 WANTED, ALIKE, OTHERS = 20, 180, 1800
@@ -173,3 +173,25 @@ def test_a_quick_command_loads_few_modules(tmp_path: Path, words: list[str], mos
     done = subprocess.run(command, check=True, capture_output=True, text=True)
 
     assert 0 < int(done.stderr) <= most
+
+
+def test_prices_that_wait_cost_no_statement_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 20 and of 200 prices that each moved by a factor of its own all wait; neither is any compared with each."""
+    compared = Counter[str]()
+    for name in ("Move", "_Span"):
+        monkeypatch.setattr(getattr(moves, name), "__eq__", lambda *_, name=name: compared.update([name]) or False)
+    asked = []
+    for n in (20, 200):
+        with memory() as con:
+            load(
+                con,
+                [look(0, *(row("p5.48xlarge", "10.1234", region_id=f"r{at}") for at in range(n)))],
+                recorded_at=day(0),
+            )
+            counted = Counted(con)
+            moved = [row("p5.48xlarge", f"{20.51 + at * 0.04:.2f}", region_id=f"r{at}") for at in range(n)]
+            load(counted, [look(1, *moved)], recorded_at=day(1))  # type: ignore[arg-type]
+            assert len(refused(con)) == n
+            asked.append(counted.counts["statements"])
+    assert asked[0] == asked[1]
+    assert not compared

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -256,15 +257,24 @@ class _Walk:
 
     def _is_seconded(self, run: _Run) -> bool:
         """Return whether the log has the price from another source."""
-        return bool(
-            self._con.execute(
-                "select 1 from offer_state where offer_id = ? and source <> ? and is_plain and valid_from >= ? "
-                "and unit_price is not distinct from ? and upfront_price is not distinct from ? limit 1",
-                [run.offer_id, run.source, run.first_at - timedelta(days=7), *run.amounts],
-            ).fetchone()
+        return any(
+            source != run.source and valid_from >= run.first_at - timedelta(days=7) and tuple(amounts) == run.amounts
+            for source, valid_from, *amounts in self._told.get(run.offer_id, ())
         )
 
+    @cached_property
+    def _told(self) -> dict[int, list[tuple[Any, ...]]]:
+        """The last prices that other sources tell of the offers observed; asked once, however many prices wait."""
+        found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+        for offer_id, *state in self._con.execute(TOLD).fetchall():
+            found[offer_id].append(tuple(state))
+        return found
 
+
+TOLD = (
+    "select distinct s.offer_id, s.source, s.valid_from, s.unit_price, s.upfront_price from offer_state as s "
+    "inner join observed_row as r on s.offer_id = r.offer_id and s.source <> r.source where s.is_plain"
+)
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "
     "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "

@@ -12,6 +12,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 import logging
 import shutil
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     return True
 
 
+@dataclass
 class _Amendment:
     """One file being amended: the database in use. Temporary tables hold what is new, touched and as it was:
 
@@ -81,12 +83,10 @@ class _Amendment:
     made_row         what a SELECT gave: all of touched offers, and the tails of others
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, made: Made, log: str, data_dir: Path) -> None:
-        self.con = con
-        self.made = made
-        self.contents = made.contents
-        self.log = log
-        self.data_dir = data_dir
+    con: duckdb.DuckDBPyConnection
+    made: Made
+    log: str
+    data_dir: Path
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
@@ -114,7 +114,7 @@ class _Amendment:
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
         }
-        for mart in self.contents.marts:
+        for mart in self.made.contents.marts:
             db.keep(self.con)
             if not mart.is_table or (mart.name == "throughput" and not self.is_measured_anew):
                 continue
@@ -122,16 +122,16 @@ class _Amendment:
                 amend[mart.name](mart)
             else:
                 self._renew(f"{mart.schema}.{mart.name}", mart.sql)
-        for each in self.contents.computed:
+        for each in self.made.contents.computed:
             self.con.execute(f"delete from int.{each.name}")
             insert_rows(self.con, f"int.{each.name}", each.rows(self.con))
-        for model in self.contents.public:
+        for model in self.made.contents.public:
             if model.is_table:
                 self._renew(f"mart.{model.name}", model.sql)
 
     def _refuse_other(self) -> None:
         """Raise where the file has another version, SELECTs or limits of age: any of its rows may differ then."""
-        contents = self.contents
+        contents = self.made.contents
         try:
             found = self.con.execute(
                 "select count(*) from meta.build where version = ? and sql_sha256 = ? and ranked_days = ? "
@@ -182,7 +182,7 @@ class _Amendment:
         """Renew what is made of the package and of the log's words. Raises FromNothing where all rows rest on it."""
         con = self.con
         con.execute("delete from core.source")
-        insert_rows(con, "core.source", list(self.contents.sources))
+        insert_rows(con, "core.source", list(self.made.contents.sources))
         building.refuse_unknown_sources(con, "new_price")
         if con.execute("(from former.core.source except from core.source) limit 1").fetchone():
             raise FromNothing("a source is believed otherwise")
