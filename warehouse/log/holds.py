@@ -265,15 +265,13 @@ class _Walk:
     @cached_property
     def _told(self) -> dict[int, list[tuple[Any, ...]]]:
         """The last prices that other sources tell of the offers observed; asked once, however many prices wait."""
-        found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-        for offer_id, *state in self._con.execute(TOLD).fetchall():
-            found[offer_id].append(tuple(state))
-        return found
+        return dict(self._con.execute(TOLD).fetchall())
 
 
 TOLD = (
-    "select distinct s.offer_id, s.source, s.valid_from, s.unit_price, s.upfront_price from offer_state as s "
-    "inner join observed_row as r on s.offer_id = r.offer_id and s.source <> r.source where s.is_plain"
+    "select s.offer_id, list(distinct row(s.source, s.valid_from, s.unit_price, s.upfront_price)) "
+    "from offer_state as s inner join observed_row as r on s.offer_id = r.offer_id and s.source <> r.source "
+    "where s.is_plain group by s.offer_id"
 )
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "

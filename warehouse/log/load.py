@@ -176,12 +176,8 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
     # Events are of a scope and a round, not of a fetch: the first fetch of the scope gets the number.
     counts = dict(con.execute(sql("load/row_count.sql")).fetchall())
     n_refused = Counter(refusal.fetch for refusal in batch.refusals if refusal.decision != "accept")
-    numbers = {
-        number: (fetch_no, document_no)
-        for number, fetch_no, document_no in con.execute(
-            "select fetch_number, fetch_no, document_no from new_number where fetch_number is not null"
-        ).fetchall()
-    }
+    numbered = "select fetch_number, row(fetch_no, document_no) from new_number where fetch_number is not null"
+    numbers = dict(con.execute(numbered).fetchall())
     records = []
     for number, fetch in enumerate(batch.fetches):
         result = ScopeResult(
