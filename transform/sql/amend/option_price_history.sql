@@ -3,6 +3,6 @@
 select
     least(
         (select built_at::DATE from former.meta.build),
-        (select min(held_since)::DATE from differing_price),
+        (select min(since)::DATE from differing_price),
         (select min(DATE '0001-01-01') from new_market)
     ) as first_day

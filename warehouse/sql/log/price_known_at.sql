@@ -96,9 +96,8 @@ unended as (
         c.upfront_price
     from log.price_closed as c
     anti join known as e on c.end_fetch_no = e.fetch_no
-    where
-        c.end_fetch_no >= (select u.first_unknown from numbered as u)
-        and c.fetch_no <= (select u.last_known from numbered as u)
+    cross join numbered as u
+    where c.end_fetch_no >= u.first_unknown and c.fetch_no <= u.last_known
 ),
 
 priced as (
