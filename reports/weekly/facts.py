@@ -345,7 +345,6 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         # What was withdrawn later counted.
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
-    # Here all events are in core.price_event, none in chains.
     con.execute("create view log.other_event as from core.price_event")
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")

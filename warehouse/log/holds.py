@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -162,6 +161,7 @@ class _Walk:
         self._known: dict[Key, Amounts] = {}
         self._waiting: dict[Key, list[Held]] = {}
         self._rates = dict(con.execute(LAST_RATES).fetchall())
+        self._stated: dict[int, list[tuple[Any, ...]]] = dict(con.execute(STATED).fetchall())
         self._compared = {(number, at): counts for number, at, *counts in con.execute(COMPARED).fetchall()}
         self._replaced: dict[tuple[int, datetime], list[tuple[Key, Move]]] = {}
         for number, at, key, move in replaced.moves:
@@ -259,20 +259,16 @@ class _Walk:
         """Return whether the log has the price from another source."""
         return any(
             source != run.source and valid_from >= run.first_at - timedelta(days=7) and tuple(amounts) == run.amounts
-            for source, valid_from, *amounts in self._told.get(run.offer_id, ())
+            for source, valid_from, *amounts in self._stated.get(run.offer_id, ())
         )
 
-    @cached_property
-    def _told(self) -> dict[int, list[tuple[Any, ...]]]:
-        """The last prices that other sources tell of the offers observed; asked once, however many prices wait."""
-        return dict(self._con.execute(TOLD).fetchall())
 
-
-TOLD = (
+STATED = (
     "select s.offer_id, list(distinct row(s.source, s.valid_from, s.unit_price, s.upfront_price)) "
     "from offer_state as s inner join observed_row as r on s.offer_id = r.offer_id and s.source <> r.source "
     "where s.is_plain group by s.offer_id"
 )
+"""The last prices that other sources tell of the offers observed."""
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "
     "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "

@@ -234,7 +234,7 @@ class _Amendment:
         """Make the items of touched offers again, and of the others how long the last one has held."""
         con = self.con
         self._depend(mart.amended)
-        touched, others = (f"{each} join touched_offer using (offer_id)" for each in ("semi", "anti"))
+        others = "anti join touched_offer using (offer_id)"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
             self._show_offers(
@@ -259,7 +259,7 @@ class _Amendment:
             "where i.index_date >= t.since::DATE or i.offer_id in (from touched_offer)",
         )
         con.execute("delete from int.price_index_item where offer_id in (from touched_offer)")
-        con.execute(f"insert into int.price_index_item by name from made_row {touched}")
+        con.execute("insert into int.price_index_item by name from made_row semi join touched_offer using (offer_id)")
         con.execute(
             "update int.price_index_item as b set held_to_date = m.held_to_date, carried_from_date = "
             f"m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "

@@ -26,13 +26,12 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-COVERS = ("fetch_cover", "scope_cover")
-FILES = tuple(f"chain/{name}" for name in (*COVERS, "chain_price", "price_move"))
+FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", "chain_price", "price_move"))
 
 
 def make_covers(con: duckdb.DuckDBPyConnection) -> None:
     """Make what chains need to be read: when scopes were covered, and the view of all links."""
-    for name in COVERS:
+    for name in ("fetch_cover", "scope_cover"):
         con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
     for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
         con.execute(ddl(table_named(f"core.{name}")))
@@ -112,8 +111,8 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
     temp(con, "shown_offer", "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
     excerpted(con, "exact_row", select)
-    _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
-    _create(con, table, f"from ({CHAINS[table]}) anti join core.{name}_replaced using (offer_no, fetch_no)")
+    columns = _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
+    _create(con, table, columns, f"from ({CHAINS[table]}) anti join core.{name}_replaced using (offer_no, fetch_no)")
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")
         con.execute(f"insert into {target} by name from {rows}")
@@ -123,8 +122,8 @@ def put_moves(con: duckdb.DuckDBPyConnection) -> None:
     """Let the moves of the offers in `remade_offer` be those in `exact_row`: from link to link by their kinds alone."""
     links = "log.chain_price as c on m.offer_id = c.offer_id and m.source = c.source and m.observed_at = c.valid_from"
     temp(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
-    _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind"))
-    _create(con, "int.price_move", CHAINS["int.price_move"])
+    columns = _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind"))
+    _create(con, "int.price_move", columns, CHAINS["int.price_move"])
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
     con.execute(
         "delete from core.price_move_kind where offer_no in (select offer_no from remade_offer) "
@@ -138,23 +137,21 @@ def put_moves(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("insert into core.price_move_other by name from other_row")
 
 
-def _compare(con: duckdb.DuckDBPyConnection, links: str) -> None:
-    """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, the links that are not in it."""
+def _compare(con: duckdb.DuckDBPyConnection, links: str) -> list[str]:
+    """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, links not in it; return columns."""
     temp(con, "link_row", links)
-    same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in _columns(con))
+    columns = [name for name, *_ in con.execute("describe exact_row").fetchall()]
+    same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in columns)
     temp(con, "other_row", f"from exact_row as m anti join link_row as c on {same}")
     temp(con, "unlike_link", f"select offer_no, fetch_no from link_row as c anti join exact_row as m on {same}")
+    return columns
 
 
-def _create(con: duckdb.DuckDBPyConnection, table: str, links: str) -> None:
+def _create(con: duckdb.DuckDBPyConnection, table: str, columns: list[str], links: str) -> None:
     """Create the table of the rows of no chain, and the view of all rows."""
-    other, columns = f"core.{table.partition('.')[2]}_other", ", ".join(_columns(con))
+    other, shown = f"core.{table.partition('.')[2]}_other", ", ".join(columns)
     con.execute(f"create table if not exists {other} as from exact_row limit 0")
     con.execute(
-        f"create view if not exists {table} as select {columns} from ({links}) as link "
-        f"union all select {columns} from {other}"
+        f"create view if not exists {table} as select {shown} from ({links}) as link "
+        f"union all select {shown} from {other}"
     )
-
-
-def _columns(con: duckdb.DuckDBPyConnection) -> list[str]:
-    return [name for name, *_ in con.execute("describe exact_row").fetchall()]

@@ -1,6 +1,5 @@
--- Of each offer that one source alone tells of in the file: where its last interval begins (since), and which row of
--- int.price_history was in force as that day began (shown_since), as an index of days asks for it. A fetch that
--- confirms the last price, or that an offer is still gone, changes no row before `since`.
+-- Of each offer that one source alone tells of: where its last interval begins (since), before which no fetch that
+-- confirms it changes a row, and which price was in force as that day began (shown_since), as an index of days asks.
 with last_interval as (
     select
         offer_id,
