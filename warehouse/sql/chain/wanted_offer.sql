@@ -1,5 +1,4 @@
--- Offers of which more may be told than by one chain: what came late, contradicts, was refused, was seen alone, or is
--- told by several sources.
+-- Offers of which more may be told than by one chain: late, contradicting, refused, seen alone, or of several sources.
 with told as (
     select offer_no from log.price_open
     group by offer_no

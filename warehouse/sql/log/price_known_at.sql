@@ -1,5 +1,4 @@
--- Intervals as known at `moment`, of offers whose events are links of chains: what was recorded by then, each until the
--- next that was.
+-- Intervals as known at `moment`, of offers whose events are links of chains: each until the next recorded by then.
 with known as not materialized (
     select
         fetch_no,
