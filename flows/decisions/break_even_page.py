@@ -1,4 +1,4 @@
-"""The answers of `breakeven` and `makeorbuy` for people: sections, in text, and as a page that needs nothing else."""
+"""The answer of `decide move` for people; and sections as text, or as a page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
