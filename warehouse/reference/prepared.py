@@ -51,12 +51,12 @@ PURCHASE_TERMS = Model(
 REGIONS = Model(
     file="region.csv",
     key="region_id",
-    fields=fields_of_columns(table_named("ref.region").columns, table_named("ref.region").columns),
+    fields=fields_of_columns(table_named("ref.region").columns, {*table_named("ref.region").columns} - {"country"}),
     unique=("service_provider_name", "region_id"),
     repeated="a second row for the same region",
     rules=(Rule("country", "no ISO 3166-1 code of two letters", "regexp_like(country, '^[A-Z]{2}$')"),),
 )
-"""In which country and continent each region of a cloud lies."""
+"""In which country and continent each region lies; a region may be a continent."""
 
 
 def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
