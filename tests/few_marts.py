@@ -20,7 +20,7 @@ LATE = {
     "serving_offer", "token_cost", "training_rate", "training_offer",
     "training_cost", "cost_left_out", "price_index_item", "administered_spot", "price_level", "price_index",
     "drift_report", "token_drift", "front_cell", "option_saving", "front_chip", "front_bill", "front_move",
-    "front_line",
+    "front_line", "front_provider",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})

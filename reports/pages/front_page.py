@@ -93,7 +93,7 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
             bill=next(iter(of_chips(con, "front_bill", [chip])), None),
             moves=ask(con, "front_move"),
             lines=of_chips(con, "front_line", [chip]),
-            sellers=by_chip(ask(con, "front_provider", chips=list(chips)), "service_provider_name"),
+            sellers=by_chip(of_chips(con, "front_provider", chips), "service_provider_name"),
             trust=ask(con, "front_trust")[0],
             unseen=ask(con, "front_unseen")[0],
         )

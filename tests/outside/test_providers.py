@@ -16,6 +16,7 @@ from core.sku_price as p join core.offer as o using (offer_id) join core.offer_u
 where p.valid_to is null and o.purchase_option = 'on_demand' and o.statistic = 'price'
     and coalesce(o.pricing_unit, 'Hours') = 'Hours' and o.pricing_currency = 'USD'
     and o.conditions is null and o.restriction is null
+qualify row_number() over (partition by o.offer_id order by p.last_observed_at desc) = 1
 """
 CELL = re.compile(
     r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'

@@ -1,6 +1,6 @@
--- What each provider but AWS asks on demand for each chip of $chips: its cheapest within the limit of age, or else the
--- last one of a year, which is never ranked. Of a chip in several forms that of AWS's machine counts; where a
--- provider has only prices that do not state the form, is_form_unknown says so.
+-- What each provider but AWS asks on demand for each chip: its cheapest within the limit of age, or else the last one
+-- of a year, which is never ranked. Of a chip in several forms that of AWS's machine counts; where a provider has only
+-- prices that do not state the form, is_form_unknown says so.
 select
     p.accelerator_name,
     p.service_provider_name,
@@ -13,8 +13,7 @@ from int.provider_price as p
 cross join meta.build as b
 left join int.front_cell as c on p.accelerator_name = c.accelerator_name and c.cell = 'aws_on_demand'
 where
-    p.accelerator_name in (select unnest($chips))
-    and p.service_provider_name <> 'AWS'
+    p.service_provider_name <> 'AWS'
     and p.purchase_option = 'on_demand'
     and p.cheapest_price_usd is not null
     and not p.is_floor
@@ -26,4 +25,3 @@ qualify
         partition by p.accelerator_name, p.service_provider_name
         order by not p.is_ranked, is_form_unknown, p.cheapest_price_usd, p.offer_id
     ) = 1
-order by p.service_provider_name, p.accelerator_name
