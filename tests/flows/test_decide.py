@@ -324,7 +324,7 @@ def test_a_name_from_a_csv_is_text_on_the_page(ask: Ask) -> None:
 
 def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path) -> None:
     """A price that stands for 30 months: all errors are 0, every ratio is in the band, and no forecast is better."""
-    with putting(tmp_path, all_marts=True) as put:
+    with putting(tmp_path, asked=("price_window", "price_backtest")) as put:
         file = put(*(seen(30.5 * n, "aws_price_list", seen_row(P5, "55.04")) for n in range(30)), at=30.5 * 29)
     windows = lines(file, "from mart.price_window(3)")
     (found,) = lines(file, "from mart.price_backtest(3)")
@@ -336,7 +336,7 @@ def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path)
 
 def test_a_fall_is_a_window_and_an_error(tmp_path: Path) -> None:
     """From 98.32 to 55.04 in the 20th month: three windows of three months hold it, and "no change" was wrong there."""
-    with putting(tmp_path, all_marts=True) as put:
+    with putting(tmp_path, asked=("price_window", "price_backtest")) as put:
         prices = ["98.32"] * 20 + ["55.04"] * 10
         file = put(*(seen(30.5 * n, "aws_price_list", seen_row(P5, usd)) for n, usd in enumerate(prices)), at=30.5 * 29)
     moved = lines(file, "from mart.price_window(3) where end_ratio <> 1")

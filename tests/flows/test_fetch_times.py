@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from few_marts import published_with
 from looks import day
 from neoclouds.case import cases
 from toy_source import TOY, Toy, installed
@@ -156,7 +157,7 @@ def test_which_times_are_refused(
 ) -> None:
     """Five minutes are allowed; a fetch is neither later than now nor earlier than the last one. Archives may be."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(1, one={"p5.48xlarge": "51.00"})
+    toy.learn(1, one={"p5.48xlarge": "51.00"})
     toy.at = 2
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         ctx = replace(run.collector.context(toy.source()), now=lambda: day(2) + timedelta(hours=hours))
@@ -167,6 +168,7 @@ def test_which_times_are_refused(
         assert fetch_times.fault(run.con, replace(fetch, archived=True), toy.clock()) == ""
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes are kept: where the server's clock was wrong, its fetch is accepted; one of the future never is."""
     toy = installed(monkeypatch, tmp_path)
@@ -190,6 +192,7 @@ def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monk
     assert prices(toy) == [("51.0000000000", day(0)), ("51.1000000000", day(1))]
 
 
+@published_with("option_price_history")
 def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

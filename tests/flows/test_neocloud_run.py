@@ -4,6 +4,7 @@ The first run has every provider in order. In the second, four days later, one i
 page and one forbids to be read.
 """
 
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -91,7 +92,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, Done]
         changed = sites[CHANGED].case
         sites[CHANGED].body = changed.body.replace(changed.renamed[0].encode(), b"Compute")
         sites[FORBIDS].robots = FORBIDDEN
-        yield first, go(folder, sites, LATER)
+        with socket.socket() as port:  # held, so that no server of another test answers there
+            port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            port.bind(sites[DOWN].server.server_address[:2])
+            second = go(folder, sites, LATER)
+        yield first, second
 
 
 @pytest.fixture

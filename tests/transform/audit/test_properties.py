@@ -232,11 +232,12 @@ CHIPS = ("H100 SXM", "H200 SXM", "B200", "Trainium2", "Trainium3", "MI300X")
 MODELS = ("llama-3-70b", "llama-3.1-8b", "gpt-oss-120b", "deepseek-r1")
 
 
-def test_cost_and_audit_never_disagree(audited, con, read):
+@pytest.mark.parametrize("n_claims", [20, pytest.param(60, marks=pytest.mark.prove)])
+def test_cost_and_audit_never_disagree(audited, con, read, n_claims):
     """A rate that the command of costs calls impossible is impossible to the audit, by the same bound, and no other."""
     draw = random.Random(25)  # noqa: S311 (nothing is secret)
     asked = []
-    for _ in range(60):
+    for _ in range(n_claims):
         chip, model = draw.choice(CHIPS), draw.choice(MODELS)
         batch, precision = draw.choice((None, 1, 8, 64, 512)), draw.choice((None, "fp4", "fp8", "bf16"))
         task, accepted = draw.choice(("serving", "training")), draw.choice((None, 1.0))
@@ -266,4 +267,4 @@ def test_cost_and_audit_never_disagree(audited, con, read):
             assert verdicts[-1] == (judged.verdict == "physically_impossible"), (judged.claim, row)
         bounds = [float(text.rsplit(": ", 1)[1].split()[0].replace(",", "")) for text in judged.finding.bounds]
         assert bounds == [pytest.approx(row["rate_bound"], rel=1e-3)], (judged.claim, row)
-    assert 15 < sum(verdicts) < 45
+    assert n_claims / 4 < sum(verdicts) < n_claims * 3 / 4
