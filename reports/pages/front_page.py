@@ -183,7 +183,7 @@ def render_providers(front: Front) -> str:
     return frame(
         "plain.html.j2",
         title="Providers",
-        headline="What each provider asks for a chip on demand",
+        headline="What each provider charges for a chip on demand",
         place=PROVIDERS,
         build=(front.built_at, front.version),
         parts=[guard.part("The table of providers", lambda: to_html(providers(front)))],
