@@ -32,7 +32,7 @@ GOODPUT = 0.9
 """Share of a training's time that makes progress: "more than 90 %" of 54 days with 466 interruptions on 16,384 H100
 (Llama 3, arXiv 2407.21783, section 3.3.4)."""
 OVERHEAD = 0.15
-"""Work beside the training: checkpoints, loading, restarts, as a published comparison counts it (claim S0-078)."""
+"""Checkpoints, data loading and restarts, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
 CAPITAL = 0.08
 """Cost of capital a year: our choice of 2026-11-23, to be replaced by the reader's own."""
 COVERS = (0.0, 0.5, 1.0)
@@ -295,10 +295,10 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like:
         prices = one.input_usd_per_million, one.output_usd_per_million, one.cached_input_usd_per_million
         amounts = [None if price is None else float(price) for price in prices]
         million = sums.value("decision.hosted_usd_per_million", *amounts, ratio, load.cached_share)
-        if million is None:
+        spend = million and sums.value("decision.monthly_spend", load.tokens_per_day, million)
+        if spend is None:
             continue
-        total = (sums.value("decision.monthly_spend", load.tokens_per_day, million) or 0.0) * months if million else 0.0
-        row = dict.fromkeys(like) | dict.fromkeys(CHARGED, total)
+        row = dict.fromkeys(like) | dict.fromkeys(CHARGED, spend * months)
         row |= {"service_provider_name": one.provider, "purchase_option": "hosted tokens", "source_url": one.url}
         yield _option(row | {"hours_needed": hours, "charged_hours": hours, "seen_on": one.as_of}, load, {})
 
