@@ -214,7 +214,7 @@ def stock(label: str, *, option: str = "on_demand", count: int | Decimal | None 
 
 
 def detail(found: Offer, effective_at: datetime | None, price_parts: str | None = None) -> Detail:
-    """Return what a provider says of a price beside it: since when it holds (UTC), and of which parts it is the sum."""
+    """Return the effective date (UTC) and the components that a provider states for a price."""
     names = ("instance_type", "region_id", "purchase_option", "commitment_term_hours", "tier")
     moment = None if effective_at is None else effective_at.astimezone(UTC).replace(tzinfo=None)
     return Detail({name: found.get(name) for name in names} | {"effective_at": moment, "price_parts": price_parts})

@@ -3,8 +3,8 @@
 Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory: documents as
 received, and `bundle.json` with status, headers (without cookies), versions and what was read. It is a test: see
 tests/extract/test_bundles.py. The last well one is what the next is compared with; before there is any, the shape is
-that of the fixture, and prices are those of the published file. `status.html` beside them is a page of the last
-check.
+that of the fixture, and prices are those of the published file. `captures/status.html` shows
+the results of the last check.
 """
 
 import json
@@ -70,7 +70,7 @@ class Check:
 
     @property
     def found(self) -> dict[str, str]:
-        """Return in words how it was answered, and what was read."""
+        """Return status, size, seconds and numbers of rows as texts, by the name that a person reads."""
         prices = f", {self.lowest} to {self.highest} ({self.against_known})" if self.lowest else ""
         return {
             "robots.txt": self.robots,

@@ -8,6 +8,7 @@
 -- the band's); commitments all hours of the terms that it needs (8,760 a year; of a length sold as a range, such as
 -- "91-180 days", any within it); Capacity Blocks whole days up to 14, then weeks, up to 182 days, with the 30 minutes
 -- that nobody can use. A spot price is the mean of 30 days (else 7, else the last) of the zone at the lower quartile.
+-- An unknown upfront fee is none here: the row gate refuses Partial and All Upfront without one.
 -- No price is assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
 -- https://docs.aws.amazon.com/savingsplans/latest/APIReference/API_CreateSavingsPlan.html
 with need as (

@@ -1,4 +1,4 @@
--- Whether the past would have told the price in so many months better than "no change": forecasts of end_ratio of
+-- Errors of two forecasts of a price after some months, "no change" and the mean of past changes: of end_ratio of
 -- mart.price_window, each from those windows alone that had ended when it was made, 12 at least. Errors are means of
 -- |log(ratio / forecast)|; coverage_80 is the share of ratios within the 10th and 90th percentile of those windows.
 with known as (
