@@ -54,13 +54,11 @@ class Rebuilt:
         return content.differing(self.before, self.after) if self.before else []
 
     def lines(self) -> Iterator[str]:
-        """Yield the outcome for people: the hash of each table, and what differs."""
-        for name, table in self.after.items():
-            mark = "  DIFFERS" if name in self.differing else ""
-            yield f"{table.sha256}  {table.n_rows:>9}  {name}{mark}"
-        yield f"{content.whole(self.after)}  all tables, rebuilt from {self.n_fetches} fetches"
+        """Yield the outcome for people: the hash of all tables, and what differs."""
+        tables, rows = len(self.after), sum(table.n_rows for table in self.after.values())
+        yield f"{tables} tables of {rows:,} rows, rebuilt from {self.n_fetches} fetches: {content.whole(self.after)}"
         if self.before:
-            yield f"{content.whole(self.before)}  all tables, as they were"
+            yield f"as they were: {content.whole(self.before)}"
         elif self.unreadable:
             yield f"the log that was in use cannot be read: {self.unreadable}"
         else:

@@ -116,8 +116,8 @@ def restore(read: Reader, *, source: Path, force: bool, check: bool) -> Result:
 def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
     """Build the log again from the landing folder.
 
-    Compares it with the log in use, and replaces that where they are equal. Prints a hash of each table of core and
-    mart. Exit code 1 where they differ: then the log in use stays.
+    Compares it with the log in use, and replaces that where they are equal. Prints a hash of all tables of core and
+    mart; `--json` has that of each. Exit code 1 where they differ: then the log in use stays.
     """
     from flows.backup import replicas
     from warehouse.log import content
