@@ -21,7 +21,7 @@ KNOWN_THEN = click.option(
     "--known-then", is_flag=True, help="From what was known when the week ended, not from what is known now."
 )
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx"}
+SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx", "dbt": ".yml"}
 """Exports that are one file, and how its name must end."""
 
 
@@ -121,8 +121,9 @@ def alert(read: Reader, *, dry_run: bool) -> Result:
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(["focus-sku-price", "skypilot", "xlsx", "release"]),
-    help="FOCUS SkuPrice (CSV), SkyPilot's catalogues (a folder), a workbook, what may be published again (Parquet).",
+    type=click.Choice(["focus-sku-price", "skypilot", "opencost", "karpenter", "dbt", "xlsx", "release"]),
+    help="FOCUS SkuPrice (CSV), what SkyPilot, OpenCost or Karpenter read (a folder), dbt's sources (YAML), a "
+    "workbook, what may be published again (Parquet).",
 )
 @click.option("--with-source", "also", multiple=True, help="With --as release: this source too, as you decide.")
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
@@ -144,7 +145,7 @@ def export(
     """
     if kind and (form or names):
         raise click.UsageError(f"--as {kind} sets format and content: leave --format and --mart.")
-    if kind in ("focus-sku-price", "skypilot", "release") and with_private:
+    if kind in ("focus-sku-price", "skypilot", "release", "dbt") and with_private:
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
@@ -159,6 +160,13 @@ def export(
         from flows.export import skypilot
 
         written = skypilot.export(file, target, force=force)
+    elif kind in ("opencost", "karpenter"):
+        from flows.export import machines
+
+        made = machines.opencost if kind == "opencost" else machines.karpenter
+        written = made(file, target, with_private=with_private, force=force)
+    elif kind == "dbt":
+        written = exports.dbt(file, target, force=force)
     elif kind == "xlsx":
         written = exports.workbook(file, target, with_private=with_private, force=force)
     else:

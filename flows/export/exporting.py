@@ -6,6 +6,7 @@ In a workbook numbers are numbers, times and days are dates (UTC), codes of offe
 digits. A text is a text: nothing from outside becomes a formula or a link.
 """
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import as_json, plain
-from flows.shared.query import columns as names_of
+from flows.shared.query import columns
 from flows.shared.tabular import cursor
+from transform.models import PUBLIC
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import quote
+from warehouse.schema.columns import columns as all_columns
 
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
@@ -48,6 +51,17 @@ MARTS = (
 PRIVATE_TABLES = f"select table_name from duckdb_tables() where database_name = '{PRIVATE}' order by 1"
 
 
+ALWAYS = {
+    "unique": ("price_now.offer_id",),
+    "not_null": columns("""
+        price_now.offer_id, price_now.purchase_option, price_now.age_days, price_history.offer_id,
+        price_history.valid_from, price_history.last_observed_at, price_change.offer_id, price_change.observed_at,
+        price_index.index_date, provider_price.purchase_option, commitment.offer_id, spot_zone.offer_id,
+        token_cost.model_name, source_health.source, source_health.status
+    """),
+}
+"""What holds of columns of public tables in every file, as dbt's tests."""
+
 LISTS = ("aws_price_list", "aws_savings_plans", "offline_archive")
 """AWS's list prices, which openly licensed projects have published again for years."""
 RELEASED = """
@@ -60,7 +74,7 @@ LEFT_OUT = (
     f"{RELEASED.replace('where (', 'where not (')} group by all"
 )
 
-SHEETS = names_of("""
+SHEETS = columns("""
 accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
 token_cost, training_cost, claim_audit, source_health
 """)
@@ -118,7 +132,7 @@ def marts(
         targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
         hidden = {
             f"{PRIVATE}.main.{name}": tabular.inside(folder, PRIVATE, f"{name}{suffix}")
-            for name in _attach_private(con, file, with_private=with_private)
+            for name in attach_private(con, file, with_private=with_private)
         }
         tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
         tables = {known[name]: path for name, path in targets.items()} | hidden
@@ -130,6 +144,45 @@ def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     with duckdb.connect(str(file), read_only=True) as con:
         n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
     return [Written(target, n_rows, {})]
+
+
+def dbt(file: Path, target: Path, *, force: bool = False) -> list[Written]:
+    """Write the public tables as dbt's sources, with descriptions, units and tests of what always holds.
+
+    Properties of sources: https://docs.getdbt.com/reference/source-properties. YAML, in JSON's spelling of scalars.
+    """
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = con.execute(
+            "select t.name, t.comment, d.column_name, d.data_type, concat_ws(' ', d.meaning, '[' || d.unit || ']') "
+            "from ("
+            "select schema_name, table_name as name, comment from duckdb_tables() union all "
+            "select schema_name, view_name, comment from duckdb_views()) as t inner join mart.data_dictionary as d "
+            "on t.schema_name = d.table_schema and t.name = d.table_name "
+            "where t.schema_name = 'mart' and list_contains($public, t.name) order by list_position($public, t.name)",
+            {"public": [mart.name for mart in PUBLIC]},
+        ).fetchall()
+    lines = ["version: 2", "sources:", "  - name: chipledger", "    schema: mart", "    tables:"]
+    before = None
+    for table, row_meaning, column, type_, meaning in found:
+        if table != before:
+            lines += [f"      - name: {table}", f"        description: {json.dumps(row_meaning)}", "        columns:"]
+        before = table
+        lines += [f"          - name: {column}", f"            data_type: {json.dumps(type_)}"]
+        lines += [f"            description: {json.dumps(meaning)}", *_tests(table, column)]
+
+    def save(part: Path) -> int:
+        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return len(found)
+
+    return [Written(target, tabular.put(target, save, force=force), {})]
+
+
+def _tests(table: str, column: str) -> list[str]:
+    """Return dbt's tests of a column of a public table."""
+    tests = [f"              - {test}" for test, where in ALWAYS.items() if f"{table}.{column}" in where]
+    if values := all_columns()[column].allowed:
+        tests.append(f"              - accepted_values: {json.dumps({'arguments': {'values': values}})}")
+    return ["            data_tests:", *tests] if tests else []
 
 
 def release(file: Path, target: Path, *, also: Sequence[str] = (), force: bool = False) -> list[Written]:
@@ -145,7 +198,7 @@ def workbook(file: Path, target: Path, *, with_private: bool = False, force: boo
     """Write an Excel workbook of the main marts."""
     tabular.refuse_existing([target], force=force)
     with duckdb.connect(str(file), read_only=True) as con:
-        private = _attach_private(con, file, with_private=with_private)
+        private = attach_private(con, file, with_private=with_private)
         n_rows = tabular.put(
             target, lambda part: _write_workbook(con, part, private), force=force, private=with_private
         )
@@ -169,7 +222,7 @@ def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, 
     return Written(target, tabular.put(target, save, force=force, private=bool(of)), {})
 
 
-def _attach_private(con: duckdb.DuckDBPyConnection, file: Path, *, with_private: bool) -> list[str]:
+def attach_private(con: duckdb.DuckDBPyConnection, file: Path, *, with_private: bool) -> list[str]:
     """Attach the private file where it is requested, and return the names of its tables."""
     if not with_private:
         return []

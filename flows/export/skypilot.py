@@ -8,7 +8,8 @@ one zone, or in a region where no zone is known. Its reader sets the rest
 1. All zones of a region have one `Price`; a second price of the same machine makes it ambiguous, and leaves it out.
 2. Each type has one number of vCPUs and one of memory in all its rows, and none is as good as two, so that a type with
    unknown ones may have one row only.
-3. Zones are the ids that are the same for every account (use1-az1), which it translates itself.
+3. Zones of AWS are the ids that are the same for every account (use1-az1), which it translates itself. It reads Google
+   Cloud's machines by zone only, which no price of ours has. Where there are no zones there is no column of them.
 4. `GpuInfo` is read as a Python literal, whose memory is that of one chip.
 """
 
@@ -21,14 +22,19 @@ from typing import Any, NamedTuple
 import duckdb
 
 from flows.export.exporting import Written
+from flows.export.machines import PRICES
 from flows.shared import tabular
 from flows.shared.output import as_json
 from flows.shared.query import columns, rows
 from warehouse.errors import ChipledgerError
+from warehouse.reference.cloud_machines import machines
 from warehouse.reference.instance_types import machine_facts
 
-CLOUDS = {"AWS": "aws", "DigitalOcean": "do", "Verda": "verda"}
-"""Providers whose names of machines are those of SkyPilot's catalogue, and its name for them."""
+CLOUDS = {
+    "AWS": "aws", "Azure": "azure", "DigitalOcean": "do", "Google Cloud": "gcp", "Lambda": "lambda",
+    "Nebius": "nebius", "Oracle Cloud": "oci", "RunPod": "runpod", "Vast.ai": "vast", "Verda": "verda",
+}  # fmt: skip
+"""Our providers that SkyPilot has a catalogue of, and its name for them."""
 
 _SAME = """
 A100-80GB, A10G, A6000, B200, B300, H100, H200, Inferentia2, K80, L4, L40S, M60, MI300X, MI325X, T4, Trainium2, V100
@@ -47,28 +53,6 @@ CHIPS = {
 }
 """SkyPilot's names of chips by ours; what has none is left out."""
 
-PRICES = """
-select
-    service_provider_name, instance_type, region_id, availability_zone_id, purchase_option, accelerator_name,
-    accelerator_vendor, accelerator_count, accelerator_memory_gib, unit_price, is_current
-from int.accelerator_hour_price
-where
-    list_contains($providers, service_provider_name)
-    and purchase_option in ('on_demand', 'spot')
-    and capacity_unit = 'instance'
-    and instance_type not like 'ml.%'
-    and pricing_currency = 'USD'
-    and unit_price_type = 'List'
-    and statistic = 'price'
-    and pricing_unit is null
-    and restriction is null
-    and conditions is null
-    and tier is null
-    and offer_id not in (
-        select o.offer_id from core.offer as o where o.availability_zone is not null and o.availability_zone_id is null
-    )
-order by all
-"""
 ZONES = """
 select distinct region_id, instance_type, availability_zone_id
 from core.instance_zone
@@ -105,29 +89,39 @@ def export(file: Path, folder: Path, *, force: bool = False) -> list[Written]:
     """Write one catalogue per cloud, `<cloud>/vms.csv`, for SkyPilot. Raises ChipledgerError without current prices."""
     with duckdb.connect(str(file), read_only=True) as con:
         made = catalogues(con)
-    targets = {cloud: tabular.inside(folder, cloud, "vms.csv") for cloud in made}
+    targets = {cloud: tabular.inside(folder, cloud, "vms.csv") for cloud, (found, _) in made.items() if found}
     tabular.refuse_existing(targets.values(), force=force)
-    written = []
-    for cloud, (machines, left_out) in made.items():
+    empty = {
+        f"{cloud}, {why}": n
+        for cloud, (_, reasons) in made.items()
+        if cloud not in targets
+        for why, n in reasons.items()
+    }
+    written: list[Written] = []
+    for cloud, target in targets.items():
+        found, left_out = made[cloud]
+        n_columns = len(Machine._fields) - (cloud != "aws")
 
-        def save(part: Path, machines: Sequence[Machine] = machines) -> int:
+        def save(part: Path, found: Sequence[Machine] = found, n_columns: int = n_columns) -> int:
             with part.open("w", encoding="utf-8", newline="") as text:
-                return tabular.write_csv(Machine._fields, machines, text)
+                return tabular.write_csv(Machine._fields[:n_columns], (one[:n_columns] for one in found), text)
 
-        written.append(Written(targets[cloud], tabular.put(targets[cloud], save, force=force), left_out))
+        n_rows = tabular.put(target, save, force=force)
+        written.append(Written(target, n_rows, left_out if written else left_out | empty))
     return written
 
 
 def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
     """Return the catalogue of each cloud that has prices. Raises ChipledgerError where not one of them is current."""
     by_cloud: dict[str, list[Price]] = defaultdict(list)
-    for price in rows(con, PRICES, {"providers": list(CLOUDS)}):
-        by_cloud[CLOUDS[price["service_provider_name"]]].append(price)
+    for price in rows(con, PRICES):
+        if price["service_provider_name"] in CLOUDS:
+            by_cloud[CLOUDS[price["service_provider_name"]]].append(price)
     zones: dict[Place, set[str]] = defaultdict(set)
     for region, instance_type, zone in con.execute(ZONES).fetchall():
         zones[instance_type, region].add(zone)
     made = {
-        cloud: catalogue(prices, zones if cloud == "aws" else {}, host_facts()) for cloud, prices in by_cloud.items()
+        cloud: catalogue(prices, zones if cloud == "aws" else {}, hosts(cloud)) for cloud, prices in by_cloud.items()
     }
     if not any(machines for machines, _ in made.values()):
         reasons = Counter[str]()
@@ -140,12 +134,17 @@ def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
             value=", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items())) or "no prices at all",
             hint="`chipledger run` collects current ones",
         )
-    return {cloud: one for cloud, one in made.items() if one[0]}
+    return made
 
 
-def host_facts() -> dict[str, dict[str, float]]:
-    """Return vCPUs and memory in GiB of each type, as far as they are known."""
+def hosts(cloud: str) -> dict[str, dict[str, float]]:
+    """Return vCPUs and memory in GiB of each type of a cloud, as far as they are known."""
     facts: dict[str, dict[str, float]] = defaultdict(dict)
+    for provider, name in CLOUDS.items():
+        for machine in machines(provider).values() if name == cloud else ():
+            facts[machine.instance_type] = {
+                "vcpus": float(machine.vcpus), "host_memory_gib": float(machine.host_memory_gib)
+            }  # fmt: skip
     for fact in machine_facts():
         facts[fact.machine][fact.fact] = float(fact.value)
     return facts
@@ -184,8 +183,12 @@ def catalogue(
 def _refusal(price: Price) -> str | None:
     if not price["is_current"]:
         return "not current"
+    if price["instance_type"] is None:
+        return "machine without a name"
     if price["region_id"] is None:
         return "region unknown"
+    if price.get("service_provider_name") == "Google Cloud":
+        return "zone unknown"
     if price["accelerator_name"] is None or price["accelerator_count"] is None:
         return "chip unknown"
     if price["accelerator_name"] not in CHIPS:

@@ -1,23 +1,19 @@
 """Ways through sources that a daily run does not take, or whose address no setting moves.
 
-Archives of past prices (`chipledger backfill`), one of them over git; DigitalOcean's API; what gpuhunt asks for us.
+Archives of past prices (`chipledger backfill`), one of them over git; DigitalOcean's API.
 """
 
 import io
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import gpuhunt.providers.daytona
-import gpuhunt.providers.seeweb
 import pyarrow as pa
 import pytest
-from gpuhunt_answers import CLOUDRIFT, DAYTONA, PATHS, SEEWEB
-from standin.exchange import Answer
 
 from extract import source_named
 from extract.aws import spot
@@ -55,7 +51,7 @@ def _days(first: str, last: str) -> tuple[datetime, datetime]:
 
 def other_doors(amazon: Any) -> tuple[Subject, ...]:
     """Return them; `amazon` answers for AWS."""
-    return (*_archives(amazon), *_catalogues(), _sizes(), *map(_through_gpuhunt, PATHS))
+    return (*_archives(amazon), *_catalogues(), _sizes())
 
 
 def _archives(amazon: Any) -> list[Subject]:
@@ -118,25 +114,4 @@ def _sizes() -> Subject:
         handle=fixed(json.dumps(SIZES).encode(), "application/json"), settings=lambda base: {},
         environment=lambda base: {digitalocean.TOKEN_VARIABLE: "dop-example-0001"}, is_daily=False,
         prepare=lambda base, folder, patch: patch.setattr(digitalocean, "API_URL", base + "/v2/sizes"),
-    )  # fmt: skip
-
-
-def _through_gpuhunt(scope: str) -> Subject:
-    bodies = {"cloudrift": CLOUDRIFT, "daytona": DAYTONA, "seeweb": SEEWEB}
-    body = json.dumps(bodies[scope]).encode()
-
-    def handle(method: str, path: str, headers: Mapping[str, str], asked: bytes) -> tuple[Answer, Callable[[], None]]:
-        return Answer(body=b'[{"id": "us"}]' if path == "/shared-regions" else body), lambda: None
-
-    def prepare(base: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        patch.setattr(gpuhunt.providers.daytona, "PRICING_URL", f"{base}/gpu-pricing")
-        patch.setattr(gpuhunt.providers.seeweb, "API_URL", base)
-        patch.delenv("DAYTONA_API_KEY", raising=False)
-
-    return Subject(
-        name=f"gpuhunt ({scope})", source=source_named("gpuhunt"), scope=scope, body="json", handle=handle,
-        settings=lambda base: {}, mine=ends(PATHS[scope]), prepare=prepare, is_daily=False,
-        environment=lambda base: {
-            "DAYTONA_API_URL": base, "CLOUDRIFT_SERVER_ADDRESS": base, "SEEWEB_API_TOKEN": "sw-example-0001",
-        },
     )  # fmt: skip

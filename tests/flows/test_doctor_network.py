@@ -111,7 +111,7 @@ def test_wrong_clocks_are_outvoted(site: Site) -> None:
 
 
 def test_every_live_source_has_an_address_or_asks_an_api(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A new one that has neither is seen here; gpuhunt asks hosts of its own choice."""
+    """A new one that has neither is seen here; gpuhunt is asked no more."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     live = [source for source in SOURCES if source.kind == "live"]

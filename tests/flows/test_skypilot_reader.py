@@ -51,6 +51,21 @@ def uv() -> str:
     return shutil.which("uv") or str(ROOT / ".tools/bin/uv")
 
 
+def read_by_skypilot(folder: Path, program: str) -> dict[str, object]:
+    """Return what a program prints with SkyPilot installed, whose catalogues are those in the folder's `home`."""
+    home, place = folder / "home", folder / "skypilot"
+    subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, place], check=True)
+    subprocess.run([uv(), "pip", "install", "--quiet", "--python", place / "bin/python", SKYPILOT], check=True)
+    # Zones of its own account would be asked of AWS: without credentials it keeps the ids.
+    own = {"HOME": str(home), "PATH": os.environ["PATH"], "SKYPILOT_DISABLE_USAGE_COLLECTION": "1"}
+    done = subprocess.run(
+        [place / "bin/python", "-c", program], env=own, capture_output=True, text=True, check=False, timeout=300
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
 @pytest.mark.prove
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not Path(uv()).exists(), reason="needs uv, which makes the environment")
@@ -68,22 +83,41 @@ def test_skypilot_reads_what_we_write(tmp_path: Path) -> None:
             ),
             at=0.1,
         )  # fmt: skip
-    home, place = tmp_path / "home", tmp_path / "skypilot"
+    home = tmp_path / "home"
     skypilot.export(file, home / ".sky/catalogs" / SCHEMA)
     for name, head in OTHER_FILES.items():
         (home / ".sky/catalogs" / SCHEMA / "aws" / name).write_text(f"{head}\n")
-    subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, place], check=True)
-    subprocess.run([uv(), "pip", "install", "--quiet", "--python", place / "bin/python", SKYPILOT], check=True)
-    # Zones of its own account would be asked of AWS: without credentials it keeps the ids.
-    own = {"HOME": str(home), "PATH": os.environ["PATH"], "SKYPILOT_DISABLE_USAGE_COLLECTION": "1"}
-    done = subprocess.run(
-        [place / "bin/python", "-c", READ], env=own, capture_output=True, text=True, check=False, timeout=300
-    )  # fmt: skip
+    told = read_by_skypilot(tmp_path, READ)
 
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
     assert told == {
         "schema": SCHEMA, "on_demand": [55.04, 68.8], "spot": 30.1234, "host": [192.0, 2048.0],
         "chips": [{"H100": 8}, {"L4": 0.125}], "types": [P5], "spot_zones": {"us-east-1": ["use1-az1"]},
         "found": {"H100": [55.04, 68.8], "L4": [0.2417], "Trainium": [21.5]},
+    }  # fmt: skip
+
+
+OF_AZURE = textwrap.dedent("""
+    import json
+    from sky.catalog import azure_catalog
+    h100, a100 = "Standard_ND96isr_H100_v5", "Standard_ND96asr_v4"
+    print(json.dumps({
+        "price": azure_catalog.get_hourly_cost(h100, region="eastus"),
+        "spot": azure_catalog.get_hourly_cost(a100, use_spot=True, region="eastus"),
+        "host": azure_catalog.get_vcpus_mem_from_instance_type(h100),
+        "chips": azure_catalog.get_accelerators_from_instance_type(h100),
+        "regions": [each.name for each in azure_catalog.get_region_zones_for_instance_type(h100, False)],
+    }))
+""")
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not Path(uv()).exists(), reason="needs uv, which makes the environment")
+def test_skypilot_reads_azure(offline_run: Path, tmp_path: Path) -> None:
+    """A cloud without zones has no column of them, or SkyPilot would find it in no region."""
+    folder = tmp_path / "home/.sky/catalogs" / SCHEMA
+    skypilot.export(offline_run / "prices.duckdb", folder)
+    (folder / "azure/images.csv").write_text(OTHER_FILES["images.csv"] + "\n")
+    assert read_by_skypilot(tmp_path, OF_AZURE) == {
+        "price": 98.32, "spot": 5.98334, "host": [96.0, 1900.0], "chips": {"H100": 8}, "regions": ["eastus"],
     }  # fmt: skip

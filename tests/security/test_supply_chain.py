@@ -73,7 +73,7 @@ def test_one_version_of_an_action_is_one_hash() -> None:
 def runtime() -> dict[str, str]:
     """Return the licence of each package that chipledger runs on, with all extras, by name."""
     found: dict[str, str] = {}
-    waiting = [("chipledger", ("dask", "gpuhunt", "lake", "mcp"))]
+    waiting = [("chipledger", ("dask", "lake", "mcp"))]
     while waiting:
         name, extras = waiting.pop()
         key = name.lower().replace("_", "-")
