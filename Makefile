@@ -49,6 +49,7 @@ lint: setup  ## check format, rules, types and SQL; change nothing
 
 lint-types:
 	$(UV_RUN) mypy
+	$(UV_RUN) mypy client/chipledger
 
 lint-others:
 	$(UV_RUN) ruff format --check .

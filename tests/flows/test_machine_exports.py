@@ -189,7 +189,7 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     """Spot by zone, equal zones together; a contracted price before the list's, on request, for its owner alone."""
     with putting(tmp_path / "data") as put:
         file = put(
-            seen(0, "aws_price_list", row(P5, "55.04"), row("g6.xlarge", "0.0000805"), row("p4d.24xlarge", "22")),
+            seen(0, "aws_price_list", row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")),
             seen(0, "aws_spot", spot(P5, "use1-az1", "30.5"), spot(P5, "use1-az2", "30.5"), spot(P5, "use1-az6", "41")),
             at=0.1,
         )
@@ -210,7 +210,7 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     agreed = tmp_path / "own/csv/private/contracted.csv"
     assert stat.S_IMODE(agreed.stat().st_mode) == 0o600
     assert read_as_opencost(agreed) == {"us-east-1,p5.48xlarge,node": 40.9, "us-east-1,p4d.24xlarge,node": 19.25}
-    assert read_as_opencost(tmp_path / "own/csv/on_demand.csv")["us-east-1,g6.xlarge,node"] == 0.0000805
+    assert read_as_opencost(tmp_path / "own/csv/on_demand.csv")["us-east-1,g6.xlarge,node"] == 0.00000081
     assert read_as_opencost(tmp_path / "own/csv/spot.csv") == {"us-east-1,p5.48xlarge,node": 30.5}
     public, own = overlays(tmp_path / "public/yaml"), overlays(tmp_path / "own/yaml")
 
@@ -223,7 +223,7 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     assert sum(each["metadata"]["annotations"]["chipledger-price"] == "list" for each in own) == len(public) == 5
     assert [price(each, P5, "on-demand") for each in (public, own)] == [Decimal("55.04"), Decimal("40.9")]
     assert [price(each, "p4d.24xlarge", "on-demand") for each in (public, own)] == [22, Decimal("87.5")]
-    assert price(own, "g6.xlarge", "on-demand") == Decimal("0.0000805")  # no exponent
+    assert price(own, "g6.xlarge", "on-demand") == Decimal("0.00000081")  # no exponent
 
 
 def test_old_or_double_prices_are_not_exported(tmp_path: Path) -> None:
