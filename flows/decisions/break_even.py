@@ -6,7 +6,7 @@ here but where a flip lies, the value of an input at which the answer changes.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -32,13 +32,11 @@ Flip = dict[str, Any]
 
 INPUTS = tuple(next(macro for macro in models.MACROS if macro.name == "break_even").parameters)
 """The parameters of mart.break_even, by which its inputs are named here."""
-MAY_BE_ZERO = ("weeks", "engineers", "engineer_hour", "upkeep", "dual_weeks", "stranded", "late_weeks", "late_usd")
 UTILISATION = "utilisation"
 """Share of the measured rate that both sides serve: a token costs the more on both, the less of it is used."""
-_DECADES, _PER_DECADE, _PARTS, _ROUNDS = 6, 4, 16, 7
-"""How far from its value an input is searched either way, and how finely."""
-_FROM_ZERO = tuple(10 ** (power / 4) for power in range(-8, 49))
-"""Where a flip of an input that is 0 is searched: 0.01 to 10^12."""
+STARTS = {"weeks": 0.0, "dual_weeks": 0.0, "late_weeks": 0.0, "horizon": 1e6}
+"""Where Newton's rule starts, as a share of the value: on the side of the bend on which the gain is 0 once."""
+_ROUNDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,25 +122,33 @@ class Sums:
         """Return for each move where its answer flips, the nearest first, what flips from 0 after all others.
 
         A move is its inputs and, where both costs come from measured rates, the utilisation of both sides. Without a
-        load there is no answer, and so no flip. All moves go into one query, as a query costs more than a row.
+        load there is no answer, and so no flip. The gain is a straight line of each input (of 1 / utilisation), bent
+        where the horizon ends before the new side serves: Newton's rule finds where it is 0.
         """
-        start: dict[Key, float] = {}
+        given: dict[Key, float] = {}
         for place, (inputs, used) in enumerate(cases):
             if inputs["tokens_a_day"] is not None:
-                start |= {(place, name): value for name in INPUTS if (value := inputs[name]) is not None}
-                start |= {} if used is None else {(place, UTILISATION): used}
+                stated = {name: inputs[name] for name in INPUTS} | {UTILISATION: used}
+                given |= {(place, name): value for name, value in stated.items() if value is not None}
 
-        def pays(points: Sequence[tuple[Key, float]]) -> list[bool]:
-            moved = [_changed(*cases[place], name, value) for (place, name), value in points]
-            return [row["move_verdict"] == "pays" for row in self.moves(moved, "move_verdict")]
+        def at(points: Mapping[Key, float], column: str) -> list[Any]:
+            moved = [_changed(*cases[place], name, value) for (place, name), value in points.items()]
+            return [row[column] for row in self.moves(moved, column)] if moved else []
 
+        root = {key: value * STARTS.get(key[1], 1.0) for key, value in given.items()}
+        for _ in range(_ROUNDS):
+            further = {key: value * 1.001 or 0.001 for key, value in root.items()}
+            gains = zip(root.items(), further.values(), at(root, "gain_usd"), at(further, "gain_usd"), strict=True)
+            steps = ((key, _root(key[1], value, *line)) for (key, value), *line in gains)
+            root = {key: value for key, value in steps if value is not None}
+        sides = [at({key: value * (1 + step) for key, value in root.items()}, "move_verdict") for step in (-1e-6, 1e-6)]
         found: list[list[Flip]] = [[] for _ in cases]
-        for (place, name), (low, high, pays_above) in _brackets(start, pays).items() if start else ():
-            value = (low * high) ** 0.5 if low > 0 else high
-            begin = start[place, name]
-            ratio = max(value / begin, begin / value) if begin > 0 else None
-            side = "above" if pays_above else "below"
-            found[place].append({"name": name, "given": begin, "flips_at": value, "ratio": ratio, "pays": side})
+        for ((place, name), value), below, above in zip(root.items(), *sides, strict=True):
+            begin = given[place, name]
+            if (below == "pays") != (above == "pays"):
+                ratio = max(value / begin, begin / value) if begin > 0 else None
+                side = "above" if above == "pays" else "below"
+                found[place].append({"name": name, "given": begin, "flips_at": value, "ratio": ratio, "pays": side})
         return [
             sorted(each, key=lambda flip: (flip["ratio"] is None, flip["ratio"] or flip["flips_at"])) for each in found
         ]
@@ -154,11 +160,6 @@ def in_memory() -> Sums:
     return Sums()
 
 
-Pays = Callable[[Sequence[tuple[Key, float]]], list[bool]]
-Bracket = tuple[float, float, bool]
-"""Two values of an input between which the answer flips, and whether the move pays above them."""
-
-
 def _changed(inputs: Numbers, used: float | None, name: str, value: float) -> Numbers:
     if name != UTILISATION:
         return {**inputs, name: value}
@@ -166,48 +167,14 @@ def _changed(inputs: Numbers, used: float | None, name: str, value: float) -> Nu
     return {**inputs, **{side: cost * (used or 1.0) / value for side, cost in costs.items()}}
 
 
-def _brackets(start: Mapping[Key, float], pays: Pays) -> dict[Key, Bracket]:
-    """Return for each input the narrow bracket of its flip nearest to its value; none for what never flips."""
-    found: dict[Key, Bracket] = {}
-    grids = {key: _grid(key[1], value) for key, value in start.items()}
-    for _ in range(_ROUNDS + 1):
-        answers = iter(pays([(key, value) for key, grid in grids.items() for value in grid]))
-        nearest = {key: _nearest(grid, [next(answers) for _ in grid], start[key]) for key, grid in grids.items()}
-        found |= {key: bracket for key, bracket in nearest.items() if bracket}
-        grids = {key: _between(low, high) for key, (low, high, _) in found.items()}
-    return found
-
-
-def _grid(name: str, value: float) -> tuple[float, ...]:
-    """Return the values of one input that are tried first, rising, its own among them."""
-    if value == 0:
-        return (0.0, *_FROM_ZERO)
-    widest = _DECADES * _PER_DECADE
-    steps = {value * 10 ** (power / _PER_DECADE) for power in range(-widest, widest + 1) if power} | {value}
-    grid = sorted(steps | ({0.0} if name in MAY_BE_ZERO else set()))
-    return (*(point for point in grid if point < 1), 1.0) if name == UTILISATION else tuple(grid)
-
-
-def _between(low: float, high: float) -> tuple[float, ...]:
-    """Return the ends of a bracket and values between them, evenly by ratio, or by difference from 0."""
-    if low > 0:
-        return (low, *(low * (high / low) ** (part / _PARTS) for part in range(1, _PARTS)), high)
-    return tuple(low + (high - low) * part / _PARTS for part in range(_PARTS + 1))
-
-
-def _nearest(grid: Sequence[float], answers: Sequence[bool], value: float) -> Bracket | None:
-    """Return of all steps at which the answer changes the one nearest to a value."""
-
-    def distance(one: Bracket) -> float:
-        low, high, _ = one
-        near = low if low >= value else high if high <= value else value
-        if value <= 0:
-            return near
-        return max(near / value, value / near) if near > 0 else float("inf")
-
-    steps = zip(grid, grid[1:], answers, answers[1:], strict=False)
-    changes = [(low, high, after) for low, high, before, after in steps if before != after]
-    return min(changes, key=distance, default=None)
+def _root(name: str, value: float, other: float, gain: float | None, more: float) -> float | None:
+    """Return where the line through two gains is 0: above 0, and a share at most 1; None where it is nowhere."""
+    if not gain or gain == more:
+        return value if gain == 0 else None
+    if name == UTILISATION:
+        found = 1 / (1 / value - gain * (1 / other - 1 / value) / (more - gain) or float("inf"))
+        return found if 0 < found <= 1 else None
+    return max(value - gain * (other - value) / (more - gain), value * 1e-6) or None
 
 
 EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
