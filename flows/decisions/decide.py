@@ -183,7 +183,8 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         values |= {"needs": [{name: need.get(name) for name in named} for need in needs], "shares": asdict(load.use)}
         ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
-        options += _hosted(load, point, months, like=ladder[0]) if load.hosted else ()
+        hosted = list(_hosted(load, point, months, like=ladder[0])) if load.hosted else []
+        options += [row for row in hosted if row["left_out"] is None]
         options.sort(key=lambda row: (row["charged_usd"] + row["capital_usd"], str(row["offer_id"])))
         market = _market(options)
         return {
@@ -195,7 +196,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "needs": needs,
             "options": options,
             "left_out": dict(
-                Counter(f"{row['purchase_option']}: {row['left_out']}" for row in ladder if row["left_out"])
+                Counter(f"{row['purchase_option']}: {row['left_out']}" for row in [*ladder, *hosted] if row["left_out"])
             ),
             "market": market,
             "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
@@ -276,7 +277,7 @@ def _cash(row: Mapping[str, Any]) -> Iterator[float]:
 
 
 def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like: Row) -> Iterator[Row]:
-    """Yield what the user's hosted prices cost for the same tokens; they take no chips. Raises SettingsError."""
+    """Yield what the user's hosted prices cost for the same tokens, or why that is unknown. Raises SettingsError."""
     offers = [
         one
         for one in load.hosted
@@ -296,11 +297,12 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like:
         amounts = [None if price is None else float(price) for price in prices]
         million = sums.value("decision.hosted_usd_per_million", *amounts, ratio, load.cached_share)
         spend = million and sums.value("decision.monthly_spend", load.tokens_per_day, million)
+        row = dict.fromkeys(like) | {"service_provider_name": one.provider, "purchase_option": "hosted tokens"}
         if spend is None:
+            yield row | {"left_out": "price of cached input not stated"}
             continue
-        row = dict.fromkeys(like) | dict.fromkeys(CHARGED, spend * months)
-        row |= {"service_provider_name": one.provider, "purchase_option": "hosted tokens", "source_url": one.url}
-        yield _option(row | {"hours_needed": hours, "charged_hours": hours, "seen_on": one.as_of}, load, {})
+        row |= dict.fromkeys(CHARGED, spend * months) | {"source_url": one.url, "seen_on": one.as_of}
+        yield _option(row | {"hours_needed": hours, "charged_hours": hours}, load, {})
 
 
 def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:

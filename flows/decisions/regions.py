@@ -26,8 +26,8 @@ aws_chip_price
 MAX_NAMED = 12
 OUTSIDE = """
 select region_id, count(*) as n_prices
-from {}int.accelerator_hour_price
-where is_current and not coalesce(list_contains($regions, region_id), false)
+from published.int.accelerator_hour_price
+where is_current and not coalesce(region_id in (select region_id from int.accelerator_hour_price), false)
 group by region_id
 order by region_id nulls last
 """
@@ -78,9 +78,11 @@ def made_again() -> set[str]:
 
 
 def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:
-    """Return the regions of an answer, and how many current prices they leave out by region, those without one last."""
-    outside = rows(con, OUTSIDE.format("published."), {"regions": _resolved(con, regions)}) if regions else []
-    return {"allowed": list(regions), "left_out": outside}
+    """Return the regions of an answer, and how many current prices they leave out by region, those without one last.
+
+    The connection is that of `opened` with the same regions.
+    """
+    return {"allowed": list(regions), "left_out": rows(con, OUTSIDE) if regions else []}
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:

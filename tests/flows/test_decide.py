@@ -302,6 +302,17 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert "no run of this model is known at this point" in other.stderr
 
 
+def test_an_unknown_cost_of_hosted_tokens_is_left_out_and_counted(ask: Ask) -> None:
+    """Half of the input is cached, at a price that is not stated: no option, above all none that costs nothing."""
+    words = ("--batch", "--peak", "1", "--months", "1", "--input-per-output", "2", "--chip", "h200")
+    found = json.loads(ask(*words, "--cached-share", "0.5", "--json").stdout)
+
+    assert {row["service_provider_name"] for row in found["options"]} == {"Toy"}
+    assert found["left_out"]["hosted tokens: price of cached input not stated"] == 1
+    assert found["own_is_cheaper"] == []
+    assert "price of cached input not stated" in ask(*words, "--cached-share", "0.5").stdout
+
+
 def test_the_former_commands_still_answer(ask: Ask, file: Path) -> None:
     """`makeorbuy` and `choose` warn on stderr, and give the answer of `decide`."""
     done = ask("--own", "toy h200 on_demand", "--input-per-output", "2", former=True)
