@@ -23,7 +23,7 @@ LATE = {
     "front_line", "front_provider",
 }  # fmt: skip
 FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.name.startswith("truth_"))
-FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "fit", "price_on", "cheapest"})
+FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "price_on", "cheapest"})
 
 LEAST = {
     "price_history", "accelerator_hour_price", "price_move", "repricing", "price_change", "document_evidence",

@@ -76,18 +76,24 @@ def test_a_chip_that_is_not_known_is_refused(call, word, said):
 
 
 def test_fit_says_on_how_many_chips_and_how_fast_at_most(call):
-    """Llama 3 70B in FP8 with 32 sequences of 8k: 156 GB, so two H100 or one B200; memory binds."""
-    found = json.loads(
-        call("fit", "--model", "Llama-3-70B", "--precision", "fp8", "--context", "8k", "--batch", "32", "--json").stdout
-    )
-    chips = {(row["accelerator_name"], row["form_factor"]): row for row in found}
+    """Llama 3 70B in FP8 with 32 sequences of 8k: 156 GB and activations, too much for 0.9 of two H100; one B200."""
+    words = ("fit", "--model", "Llama-3-70B", "--precision", "fp8", "--context", "8k", "--batch", "32")
+    chips = {(row["accelerator_name"], row["form_factor"]): row for row in json.loads(call(*words, "--json").stdout)}
 
-    assert chips["H100", "SXM"]["accelerators_needed"] == 2
-    assert chips["H100", "SXM"]["memory_needed_gb"] == pytest.approx(70.55 + 32 * 8192 * 327680 / 1e9, rel=1e-3)
+    assert chips["H100", "SXM"]["accelerators_needed"] == 4
+    held = 70.55 + 32 * 8192 * 327680 / 1e9 + 8192 * 8192 * (10 * 4 + 24) / 1e9
+    assert chips["H100", "SXM"]["memory_needed_gb"] == pytest.approx(held, rel=1e-3)
     assert chips["H100", "SXM"]["binding_bound"] == "bandwidth"
     assert chips["B200", None]["accelerators_needed"] == 1
     assert chips["V100", "SXM"]["accelerators_needed"] is None
     assert chips["A100-80GB", "SXM"]["output_rate_bound"] is None
+    counts = {row["accelerators_needed"] for row in chips.values()} - {None}
+    assert counts <= {1, 2, 4, 8, 12, 16}
+    (inferentia,) = (row for row in chips.values() if row["accelerators_needed"] == 12)
+    assert (inferentia["accelerator_name"], inferentia["accelerators_used"]) == ("Inferentia2", 8)
+    text = call(*words).stdout
+    assert f"12 x bf16, {inferentia['measured_on']}, {inferentia['source_url']}" in text
+    assert "V100 SXM: the memory of the chip is not known" in text
 
 
 @pytest.mark.parametrize(

@@ -189,19 +189,22 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
 @click.option("--context", type=Count(BINARY, "8192 or 8k"), default="8k", help="Tokens of one sequence.")
 @click.option("--batch", type=click.IntRange(min=1), default=1, help="Sequences in flight.")
 def fit(read: Reader, *, model: str, precision: str | None, context: float, batch: int) -> Result:
-    """List the chips that can hold a model.
+    """List the chips that run a model.
 
-    Also shown: how many, headroom, and the maximum speed of generation. Bounds are physics, not
-    forecasts: nothing measured is above them, and most of it is far below.
+    How many, as they are sold and as the heads of the model divide, headroom at the default of engines, the maximum
+    speed of generation, and a run as proof. Bounds are physics, not forecasts: nothing measured is above them.
     """
     from flows.decisions import chips as decision
 
     tokens = int(context)
     found = decision.fit(read.published(), model=model, precision=precision, context=tokens, batch=batch)
-    needed = f"{found[0]['memory_needed_gb']:,.1f} GB" if precision else "memory by each chip's precision"
-    head = f"{found[0]['model_name']}, {batch} x {tokens} tokens: {needed}. Bounds in output tokens per second."
-    left_out = ("model_name", "weights_gb", "kv_cache_gb", "memory_needed_gb") if precision else ("model_name",)
-    return Result(found, [head, _table(found, [name for name in found[0] if name not in left_out])])
+    shown = [decision.in_words(row) for row in found if row["accelerators_needed"]]
+    lines = [
+        f"{found[0]['model_name']}, {batch} x {tokens} tokens. Bounds in output tokens per second.",
+        _table(shown, decision.FIT),
+        *(f"{decision.full_name(row)}: {row['unknown_reason']}" for row in found if not row["accelerators_needed"]),
+    ]
+    return Result(found, lines)
 
 
 def _table(rows: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:

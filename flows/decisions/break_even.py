@@ -36,7 +36,6 @@ UTILISATION = "utilisation"
 """Share of the measured rate that both sides serve: a token costs the more on both, the less of it is used."""
 STARTS = {"weeks": 0.0, "dual_weeks": 0.0, "late_weeks": 0.0, "horizon": 1e6}
 """Where Newton's rule starts, as a share of the value: on the side of the bend on which the gain is 0 once."""
-_ROUNDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,20 +65,11 @@ class Work:
 
     def inputs(self, from_usd: float, to_usd: float, weeks: float) -> dict[str, float | None]:
         """Return the inputs of mart.break_even."""
-        return {
-            "from_usd": from_usd,
-            "to_usd": to_usd,
-            "tokens_a_day": self.tokens_per_day,
-            "weeks": weeks * self.n_models,
-            "engineers": self.engineers,
-            "engineer_hour": self.usd_per_hour,
-            "upkeep": self.upkeep,
-            "dual_weeks": self.dual_weeks,
-            "stranded": self.stranded,
-            "late_weeks": self.delay_weeks,
-            "late_usd": self.delay_usd_per_week,
-            "horizon": self.horizon_months,
-        }
+        weeks_and_rest = (
+            weeks * self.n_models, self.engineers, self.usd_per_hour, self.upkeep, self.dual_weeks, self.stranded,
+            self.delay_weeks, self.delay_usd_per_week, self.horizon_months,
+        )  # fmt: skip
+        return dict(zip(INPUTS, (from_usd, to_usd, self.tokens_per_day, *weeks_and_rest), strict=True))
 
 
 class Sums:
@@ -125,18 +115,18 @@ class Sums:
         load there is no answer, and so no flip. The gain is a straight line of each input (of 1 / utilisation), bent
         where the horizon ends before the new side serves: Newton's rule finds where it is 0.
         """
-        given: dict[Key, float] = {}
+        start: dict[Key, float] = {}
         for place, (inputs, used) in enumerate(cases):
             if inputs["tokens_a_day"] is not None:
                 stated = {name: inputs[name] for name in INPUTS} | {UTILISATION: used}
-                given |= {(place, name): value for name, value in stated.items() if value is not None}
+                start |= {(place, name): value for name, value in stated.items() if value is not None}
 
         def at(points: Mapping[Key, float], column: str) -> list[Any]:
             moved = [_changed(*cases[place], name, value) for (place, name), value in points.items()]
             return [row[column] for row in self.moves(moved, column)] if moved else []
 
-        root = {key: value * STARTS.get(key[1], 1.0) for key, value in given.items()}
-        for _ in range(_ROUNDS):
+        root = {key: value * STARTS.get(key[1], 1.0) for key, value in start.items()}
+        for _ in range(3):
             further = {key: value * 1.001 or 0.001 for key, value in root.items()}
             gains = zip(root.items(), further.values(), at(root, "gain_usd"), at(further, "gain_usd"), strict=True)
             steps = ((key, _root(key[1], value, *line)) for (key, value), *line in gains)
@@ -144,7 +134,7 @@ class Sums:
         sides = [at({key: value * (1 + step) for key, value in root.items()}, "move_verdict") for step in (-1e-6, 1e-6)]
         found: list[list[Flip]] = [[] for _ in cases]
         for ((place, name), value), below, above in zip(root.items(), *sides, strict=True):
-            begin = given[place, name]
+            begin = start[place, name]
             if (below == "pays") != (above == "pays"):
                 ratio = max(value / begin, begin / value) if begin > 0 else None
                 side = "above" if above == "pays" else "below"

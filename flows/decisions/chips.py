@@ -20,6 +20,11 @@ price_per_bf16_pflop_hour, price_per_tb_s_hour, price_per_gb_hour, last_observed
 """)
 COST = columns("accelerator_name, place, usd_per_million_output_tokens, cost_basis, price_of, measured_on")
 """What a table for people shows of a cost."""
+FIT = columns("""
+accelerator_name, form_factor, weight_precision, memory_needed_gb, accelerators_needed, accelerators_used,
+unit_accelerators, headroom_gb, output_rate_bound, binding_bound, ran_on, unknown_reason
+""")
+"""What a table for people shows of a chip that a model runs on."""
 _COSTS = """
 select
     t.accelerator_name, p.model_name, t.place, t.usd_per_million_output_tokens, t.cost_basis, t.service_provider_name,
@@ -76,7 +81,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
 
 
 def fit(file: Path, *, model: str, precision: str | None, context: int, batch: int) -> list[dict[str, Any]]:
-    """Return one row a chip and form: how many hold the model, and how fast they can generate at most.
+    """Return one row a chip and form: how many run the model, how fast they can generate at most, and a run as proof.
 
     Raises ChipledgerError for a model that is not known, and a context that it does not take.
     """
@@ -87,6 +92,16 @@ def fit(file: Path, *, model: str, precision: str | None, context: int, batch: i
     )
     with duckdb.connect(str(file), read_only=True) as con:
         return rows(con, sql, values, field="fit")
+
+
+def in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `fit` with counts as they are read, and its measured run; None where none is known."""
+    counts = {
+        name: f"{row[name]:g}" for name in FIT if name.endswith(("_used", "_needed", "unit_accelerators")) and row[name]
+    }
+    ran = row["measured_accelerators"]
+    words = ran and f"{ran.normalize():f} x {row['measured_precision']}, {row['measured_on']}, {row['source_url']}"
+    return {**row, **counts, "ran_on": words}
 
 
 def model_named(text: str) -> str:

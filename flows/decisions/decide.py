@@ -230,7 +230,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
             "ratio": load.input_per_output,
         }
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
-        found = rows(con, SERVING, values, field="decide")
+        found = _held(con, rows(con, SERVING, values, field="decide"))
         spare = {"spare_units": 1 if load.spare is None else load.spare}
     names = {name for name, _ in wanted}
     found = [row | spare for row in found if not names or row["accelerator_name"] in names]
@@ -243,6 +243,20 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
+
+
+def _held(con: duckdb.DuckDBPyConnection, needs: list[Row]) -> list[Row]:
+    """Return needs with the least chips that run a sequence of their lengths, by mart.fit, and no fewer than that."""
+    if not needs or None in (needs[0]["input_length"], needs[0]["output_length"], models.find(needs[0]["model_name"])):
+        return [need | {"accelerators_needed": None} for need in needs]
+    first, context = needs[0], math.ceil(needs[0]["input_length"] + needs[0]["output_length"])
+    values = {"model": first["model_name"], "precision": first["precision"], "context": context}
+    sql = "select accelerator_name, form_factor, accelerators_needed from mart.fit($model, $precision, $context, 1)"
+    least = {
+        (row["accelerator_name"], row["form_factor"]): row["accelerators_needed"] for row in rows(con, sql, values)
+    }
+    held = [(need, least.get((need["accelerator_name"], need["form_factor"]))) for need in needs]
+    return [need | {"accelerators_needed": n, "accelerators": max(need["accelerators"], n or 0)} for need, n in held]
 
 
 def _option(row: Mapping[str, Any], load: Load, contracted: Mapping[int, float]) -> Row:

@@ -22,7 +22,7 @@ service_provider_name: sold by|accelerator_name: chip|unit_accelerators: unit|pr
 charged_usd: likely USD|charged_usd_low: low|charged_usd_high: high|capital_usd: capital|owed_after_usd: owed after
 usd_per_million_tokens: USD/M tokens|region_id: region|document_sha256: document|source_url: link|accelerators: chips
 output_rate_per_accelerator: tok/s a chip|rate_per_accelerator: tok/s a chip|reach: known|evidence_grade: grade
-measured_on: measured|form_factor: form|last_observed_at: seen
+accelerators_needed: least that run it|measured_on: measured|form_factor: form|last_observed_at: seen
 """.strip()
     .replace("|", "\n")
     .splitlines()
@@ -165,9 +165,9 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
         return
-    point = ", ".join(str(value) for value in found["point"].values() if value is not None)
+    of = [f"{value:g}" if isinstance(value, float) else str(value) for value in found["point"].values() if value]
     lines = [
-        f"At {point}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums. "
+        f"At {', '.join(of)}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums. "
         '"at most": every run was faster for a user than wanted, so that fewer chips may do. Benchmarks differ in '
         "what they count: across two of them an order is no proof."
     ]
@@ -177,7 +177,8 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
         for need in found["needs"]
         if (need["accelerator_name"], need["unit_accelerators"], need["network"]) in sold
     ]
-    rate = "rate_per_accelerator, days" if found["inputs"]["training_tokens"] else "output_rate_per_accelerator, reach"
+    serving = "accelerators_needed, output_rate_per_accelerator, reach"
+    rate = "rate_per_accelerator, days" if found["inputs"]["training_tokens"] else serving
     what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, {rate}, benchmark"
     yield Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))
 

@@ -78,10 +78,7 @@ def made_again() -> set[str]:
 
 
 def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:
-    """Return the regions of an answer, and how many current prices they leave out by region, those without one last.
-
-    The connection is that of `opened` with the same regions.
-    """
+    """Return the regions that a file was `opened` with, and how many current prices each other one has, NULL last."""
     return {"allowed": list(regions), "left_out": rows(con, OUTSIDE) if regions else []}
 
 

@@ -302,6 +302,21 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert "no run of this model is known at this point" in other.stderr
 
 
+def test_chips_are_no_fewer_than_fit_says(ask: Ask, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The least that runs the model at the lengths of the point: the same numbers, and no need is below them."""
+    found = json.loads(ask("--batch", "--peak", "1", "--months", "1", "--input-per-output", "2", "--json").stdout)
+    file = once(tmp_path_factory, "breakeven", publish_breakeven) / "prices.duckdb"
+    length = round(found["point"]["input_length"] + found["point"]["output_length"])
+    fits = {
+        (row["accelerator_name"], row["form_factor"]): row["accelerators_needed"]
+        for row in lines(file, f"from mart.fit('llama-3-70b', 'fp8', {length}, 1)")
+    }
+    least = {(need["accelerator_name"], need["form_factor"]): need["accelerators_needed"] for need in found["needs"]}
+    assert least == {chip: fits[chip] for chip in least}
+    assert set(least.values()) != {None}
+    assert all(need["accelerators"] >= (need["accelerators_needed"] or 0) for need in found["needs"])
+
+
 def test_an_unknown_cost_of_hosted_tokens_is_left_out_and_counted(ask: Ask) -> None:
     """Half of the input is cached, at a price that is not stated: no option, above all none that costs nothing."""
     words = ("--batch", "--peak", "1", "--months", "1", "--input-per-output", "2", "--chip", "h200")

@@ -19,6 +19,7 @@ OF_ROWS = {"chip", "model"}
 FORMULAS = tuple(formula for formula in formulas() if formula.schema == "physics")
 OF_NUMBERS = tuple(f for f in FORMULAS if OF_ROWS.isdisjoint(parameter.name for parameter in f.parameters))
 CON = physics_file()
+MODELS = [name for (name,) in CON.execute("select model_name from ref.model where kv_values_per_layer > 0").fetchall()]
 """A DuckDB with ref.accelerator, ref.model and the macros; nothing writes to it."""
 
 EXAMPLES = {"precision_name": "'fp8'", "is_causal_half": "false", "is_base_frozen": "false"}
@@ -264,17 +265,70 @@ def fit(con: duckdb.DuckDBPyConnection, arguments: str) -> dict[tuple[str, str |
 def test_fit_by_hand(con: duckdb.DuckDBPyConnection) -> None:
     """Llama-3-70B in FP8 with 16 sequences of 8,192 tokens on H100 SXM, computed with a pencil.
 
-    Weights 70.554 GB, cache 16 x 8,192 x 327,680 bytes = 42.950 GB, together 113.503: two chips, 46.497 GB left. A step
-    reads all but the input embedding: 16 x 2 x 3.35 TB/s / (69.503 + 42.950 GB) = 953.3 tokens/s.
+    Weights 70.554 GB, cache 16 x 8,192 x 327,680 bytes = 42.950 GB, activations 8,192 x 8,192 x (10 x 2 + 24) bytes =
+    2.953, together 116.456: two chips, of whose 160 GB 144 are used, 27.544 left. A step reads all but the input
+    embedding: 16 x 2 x 3.35 TB/s / (69.503 + 42.950 GB) = 953.3 tokens/s. The run in that precision is the proof.
     """
     chip = fit(con, "'llama-3-70b', 'fp8', 8192, 16")["H100", "SXM"]
 
     assert (chip["accelerators_needed"], chip["weight_precision"], chip["binding_bound"]) == (2, "fp8", "bandwidth")
-    assert chip["memory_needed_gb"] == pytest.approx(113.503, abs=1e-3)
-    assert chip["headroom_gb"] == pytest.approx(46.497, abs=1e-3)
+    assert (chip["accelerators_used"], chip["unit_accelerators"], chip["unknown_reason"]) == (2, 2, None)
+    assert chip["activations_gb"] == pytest.approx(2.953, abs=1e-3)
+    assert chip["memory_needed_gb"] == pytest.approx(116.456, abs=1e-3)
+    assert chip["headroom_gb"] == pytest.approx(27.544, abs=1e-3)
     assert chip["bandwidth_bound"] == pytest.approx(953.3, abs=0.1)
     assert chip["compute_bound"] == pytest.approx(2 * 1979e12 / (2 * 70_553_706_496 + 4 * 80 * 8192 * 8192), rel=1e-9)
     assert chip["output_rate_bound"] == chip["bandwidth_bound"]
+    proof = [chip[name] for name in ("measured_accelerators", "measured_precision", "source_url")]
+    assert proof == [8, "fp8", "https://x.test/8"]
+
+
+def test_fit_speaks_of_what_is_sold_and_runs(con: duckdb.DuckDBPyConnection) -> None:
+    """Counts that are sold, of which a divisor of the heads works: 156 GB are neither two H100 nor seven L4."""
+    rows = fit(con, "'llama-3-70b', 'fp8', 8192, 32")
+    counts = {
+        name: [rows[name, form][each] for each in ("accelerators_needed", "accelerators_used", "unit_accelerators")]
+        for name, form in (("H100", "SXM"), ("L4", None), ("Inferentia2", None), ("B200", None))
+    }
+    # 156.5 GB and activations: 8 x 24 x 0.9 hold it on L4; of twelve Inferentia2 eight work, as 64 heads are no twelve.
+    assert counts == {"H100": [8, 8, 8], "L4": [8, 8, 8], "Inferentia2": [12, 8, 12], "B200": [1, 1, None]}
+    assert rows["B200", None]["unknown_reason"] == "nobody is known to sell it: by heads and memory alone"
+    assert fit(con, "'llama-3-8b', 'fp8', 8192, 64")["L4", None]["accelerators_needed"] == 8
+    assert fit(con, "'llama-3.2-1b', 'fp4', 128, 1")["L4", None]["accelerators_needed"] == 0.125
+    large = fit(con, "'llama-3.1-405b', 'bf16', 8192, 8")
+    assert large["H100", "SXM"]["accelerators_needed"] == 16
+    assert (large["L4", None]["accelerators_needed"], large["L4", None]["unknown_reason"]) == (
+        None, "no size that is sold holds it",
+    )  # fmt: skip
+
+
+def test_fit_counts_copies_of_the_cache(con: duckdb.DuckDBPyConnection) -> None:
+    """Four heads of keys on eight chips are each there twice; a latent vector is on all chips of a machine."""
+    for model, copies in (("qwen3-235b-a22b", 2), ("deepseek-r1", 8)):
+        chip = fit(con, f"'{model}', 'fp8', 4096, 1")["H100", "SXM"]
+        (one,) = con.execute(
+            f"select kv_bytes_per_token * 4096 / 1e9 from ref.model where model_name = '{model}'"
+        ).fetchone()
+        assert chip["accelerators_used"] % 8 == 0
+        assert chip["kv_cache_gb"] == pytest.approx(one * copies)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from(MODELS), st.sampled_from(("fp4", "fp8", "bf16")), st.integers(1, 64), st.integers(64, 2048))
+def test_fit_never_says_what_does_not_run(model: str, precision: str, batch: int, context: int) -> None:
+    """Of every model: what works divides the heads on each machine, and is within what is sold and its memory."""
+    (heads,) = CON.execute(f"select attention_heads from ref.model where model_name = '{model}'").fetchone()  # type: ignore[misc]
+    sold = {(n, f, u) for n, f, u, *_ in CON.execute("from int.cost_option where price_usd is not null").fetchall()}
+    for (name, form), row in fit(CON, f"'{model}', '{precision}', {context}, {batch}").items():
+        if (needed := row["accelerators_needed"]) is None:
+            assert row["unknown_reason"]
+            continue
+        machine, unit = max(8, row["unit_accelerators"] or 0), row["unit_accelerators"]
+        assert unit is None or ((name, form, unit) in sold and needed % unit == 0)
+        assert heads % (row["accelerators_used"] / max(1, needed // machine)) == 0
+        assert row["headroom_gb"] >= 0
+        usable = 0.9 * float(row["memory_gb"]) * min(needed, row["accelerators_used"])
+        assert row["memory_needed_gb"] + row["headroom_gb"] == pytest.approx(usable)
 
 
 def test_fit_takes_the_fastest_precision_unless_one_is_named(con: duckdb.DuckDBPyConnection) -> None:

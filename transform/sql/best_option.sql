@@ -120,26 +120,16 @@ second as (
         row_number() over (partition by e.instance_type order by e.paid asc, e.kind_of_option asc, e.region_id asc) = 1
 ),
 
-counted as (
-    select
-        instance_type,
-        reason,
-        any_value(accelerator_name) as accelerator_name,
-        any_value(accelerator_count) as accelerator_count,
-        any_value(capacity_unit) as capacity_unit,
-        reason || ' (' || count(*) || ')' as words
-    from charged
-    group by instance_type, reason
-),
-
 machine as (
     select
         instance_type,
         any_value(accelerator_name) as accelerator_name,
         any_value(accelerator_count) as accelerator_count,
         any_value(capacity_unit) as capacity_unit,
-        string_agg(words, '; ' order by words) as left_out
-    from counted
+        array_to_string(
+            list_transform(map_entries(histogram(reason)), lambda e: e['key'] || ' (' || e['value'] || ')'), '; '
+        ) as left_out
+    from charged
     group by instance_type
 )
 

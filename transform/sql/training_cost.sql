@@ -15,21 +15,14 @@ with asked as (
     from int.training_offer
 ),
 
-counted as (
-    select
-        *,
-        cost.training_costs(
-            low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
-            working_share, tokens, overhead_share, goodput_share, running_share
-        ) as amounts
-    from asked
-),
-
 costed as (
     select
-        * exclude (amounts),
-        unnest(amounts) as amounts
-    from counted
+        *,
+        unnest(cost.training_costs(
+            low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
+            working_share, tokens, overhead_share, goodput_share, running_share
+        )) as amounts
+    from asked
 )
 
 select

@@ -30,6 +30,7 @@ class Model(NamedTuple):
     layers: int
     hidden_size: int
     attention_size: int
+    attention_heads: int | None
     kv_heads: int | None
     head_size: int | None
     kv_latent_size: int | None
@@ -101,6 +102,7 @@ MODEL = TableModel(
             "together with kv_heads and head_size",
             "kv_latent_size + coalesce(kv_heads, head_size) is null",
         ),
+        Rule("attention_heads", "not attention_size / head_size", "attention_heads * head_size = attention_size"),
         Rule(
             "parameters_active", "not all of a model without experts", f"{_MOE} or parameters_active = parameters_total"
         ),
