@@ -105,4 +105,5 @@
     if (n > 1) sortable(table, groups);
     if (n >= FILTERED || table.tHead.querySelector("[data-pick]")) filtered(table, table.parentElement, groups);
   }
+  for (const each of document.querySelectorAll("[data-address]")) each.textContent = location.href.split("#")[0];
 })();

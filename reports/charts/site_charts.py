@@ -13,8 +13,8 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import chart_facts, price_chart, sparkline, style
-from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Line, Mark, Scale
+from reports.charts import chart_facts, sparkline, style
+from reports.charts.style import INK, QUIET, Drawing, Label, Line, Mark, Scale
 from reports.queries import Row, frame
 from reports.templating import macro, render
 
@@ -31,133 +31,10 @@ Chain = Sequence[tuple[date, float]]
 grid = macro("chart.html.j2", "grid")
 
 
-def standing(con: duckdb.DuckDBPyConnection, stand: pl.DataFrame, *, built_at: datetime) -> Markup:
-    """Return charts of the last 12 months on demand, of the first chips of a frame of
-    reports/sql/provider_price.sql: of each the form that most sell; forms are never put together.
-    """
-    wanted = _main(stand)
-    since = built_at - chart_facts.YEAR
-    prices = chart_facts.prices(con, [name for name, _ in wanted], [ON_DEMAND], since=since, until=built_at)
-    made = []
-    for name, form in wanted:
-        of_form = pl.lit(value=True) if form is None else pl.col("form_factor") == form
-        shown = prices.filter(pl.col("accelerator_name") == name, of_form)
-        chip = wording.listed(name, form, by=" ")
-        drawing = price_chart.draw(shown, chip=chip, purchase_option=ON_DEMAND, since=since, until=built_at)
-        made += [style.figure(drawing)] if drawing else []
-    return grid(made[:MAX_CHIPS])
-
-
-def _main(stand: pl.DataFrame) -> list[tuple[str, str | None]]:
-    """Return each chip with the form that most providers sell; a chip of which one form alone is known with None."""
-    sold = stand.filter(pl.col("purchase_option") == ON_DEMAND)
-    chips = sold["accelerator_name"].drop_nulls().unique(maintain_order=True)[: 2 * MAX_CHIPS]
-    made: list[tuple[str, str | None]] = []
-    for chip in chips:
-        forms = sold.filter(pl.col("accelerator_name") == chip, pl.col("form_factor").is_not_null())
-        counts = forms.group_by("form_factor").agg(pl.col("service_provider_name").n_unique().alias("n"))
-        ranked = counts.sort("n", "form_factor", descending=[True, False])["form_factor"]
-        made.append((chip, ranked[0] if len(ranked) > 1 else None))
-    return made
-
-
 def sparklines(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, built_at: datetime) -> Mapping[int, str]:
     """Return the sparklines of the last 90 days by offer, those of which a price is known."""
     spans = chart_facts.sparks(con, offers, until=built_at)
     return sparkline.of_offers(spans, since=built_at - chart_facts.SPARK, until=built_at)
-
-
-# --- the drift index
-
-
-def drifts(con: duckdb.DuckDBPyConnection, chips: Iterable[str], *, built_at: datetime) -> Markup:
-    """Return charts of the drift index of chips on demand, in their order."""
-    wanted = list(dict.fromkeys(chips))[:MAX_CHIPS]
-    since = built_at - chart_facts.YEAR
-    index = frame(con, "chart_drift", chips=wanted, option=ON_DEMAND, since=since, until=built_at)
-    drawn = (
-        drift(index.filter(pl.col("accelerator_name") == chip), chip=chip, since=since, until=built_at)
-        for chip in wanted
-    )
-    return grid([style.figure(each) for each in drawn if each])
-
-
-def drift(index: pl.DataFrame, *, chip: str, since: datetime, until: datetime) -> Drawing | None:
-    """Return the chart of a frame of reports/sql/chart_drift.sql that is of one chip; None where it holds no drift.
-
-    Each chain begins at 100 on its first day in the chart; a chain that broke begins again and is a line of its own.
-    """
-    chains = [
-        (provider, rows)
-        for (provider, _), group in index.group_by("service_provider_name", "chain_number", maintain_order=True)
-        if len(rows := _based(group)) > 1
-    ]
-    if not chains:
-        return None
-    whole = [rows for provider, rows in chains if provider is None]
-    moved = wording.moved(_change(whole[-1])) if whole and _moves(whole[-1]) else "unchanged"
-    n = wording.count(len({provider for provider, _ in chains if provider}), "provider")
-    shape = style.scale([100, *(value for _, rows in chains for _, value in rows)], baseline=None)
-    first = min(rows[0][0] for _, rows in chains)
-    return Drawing(
-        finding=f"{chip} {wording.option(ON_DEMAND)}, like for like: {moved}"
-        f"{f' since {whole[-1][0][0]}' if whole else ''}, {n}.",
-        scope="Drift index of offers that were there on both days, each provider with equal weight; grey where nothing "
-        "moved. A line that stops is a chain that broke.",
-        unit="100 on each chain's first day here",
-        x=style.time_scale(max(since, _midnight(first)), until),
-        y=shape,
-        lines=[
-            Line(
-                corners=[(style.days(_midnight(day)), value) for day, value in _corners(rows)],
-                ink=_ink(provider, rows),
-                width=3 if provider is None else 1.4,
-                shade=0.9,
-            )
-            for provider, rows in sorted(chains, key=lambda chain: (chain[0] is None, _moves(chain[1])))
-        ],
-        labels=[
-            Label(
-                text=f"{'all' if provider is None else wording.short(provider, most=MAX_NAME)} "
-                f"{wording.percent(_change(rows))}",
-                value=rows[-1][1],
-                ink=_ink(provider, rows),
-                is_bold=provider is None,
-            )
-            for provider, rows in sorted(chains, key=lambda chain: (chain[0] is not None, -abs(_change(chain[1]))))
-            if (until.date() - rows[-1][0]).days < RECENT_DAYS and (provider is None or _moves(rows))
-        ][:MAX_LABELS],
-    )
-
-
-def _based(group: pl.DataFrame) -> list[tuple[date, float]]:
-    first = group["price_index"][0]
-    return [(day, 100 * value / first) for day, value in group.select("index_date", "price_index").iter_rows()]
-
-
-def _corners(rows: Chain) -> Chain:
-    """Return the days on which a chain begins, moves and ends."""
-    return [
-        row for place, row in enumerate(rows) if place in (0, len(rows) - 1) or abs(row[1] - rows[place - 1][1]) > 1e-6
-    ]
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, datetime.min.time())
-
-
-def _change(rows: Chain) -> float:
-    return rows[-1][1] / rows[0][1] - 1
-
-
-def _moves(rows: Chain) -> bool:
-    return abs(_change(rows)) >= MIN_DRIFT
-
-
-def _ink(provider: str | None, rows: Chain) -> str:
-    if provider is None:
-        return INK
-    return QUIET if not _moves(rows) else FALL if _change(rows) < 0 else RISE
 
 
 # --- cost against speed

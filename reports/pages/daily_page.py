@@ -12,26 +12,18 @@ import duckdb
 import polars as pl
 from markupsafe import Markup
 
-from reports import currency, wording
+from reports import wording
 from reports.charts import site_charts
-from reports.currency import Rate
 from reports.pages import guard
 from reports.pages.frame import frame, root
 from reports.queries import Row, ask, build
 from reports.queries import frame as read_frame
-from reports.tables import change_tables, price_tables, source_tables, truth_tables
+from reports.tables import change_tables, source_tables, truth_tables
 from reports.tables.table import Table
 from reports.templating import macro
 from reports.weekly import news
 
-PARTS = (
-    ("basis", "What it rests on"),
-    ("changes", "What changed"),
-    ("prices", "Prices now"),
-    ("gaps", "What we do not know"),
-    ("sources", "Sources"),
-    ("method", "How it is computed"),
-)
+PARTS = (("changes", "What changed"), ("gaps", "What we do not know"), ("method", "How it is computed"))
 """The parts of the page in their order: anchor, title."""
 
 LINK = re.compile(r'href="(?=[a-z_]+\.html)')
@@ -46,8 +38,6 @@ WITHDRAWN_DAYS = 7
 MAX_WITHDRAWN = 10
 FOREVER = datetime.fromisoformat("9999-12-31")
 FRAMES = ("run", "scope", "refused", "unknown", "gap", "model")
-STANDING = ("aws_price", "provider_price", "provider_price_old")
-"""The SELECTs of where prices stand, which a decision may cut to some regions."""
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
@@ -71,10 +61,8 @@ class Facts:
     """The published file as the daily page sees it; times are naive and UTC, as in the file.
 
     `built_at` is the only clock of a page. `frames` are the answers of SELECTs by name; `run` has the last run and the
-    run before, if any. `sparks` are the sparklines of offers that a table shows, the charts HTML, empty
-    where none are drawn. `checks` are the truth checks, worst first; None where the file has none.
-    `rate` is that of the currency in which prices are shown beside US dollars, if any.
-    `regions` says of which regions alone standing prices are; empty: of all.
+    run before, if any. `sparks` are the sparklines of offers that a table shows. `checks` are the truth checks, worst
+    first; None where the file has none.
     """
 
     built_at: datetime
@@ -83,11 +71,7 @@ class Facts:
     confirmed: int
     frames: Mapping[str, pl.DataFrame]
     sparks: Mapping[int, str]
-    standing_charts: Markup
-    drift_charts: Markup
     checks: Sequence[Row] | None = None
-    rate: Rate | None = None
-    regions: str = ""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         """Return the answer of a SELECT."""
@@ -118,57 +102,31 @@ def last_known(changes: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([of_lists.filter(is_aws).head(MAX_KNOWN), of_lists.filter(~is_aws).head(MAX_KNOWN)])
 
 
-def read(
-    file: Path,
-    *,
-    draw: bool = False,
-    shown_in: str = currency.USD,
-    standing: duckdb.DuckDBPyConnection | None = None,
-    regions: str = "",
-) -> Facts:
-    """Return the facts of a published file, which is opened read-only and closed again; with `draw`, charts too.
-
-    `shown_in` is the currency in which prices are shown beside US dollars. `standing` is the file cut to some regions,
-    for the tables of where things stand, and `regions` says to which.
-    """
+def read(file: Path) -> Facts:
+    """Return the facts of a published file, which is opened read-only and closed again."""
     with duckdb.connect(str(file), read_only=True) as con:
         built_at, version = build(con)
         frames = {name: read_frame(con, name) for name in FRAMES}
-        frames |= {name: read_frame(standing or con, name) for name in STANDING}
         runs = frames["run"].rows(named=True)
         last = runs[0] if runs else {"run_id": "", "recorded_at": None}
         previous = runs[1]["ended_at"] if len(runs) > 1 else None
         since = min(filter(None, [built_at - timedelta(days=WITHDRAWN_DAYS), previous]))
         frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
         changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        prices = frames["provider_price"]
-        stand = price_tables.of_option(prices, "on_demand")
         moved = [
             since_run(changes).head(change_tables.MAX_CHANGES),
             earlier(changes).head(change_tables.MAX_CHANGES),
             last_known(changes),
         ]
-        shown = [
-            *moved,
-            frames["aws_price"],
-            frames["provider_price_old"].head(price_tables.MAX_OLD),
-            frames["refused"].head(source_tables.MAX_REFUSED),
-            *(price_tables.of_option(prices, option) for option in prices["purchase_option"].unique()),
-        ]
-        shas = sorted({*pl.concat(f["document_sha256"] for f in shown).drop_nulls()})
-        offers = pl.concat(f["offer_id"] for f in (*moved, stand)).to_list()
+        shas = sorted({*pl.concat(f["document_sha256"] for f in moved).drop_nulls()})
         return Facts(
             built_at=built_at,
             version=version,
             counts=ask(con, "count")[0],
             confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
             frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
-            sparks=site_charts.sparklines(con, offers, built_at=built_at),
-            standing_charts=site_charts.standing(con, stand, built_at=built_at) if draw else Markup(),
-            drift_charts=site_charts.drifts(con, stand["accelerator_name"], built_at=built_at) if draw else Markup(),
+            sparks=site_charts.sparklines(con, pl.concat(f["offer_id"] for f in moved), built_at=built_at),
             checks=truth_tables.read(con),
-            rate=currency.rate(con, shown_in, built_at),
-            regions=regions,
         )
 
 
@@ -299,8 +257,9 @@ def _whose(found: Facts) -> str:
 def render(found: Facts, places: Sequence[str]) -> list[str]:
     """Return the page as it is in each of several places below the reports; the same facts give the same bytes."""
     day = wording.day(found.built_at)
-    makers: tuple[Callable[[Facts], Markup], ...] = (_basis, _changes, _prices, _gaps, _sources, _method)
-    parts = [guard.part(title, partial(make, found)) for (_, title), make in zip(PARTS, makers, strict=True)]
+    makers: tuple[Callable[[Facts], Markup], ...] = (_changes, _gaps, _method)
+    parts = [guard.part("The basis", lambda: _basis(found))]
+    parts += [guard.part(title, partial(make, found)) for (_, title), make in zip(PARTS, makers, strict=True)]
     return [
         frame(
             "daily.html.j2",
@@ -319,9 +278,8 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
 def _basis(found: Facts) -> Markup:
     """Return the counts that everything below rests on; what is stale or missing comes first."""
     return _part("basis")(
-        warnings(found.checks, found["scope"], sources="#sources", unknown=found["unknown"]),
+        warnings(found.checks, found["scope"], sources="sources.html", unknown=found["unknown"]),
         found.counts,
-        dict(found["scope"]["state"].value_counts().iter_rows()),
         found.confirmed,
         found["refused"].height,
         found["run"].rows(named=True),
@@ -378,32 +336,9 @@ def _last_known(found: Facts) -> str | Table:
     )
 
 
-def _prices(found: Facts) -> Markup:
-    """Return prices as they are, each purchase option apart."""
-    aws, neuron = found["aws_price"], price_tables.neuron(found["aws_price"], found.rate)
-    providers = [
-        price_tables.by_provider(found["provider_price"], option, found.sparks, found.rate)
-        for option in price_tables.options_shown(found["provider_price"])
-    ]
-    return _part("prices")(
-        sentences=[text for text in (found.regions, found.rate.words() if found.rate else "") if text],
-        charts=found.standing_charts,
-        by_chip=price_tables.by_chip(aws, found.rate) if aws.height else None,
-        by_region=price_tables.by_region(aws, found.rate) if aws.height else None,
-        n_regions=aws.select("accelerator_name", "region_id").n_unique(),
-        others=[*([neuron] if neuron else []), *providers],
-        old=price_tables.old(found["provider_price_old"]) if found["provider_price_old"].height else None,
-        drifts=found.drift_charts,
-    )
-
-
 def _gaps(found: Facts) -> Markup:
     """Return what is lacking, counted first and then listed."""
-    cells = set(found["aws_price"]["cell"])
-    known = {
-        *found["provider_price"]["purchase_option"],
-        *(["reserved"] if cells & {"reserved_1", "reserved_3"} else []),
-    }
+    known = found.counts["purchase_options"] or ()
     lacking = source_tables.lacking(found["unknown"], found["gap"])
     if absent := [name for option, name in wording.OPTIONS.items() if option not in known]:
         lacking.append(f"No price in this file is under {wording.few(absent, most=9)}.")
@@ -411,17 +346,6 @@ def _gaps(found: Facts) -> Markup:
         lacking,
         source_tables.unknowns(found["unknown"]) if found["unknown"].height else None,
         source_tables.gaps(found["gap"]) if found["gap"].height else None,
-    )
-
-
-def _sources(found: Facts) -> Markup:
-    """Return the scopes that are not well, and what was refused; the page of sources has all of them."""
-    is_troubled = bool(found["scope"].filter(pl.col("state").is_in(source_tables.TROUBLED)).height)
-    return _part("sources")(
-        wording.count(found["scope"].height, "scope") if found["scope"].height else "no scope",
-        source_tables.health(found["scope"], troubled=True) if is_troubled else None,
-        found["scope"].height,
-        source_tables.refusals(found["refused"]) if found["refused"].height else None,
     )
 
 

@@ -22,6 +22,7 @@ POLICY = STRICTEST + "; script-src 'sha256-{}'"
 SITE = (
     ("index.html", "Prices"),
     ("cost.html", "Tokens"),
+    ("explore.html", "Explorer"),
     ("drift.html", "Drift"),
     ("weekly/index.html", "This week"),
     ("sources.html", "Sources"),
@@ -33,7 +34,7 @@ Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str]]
 
 MORE = (
     ("latest.html", "Newest day", "index.html"),
-    ("providers.html", "Providers", "index.html"),
+    ("providers.html", "Chips and providers", "index.html"),
     ("evidence.html", "Evidence", "index.html"),
     ("archive.html", "Archive", "weekly/index.html"),
     ("tables.html", "Tables", "methods.html"),
@@ -84,11 +85,12 @@ def frame(
     `sections` are added at its end: anchor, name, table. What of these is fixed stands in the template. `build` is
     when the published file was made, naive and UTC, the only clock, and by which version.
     """
+    known = {"style": style(), "script": script(), "policy": policy(), "cited": None} | values
     return render(
         template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind,
         nav=[*nav, *((anchor, name) for anchor, name, _ in sections)], sections=sections,
         root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
-        style=style(), script=script(), policy=policy(), **values,
+        **known,
     )  # fmt: skip
 
 

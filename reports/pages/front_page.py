@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.charts import site_charts, sparkline
-from reports.pages import guard
+from reports.pages import cost_page, guard
 from reports.pages.frame import frame
+from reports.pages.market_pages import Paths
 from reports.queries import Row, ask, build, of_chips
 from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
+from reports.templating import macro
 from reports.templating import render as rendered
 
 PLACE = "index.html"
@@ -28,10 +31,14 @@ MIN_SELLERS = 3
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
+MAX_MODELS = 4
+"""Models of which the cheapest cost is told in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
 PRICE = "price_per_accelerator_hour_usd"
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
+
+NO_PATHS: Paths = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +47,7 @@ class Front:
 
     `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip,
     `tokens` what tokens cost on it by kind of option, at the `point`; `sellers` what each other provider asks for it.
+    `models` are the cheapest costs of each model on demand.
     `chip` is the first with a price at AWS and elsewhere, or any: the one that the headline, chart and bill speak of.
     """
 
@@ -57,6 +65,7 @@ class Front:
     sellers: Mapping[str, Mapping[str, Row]]
     trust: Row
     unseen: Row
+    models: Sequence[Row]
 
     def priced(self, chip: str) -> bool:
         """Return whether any price of a chip is known and not too old."""
@@ -66,7 +75,8 @@ class Front:
     def offers(self) -> list[int]:
         """Return the offers that the page shows."""
         others = [*self.tokens.values(), *self.sellers.values()]
-        found = {row["offer_id"] for rows in others for row in rows.values()} | {
+        found = {row["offer_id"] for rows in others for row in rows.values()}
+        found |= {row["offer_id"] for row in self.models[:MAX_MODELS]} | {
             cell[name]
             for cells in self.cells.values()
             for cell in cells.values()
@@ -81,6 +91,7 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
         built_at, version = build(con)
         cells = by_chip(of_chips(con, "front_cell", chips), "cell")
         chip = _chief(chips, cells)
+        models = cost_page.by(ask(con, "cost_model"), "model_name")
         return Front(
             built_at=built_at,
             version=version,
@@ -96,6 +107,7 @@ def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
             sellers=by_chip(of_chips(con, "front_provider", chips), "service_provider_name"),
             trust=ask(con, "front_trust")[0],
             unseen=ask(con, "front_unseen")[0],
+            models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
         )
 
 
@@ -120,10 +132,11 @@ def _chief(chips: Sequence[str], cells: Mapping[str, Mapping[str, Row]]) -> str 
     return next(found, None)
 
 
-def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = ()) -> str:
+def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = (), paths: Paths = NO_PATHS) -> str:
     """Return the page; the same facts give the same bytes.
 
-    `trouble` is what was not read and limits the headline; `links` are other pages: path, name.
+    `trouble` is what was not read and limits the headline; `links` are other pages: path, name; `paths` those of each
+    chip and provider, by folder and name.
     """
     return frame(
         "front.html.j2",
@@ -131,25 +144,25 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         place=PLACE,
         build=(front.built_at, front.version),
         trust=front.trust,
-        chips=guard.part("The table of chips", lambda: to_html(table(front))),
+        chips=guard.part("The table of chips", lambda: to_html(table(front, paths.get("chips", {})))),
         chart=guard.part("The chart", lambda: _chart(front)),
         bill=guard.part("The bill", lambda: _bill(front)),
+        models=[(row["model_name"], _evidence_of(row), row["accelerator_name"]) for row in front.models[:MAX_MODELS]],
         day=f"{front.built_at:%Y-%m-%d}",
         links=links,
     )
 
 
-def table(front: Front) -> Table:
-    """Return the table of chips: one line each, purchase options side by side and never mixed."""
-    shown = [chip for chip in front.chips if front.priced(chip) or chip in front.cells]
-    absent = [chip for chip in shown if _is_unknown(front.cells[chip])]
+def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
+    """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
+    absent = [chip for chip in front.chips if _is_unknown(front.cells[chip])]
+    shown = [chip for chip in front.chips if chip not in absent]
     places = wording.places_of(
         cell[PRICE] for chip in shown for name, cell in front.cells[chip].items() if name in OPTIONS
     )
 
     def column(head: str, cell: Callable[[str], str], spanner: str = "") -> Column:
-        unknown = span("unknown", "no")
-        return Number(head, lambda row: unknown if row["chip"] in absent else cell(row["chip"]), spanner=spanner)
+        return Number(head, lambda row: cell(row["chip"]), spanner=spanner)
 
     def option(name: str, head: str, spanner: str) -> Column:
         return column(head, lambda chip: _cell(front.cells[chip], name, places, front.built_at), spanner)
@@ -158,12 +171,11 @@ def table(front: Front) -> Table:
         return column(head, lambda chip: _token(front.tokens.get(chip, {}).get(kind)), "USD per million tokens")
 
     def named(row: Row) -> str:
-        note = "no price seen" if row["chip"] in absent else _machine(front.cells[row["chip"]])
-        return element("b", row["chip"]) + small(note)
+        return element("b", _linked(row["chip"], paths)) + small(_machine(front.cells[row["chip"]]))
 
     return Table(
         id="chips",
-        title=_title(front, shown),
+        title=_title(front, front.chips),
         subtitle=_scope(front),
         rows=[{"chip": chip} for chip in shown],
         columns=[
@@ -178,7 +190,11 @@ def table(front: Front) -> Table:
     )
 
 
-def render_providers(front: Front) -> str:
+def _linked(name: str, paths: Mapping[str, str] | None) -> str:
+    return link(name, paths[name]) if paths and name in paths else name
+
+
+def render_providers(front: Front, paths: Paths = NO_PATHS) -> str:
     """Return the page; the same facts give the same bytes."""
     return frame(
         "plain.html.j2",
@@ -186,11 +202,14 @@ def render_providers(front: Front) -> str:
         headline="What each provider charges for a chip on demand",
         place=PROVIDERS,
         build=(front.built_at, front.version),
-        parts=[guard.part("The table of providers", lambda: to_html(providers(front)))],
+        parts=[
+            guard.part("The table of providers", lambda: to_html(providers(front, paths.get("providers", {})))),
+            *(macro("parts.html.j2", "pages")(name, of) for name, of in paths.items()),
+        ],
     )
 
 
-def providers(front: Front) -> Table:
+def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
     chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
     rows: dict[str, dict[str, Row]] = {}
@@ -225,7 +244,7 @@ def providers(front: Front) -> Table:
             {"name": name, **rows[name]}
             for name in sorted(kept, key=lambda name: (name != "AWS", -len(rows[name]), name))
         ],
-        columns=[Column("Provider", lambda row: element("b", row["name"])), *map(column, chips)],
+        columns=[Column("Provider", lambda row: element("b", _linked(row["name"], paths))), *map(column, chips)],
     )
 
 
@@ -314,6 +333,11 @@ def _change(drift: Row | None, built_at: datetime) -> str:
     kind = "fall" if drift["drift"] < -1e-9 else "rise" if drift["drift"] > 1e-9 else "same"
     offers = wording.count(drift["n_matched"] or 0, "offer")
     return span(wording.signed(drift["drift"]), kind, title=offers) + sparkline.of_drift(drift, built_at)
+
+
+def _evidence_of(row: Row) -> str:
+    about = wording.listed(row["service_provider_name"], row["cost_basis"])
+    return _evidence(row["offer_id"], wording.significant(row["usd_per_million_output_tokens"]), about)
 
 
 WHY = (

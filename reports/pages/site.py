@@ -4,6 +4,7 @@
 `weekly/<week>.html` that of a week (reports/weekly/). The others are made anew with each run.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ import duckdb
 
 from reports import queries, wording
 from reports.files import put
-from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard
+from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard, market_pages
 from reports.pages.frame import frame
 
 DRAWN = ("price_index", "token_cost")
@@ -53,6 +54,7 @@ PAGES = (
         is_drawn=True,
     ),
     Page(path="drift.html", title="Drift", module="drift_page"),
+    Page(path="explore.html", title="Explorer", module="explorer"),
     Page(
         path="claims.html",
         title="Claims",
@@ -85,8 +87,8 @@ def write(
     last, as it leads to all others. Without `local`, pages that are not for publishing are left out, and taken away
     where they were. With `draw` None charts are drawn where a price is current.
     `shown_in` is the currency in which prices are shown beside US dollars, `chips` are those of the front page.
-    `standing` is the file cut to some regions, for the tables of where things stand of a day, and `regions` says to
-    which. A part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
+    `standing` is the file cut to some regions, for the prices of chips and providers, and `regions` says to which. A
+    part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
     """
     # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
     with duckdb.connect(str(file), read_only=True) as con:
@@ -101,7 +103,7 @@ def write(
 
         def of_day() -> list[str]:
             nonlocal trouble
-            found = daily_page.read(file, draw=drawn, shown_in=shown_in, standing=standing, regions=regions)
+            found = daily_page.read(file)
             trouble = daily_page.trouble(found["scope"])
             return daily_page.render(found, places)
 
@@ -115,6 +117,9 @@ def write(
                 has_claims = has_claims or each.path == claims_page.PLACE
             else:
                 (folder / each.path).unlink(missing_ok=True)
+        paths = market_pages.write(
+            file, folder, data_sha256=sha256_of(file), shown_in=shown_in, standing=standing, regions=regions
+        )
         guard.page("The feed", lambda: feed.write(file, folder), lambda error: None)
         archive.write(folder)
         links = [
@@ -127,7 +132,11 @@ def write(
             front = front_page.read(file, chips or front_page.CHIPS)
             offers = sorted({*front.offers, *(claims_page.offers(file) if has_claims else ())})
             evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
-            return evidence, front_page.render_providers(front), front_page.render(front, trouble=trouble, links=links)
+            return (
+                evidence,
+                front_page.render_providers(front, paths),
+                front_page.render(front, trouble=trouble, links=links, paths=paths),
+            )
 
         ends = {evidence_page.PLACE: "Evidence", front_page.PROVIDERS: "Providers", front_page.PLACE: "The front page"}
         made = guard.page(
@@ -138,6 +147,12 @@ def write(
         for place, text in zip(ends, made, strict=True):
             put(folder / place, text)
         return folder / front_page.PLACE
+
+
+def sha256_of(file: Path) -> str:
+    """Return the SHA-256 of a file, in hex."""
+    with file.open("rb") as body:
+        return hashlib.file_digest(body, "sha256").hexdigest()
 
 
 def _instead(title: str, place: str, error: Exception) -> str:

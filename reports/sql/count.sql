@@ -4,6 +4,7 @@ select
     count(*) filter (where p.is_current) as n_current,
     count(*) filter (where not p.is_current and s.kind = 'live') as n_stale,
     count(*) filter (where not p.is_current and s.kind <> 'live') as n_archived,
+    list(distinct p.purchase_option) as purchase_options,
     max(p.last_observed_at) as newest_at,
     min(p.last_observed_at) filter (where not p.is_current and s.kind <> 'live') as archived_from,
     max(p.last_observed_at) filter (where not p.is_current and s.kind <> 'live') as archived_to

@@ -22,6 +22,7 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
     """
     rows = frame.head(MAX_CHANGES).rows(named=True)
     places = wording.places_of_pairs((row["unit_price_before"], row["unit_price_after"]) for row in rows)
+    place = Column("Region", lambda row: row["availability_zone_id"] or row["region_id"], why="the source states none")
     spark = Column("Last 90\ndays", lambda row: sparks.get(row["offer_id"]))
     return Table(
         id=id,
@@ -39,7 +40,7 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
             ),
             Number("Before\nUSD/h", lambda row: _price(row, "before", places)),
             Number("After\nUSD/h", lambda row: _price(row, "after", places)),
-            Column("Region", lambda row: row["availability_zone_id"] or row["region_id"], why="the source states none"),
+            *([place] if any(row["region_id"] for row in rows) else []),
             Column("Option", wording.option_of),
             Column("Happened\nwithin", lambda row: wording.window(row["last_observed_before_at"], row["observed_at"])),
             *([spark] if any(row["offer_id"] in sparks for row in rows) else []),

@@ -120,7 +120,11 @@ def _offers(found: WeekFacts) -> Markup:
 
 def _providers(found: WeekFacts) -> Markup:
     prices = found["provider_price"]
-    shown = [price_tables.by_provider(prices, option, rate=found.rate) for option in price_tables.options_shown(prices)]
+    shown = [
+        price_tables.standing(rows, id=f"standing-{n}", title=chip, of_chip=True, built_at=found.as_of, rate=found.rate)
+        for n, chip in enumerate(found.chips)
+        if (rows := prices.filter(pl.col("accelerator_name") == chip, "is_ranked").rows(named=True))
+    ]
     return _joined([*([found.rate.words()] if found.rate else []), *shown] or ["No price was known."])
 
 

@@ -157,17 +157,18 @@ def test_a_line_of_the_fleet_elsewhere_has_no_advice() -> None:
     assert commitments._reason(line | {"region_id": HERE}, [{}], {}, asked) is None
 
 
-def test_the_page_of_a_day_stands_within(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
-    """Its tables are of the allowed regions, and it says which are left out; without the setting it says nothing."""
+def test_the_pages_of_chips_stand_within(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """Their prices are of the allowed regions, and they say which are left out; without the setting nothing."""
     file = shutil.copy(market(tmp_path_factory), tmp_path / "prices.duckdb")
     shown = {
-        regions: write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)
-        .with_name("latest.html")
-        .read_text()
+        regions: (
+            write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False).parent
+            / "chips/h100.html"
+        ).read_text()
         for regions in ((), ("eu-north-1",))
     }
     told = "Regions: only eu-north-1. Current prices left out: "
     assert [told in page for page in shown.values()] == [False, True]
     assert [OF_ALL in page for page in shown.values()] == [False, True]
-    assert ['id="aws-regions"' in page for page in shown.values()] == [True, False]  # AWS sells in us-east-1 alone
+    assert ["providers/aws.html" in page for page in shown.values()] == [True, False]  # it sells in us-east-1 alone
     assert all("Alpha" in page for page in shown.values())

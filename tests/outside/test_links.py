@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-NAVIGATION = ("Prices", "Tokens", "Drift", "This week", "Sources", "Methods")
+NAVIGATION = ("Prices", "Tokens", "Explorer", "Drift", "This week", "Sources", "Methods")
 
 
 class Page(HTMLParser):
@@ -52,7 +52,7 @@ def test_the_crawler_finds_a_dead_link(tmp_path: Path) -> None:
 
 
 def test_the_navigation_of_every_page(offline_run: Path) -> None:
-    """The same six pages from everywhere, each of which is there."""
+    """The same seven pages from everywhere, each of which is there."""
     for path in (offline_run / "reports").rglob("*.html"):
         nav = re.search(r'<nav class="site".*?</nav>', path.read_text(encoding="utf-8"), re.DOTALL)
         assert nav, path.name

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 from weekly_file import HOSTILE
 
-from reports.charts import price_chart, site_charts, sparkline, style
-from reports.charts.price_chart import Event
+from reports.charts import site_charts, sparkline, style
+from reports.weekly import charts as price_chart
+from reports.weekly.charts import Event
 
 SINCE, UNTIL = datetime.fromisoformat("2026-01-01"), datetime.fromisoformat("2026-04-11")
 WEEK = UNTIL - timedelta(days=7), UNTIL
@@ -262,27 +263,6 @@ def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reach
     assert "1 USD per million output tokens at 20 tokens/s per user (A, p), 3.5 at 50 (B, p)" in made.finding
     assert {"not reached", "A to 50", "B to 50"} <= set(words(svg))
     assert "not reached" not in words(style.svg(site_charts.frontier(frame.head(3))))
-
-
-def test_a_chain_that_broke_is_a_line_of_its_own() -> None:
-    index = pl.DataFrame(
-        [
-            {
-                "accelerator_name": "H100", "service_provider_name": who, "chain_number": chain,
-                "index_date": day(n).date(), "price_index": value,
-            }
-            for who, chain, n, value in (
-                ("A", 0, 0, 200.0), ("A", 0, 1, 210.0), ("A", 1, 9, 100.0), ("A", 1, 99, 90.0),
-                (None, 0, 0, 100.0), (None, 0, 99, 95.0),
-            )
-        ]
-    )  # fmt: skip
-    made = site_charts.drift(index, chip="H100", since=SINCE, until=UNTIL)
-    assert made is not None
-
-    assert sorted(y for line in made.lines for _, y in line.corners) == pytest.approx([90, 95, 100, 100, 100, 105])
-    assert made.finding == "H100 on-demand, like for like: fell 5.0 % since 2026-01-01, 1 provider."
-    assert "A \N{MINUS SIGN}10.0 %" in words(style.svg(made))
 
 
 # --- sparklines

@@ -15,7 +15,7 @@ from flows.config import settings
 from flows.config.settings import Settings
 from reports import currency, wording
 from reports.currency import Rate
-from reports.pages import daily_page as page
+from reports.pages import market_pages
 from reports.weekly import mail
 from reports.weekly import page as weekly_page
 from reports.weekly import pages as weekly
@@ -77,24 +77,26 @@ def test_amounts() -> None:
     assert EURO.words().endswith("reference rate of 2026-11-20: 1 EUR is 1.2500 USD.")
 
 
-def test_the_page_of_a_day(market: Path) -> None:
+def chip_page(market: Path, folder: Path, shown_in: str) -> str:
+    market_pages.write(market, folder / shown_in, data_sha256="0", shown_in=shown_in)
+    return (folder / shown_in / "chips/h100.html").read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_chip(market: Path, tmp_path: Path) -> None:
     """AWS's 10 USD are 8 EUR; what is charged in euros stands once in its cell; the rate stands before the tables."""
-    (shown,) = page.render(page.read(market, shown_in="EUR"), ["latest.html"])
-    plain = text(shown)
+    plain = text(chip_page(market, tmp_path, "EUR"))
     assert "1 EUR is 1.2500 USD." in plain
     assert "10.00 8.00 EUR" in plain
     # Beta's 44 EUR for eight, as they are charged
     assert plain.count("5.50 EUR, rate of") == 1
     assert "5.50 EUR 5.50 EUR" not in plain
-    (without,) = page.render(page.read(market), ["latest.html"])
-    assert " EUR" not in text(without).replace("5.50 EUR, rate of", "")
+    assert " EUR" not in text(chip_page(market, tmp_path, "USD")).replace("5.50 EUR, rate of", "")
 
 
-def test_an_unknown_rate_is_said(market: Path) -> None:
+def test_an_unknown_rate_is_said(market: Path, tmp_path: Path) -> None:
     """No amount is shown in that currency, and all others are as they were."""
-    (shown,) = page.render(page.read(market, shown_in="XAU"), ["latest.html"])
-    (without,) = page.render(page.read(market), ["latest.html"])
-    (told,) = re.findall(r"<p>In XAU .*?</p>", shown)
+    shown, without = (chip_page(market, tmp_path, currency) for currency in ("XAU", "USD"))
+    (told,) = re.findall(r'<p class="sub">In XAU .*?</p>', shown)
     assert "no reference rate of the ten days before" in told
     assert text(shown.replace(told, "")) == text(without)
 

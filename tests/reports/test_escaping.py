@@ -26,6 +26,7 @@ MARKED = {
     "reports/tables/table.py": 4,
     "reports/pages/frame.py": 4,
     "reports/pages/daily_page.py": 1,
+    "reports/pages/explorer.py": 3,
 }
 """Where product code calls text HTML: templates' output, great-tables' heads, our own files."""
 
@@ -49,8 +50,9 @@ def test_every_page_shows_words_from_outside_as_text(hostile_reports: Path) -> N
     found = {path.name: path.read_text(encoding="utf-8") for path in hostile_reports.rglob("*.html")}
 
     assert len(found) > 12
-    assert {name: bad for name, page in found.items() if (bad := harmful(page, 1))} == {}
-    assert {name for name, page in found.items() if ESCAPED not in page} <= WITHOUT_OUTSIDE_TEXT
+    assert {name: bad for name, page in found.items() if (bad := harmful(page, 1 + (name == "explore.html")))} == {}
+    assert {name for name, page in found.items() if ESCAPED not in page} <= WITHOUT_OUTSIDE_TEXT | {"explore.html"}
+    assert "\\u003cscript\\u003e" in found["explore.html"]
 
 
 def test_the_feed_shows_words_from_outside_as_text(hostile_reports: Path) -> None:

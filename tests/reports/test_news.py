@@ -42,7 +42,7 @@ def counts(*, current: int = 0, stale: int = 0, archived: int = 0) -> dict[str, 
     past = (NOW - timedelta(days=100), NOW - timedelta(days=72)) if archived else (None, None)
     return {
         "n_known": current + stale + archived, "n_current": current, "n_stale": stale, "n_archived": archived,
-        "newest_at": NOW, "archived_from": past[0], "archived_to": past[1],
+        "purchase_options": ["on_demand"], "newest_at": NOW, "archived_from": past[0], "archived_to": past[1],
     }  # fmt: skip
 
 
@@ -60,8 +60,6 @@ def quiet() -> Facts:
             "change": pl.DataFrame(schema=CHANGES),
         },
         sparks={},
-        standing_charts="",
-        drift_charts="",
     )
 
 

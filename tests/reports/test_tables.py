@@ -4,10 +4,9 @@ from datetime import datetime
 from decimal import Decimal
 
 import polars as pl
-import pytest
 from markupsafe import Markup
 
-from reports.tables import change_tables, price_tables, source_tables
+from reports.tables import change_tables, source_tables
 from reports.tables.table import Column, Table, document_link, small, to_html
 from reports.wording import UNKNOWN
 
@@ -25,18 +24,6 @@ def table(text: str) -> str:
     return str(
         to_html(Table(id="t", title=text, subtitle=text, rows=rows, columns=columns, group="group", note="a `note`"))
     )
-
-
-def price(cell: str, amount: float | None, **other: object) -> dict[str, object]:
-    fields: dict[str, object] = {
-        "accelerator_name": "H100", "region_id": "us-east-1", "instance_type": "p5.48xlarge", "cell": cell,
-        "price_per_accelerator_hour": amount, "price_per_accelerator_hour_usd": amount,
-        "price_per_neuron_core_hour": None, "pricing_currency": "USD", "purchase_payment_model": None,
-        "offering_class": None, "last_observed_at": SEEN, "age_days": 0.0, "is_current": True, "kind": "live",
-        "source": "aws_price_list", "document_sha256": SHA, "offer_id": 1,
-        "region_rank": 1,
-    }  # fmt: skip
-    return fields | other
 
 
 def change(**other: object) -> dict[str, object]:
@@ -134,54 +121,6 @@ def test_other_currencies_and_upfront_fees_stand_in_the_cell() -> None:
         change(pricing_currency="CNY", upfront_price_before=Decimal(1200), upfront_price_after=Decimal(1000))
     )
     assert "98.32 CNY<small>+ 1,200.00 CNY once</small>" in made
-
-
-# --- prices
-
-
-def test_options_stand_in_columns_of_their_own() -> None:
-    frame = pl.DataFrame(
-        [price("on_demand", 6.88), price("reserved_3", 3.01, purchase_payment_model="All Upfront")],
-        infer_schema_length=None,
-    )
-    made = to_html(price_tables.by_region(frame))
-    assert '<td class="gt_right">6.88</td>' in made
-    assert "3.01<small>All Upfront</small>" in made
-    assert price_tables.NO_PRICE_TERM in made
-
-
-def test_why_a_price_is_unknown_depends_on_who_was_asked() -> None:
-    archived = price("on_demand", 6.88, kind="archive", is_current=False)
-    foreign = price(
-        "on_demand", None, price_per_accelerator_hour=36.078, pricing_currency="CNY", region_id="cn-north-1"
-    )
-    made = to_html(price_tables.by_region(pl.DataFrame([archived, foreign], infer_schema_length=None)))
-    assert price_tables.ON_DEMAND_ONLY in made
-    assert "without a reference rate of the ten days before: 36.08 CNY per chip-hour" in made
-
-
-@pytest.mark.parametrize(
-    ("kind", "is_current", "expected"),
-    [
-        ("live", True, "2026-11-21"),
-        ("live", False, '<span class="past">2026-11-21 <small>stale, 5.0 days</small></span>'),
-        ("archive", False, '<span class="past">2026-11-21 <small>archived</small></span>'),
-        ("import", False, '<span class="past">2026-11-21 <small>archived</small></span>'),
-    ],
-)
-def test_only_a_current_price_has_a_bare_date(kind: str, is_current: bool, expected: str) -> None:
-    assert expected == price_tables.aws_confirmed(
-        {"on_demand": price("on_demand", 1.0, kind=kind, is_current=is_current, age_days=5.0)}
-    )
-
-
-def test_neuron_chips_have_a_price_per_core_and_gpus_have_none() -> None:
-    trainium = price("on_demand", 1.34375, accelerator_name="Trainium1", price_per_neuron_core_hour=0.671875)
-    made = price_tables.neuron(pl.DataFrame([price("on_demand", 6.88), trainium], infer_schema_length=None))
-    assert made is not None
-    assert "0.67" in to_html(made)
-    assert "H100" not in to_html(made)
-    assert price_tables.neuron(pl.DataFrame([price("on_demand", 6.88)], infer_schema_length=None)) is None
 
 
 # --- sources

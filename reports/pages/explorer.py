@@ -1,0 +1,104 @@
+"""The explorer, `explore.html`: every price in one table with filters, the one page that needs its script.
+
+The table is DataTables (MIT), out of the wheel of itables at the time of writing; the prices lie in the page as JSON.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+from markupsafe import Markup
+
+from reports import wording
+from reports.pages.frame import POLICY, frame
+from reports.queries import Row, ask, build
+
+PLACE = "explore.html"
+MAX_ROWS = 10_000
+"""More would be above 1 MB; what is left out is the oldest, and counted."""
+WORDS = (
+    "accelerator_name", "service_provider_name", "option", "term", "region_name", "instance_type", "terms", "document",
+    "form_factor",
+)  # fmt: skip
+"""What repeats: written once, in the rows by number."""
+EXPORT = re.compile(r"export\{([^}]*)\}")
+HOURS_A_DAY = 24
+
+
+@cache
+def script() -> Markup:
+    """Return DataTables and our script as one module, which names what the library exports."""
+    library = (files("itables") / "html" / "dt_bundle.js").read_text(encoding="utf-8")
+    own = (files("reports") / "explore.js").read_text(encoding="utf-8")
+    (exports,) = EXPORT.findall(library)
+    (name,) = re.findall(r"(\w+) as default", exports)
+    return Markup(f"\n{EXPORT.sub('', library)}\nconst DataTable = {name};\n{own}")  # noqa: S704 (of a wheel, and ours)
+
+
+def render(file: Path) -> str:
+    """Return the page of a published file; the same file gives the same bytes."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        built, rows = build(con), ask(con, "explorer", n=MAX_ROWS)
+    total = rows[0]["n_offers"] if rows else 0
+    chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
+    known = f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')}"
+    headline = f"{known} at {wording.count(sellers, 'provider')}"
+    return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, left_out=total - len(rows))
+
+
+def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_out: int = 0) -> str:
+    """Return the page of packed prices; `built` is when and by which version the file was made."""
+    hashed = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
+    return frame(
+        "explore.html.j2",
+        headline=headline,
+        place=PLACE,
+        build=built,
+        left_out=left_out,
+        data=Markup(data),  # noqa: S704 (JSON without <, > and &)
+        script=script(),
+        policy=Markup(POLICY.format(hashed)),  # noqa: S704
+    )
+
+
+def packed(rows: Sequence[Row], day: str) -> str:
+    """Return prices as JSON that may stand in HTML: words once, and of each row numbers; what is unknown is null."""
+    words: dict[str, dict[object, int]] = {name: {} for name in WORDS}
+    made = []
+    for row in rows:
+        found = {
+            **row,
+            "option": wording.option(row["purchase_option"]),
+            "term": _term(row["commitment_term_hours"]),
+            "document": (row["document_sha256"], row["source_url"]),
+        }
+        made.append(
+            [
+                *(words[name].setdefault(found[name], len(words[name])) if found[name] else None for name in WORDS),
+                float(f"{row['price_per_accelerator_hour_usd']:.6g}"),
+                {"floor": 1, "p25": 2, "median": 3}.get(row["statistic"], 0),
+                row["accelerator_count"],
+                f"{row['seen_on']:%Y-%m-%d}",
+                int(bool(row["is_ranked"])),
+                None if row["change_ratio"] is None else round(row["change_ratio"], 4),
+                row["changed_on"] and f"{row['changed_on']:%Y-%m-%d}",
+            ]
+        )
+    text = json.dumps(
+        {"day": day, "words": {name: [*each] for name, each in words.items()}, "rows": made}, separators=(",", ":")
+    )
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _term(hours: int | None) -> str | None:
+    if not hours:
+        return None
+    years, rest = divmod(hours, 8760)
+    return wording.count(hours // HOURS_A_DAY, "day") if rest else wording.count(years, "year")

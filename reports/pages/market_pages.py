@@ -1,0 +1,338 @@
+"""A page for each chip and each provider at an address that stays: `chips/<chip>.html`, `providers/<provider>.html`.
+
+The date of a page is that of its newest price, so a page of which nothing changed stays as it is.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import polars as pl
+from markupsafe import Markup
+
+from reports import currency, wording
+from reports.charts import site_charts
+from reports.files import put
+from reports.pages import cost_page, guard
+from reports.pages.frame import frame
+from reports.queries import Row, ask, build, rows
+from reports.queries import frame as read_frame
+from reports.tables import change_tables, price_tables, source_tables
+from reports.tables.table import Column, Number, Table, small
+
+MAX_CHANGES = 15
+SHOWN_CHANGES = ("list_change", "gone_offer", "returned_offer")
+CITED = re.compile(r"<code class=\"hash\">\w*</code>")
+"""Of a page, what alone may differ where its prices are the same."""
+
+Paths = Mapping[str, Mapping[str, str]]
+"""Addresses of pages below the reports, by folder and name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """Pages of chips or of providers: their folder, the column that names them, and what one is called."""
+
+    folder: str
+    column: str
+    word: str
+
+
+CHIP = Kind(folder="chips", column="accelerator_name", word="Chip")
+PROVIDER = Kind(folder="providers", column="service_provider_name", word="Provider")
+
+
+def addresses(names: Iterable[str], folder: str) -> dict[str, str]:
+    """Return the path of each name's page below the reports: chips/rtx-4090.html; of two alike, one has a hash."""
+    found: dict[str, str] = {}
+    for name in sorted({*names}):
+        slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
+        if not slug or f"{folder}/{slug}.html" in found.values():
+            slug = f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:8]}".strip("-")
+        found[name] = f"{folder}/{slug}.html"
+    return found
+
+
+class Market:
+    """What a published file says of all chips and providers, read once; times are naive and UTC."""
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, standing: duckdb.DuckDBPyConnection | None, shown_in: str
+    ) -> None:
+        self.built_at, self.version = build(con)
+        self.rate = currency.rate(con, shown_in, self.built_at)
+        self.prices: Sequence[Row] = ask(standing or con, "provider_price")
+        self.paths = {
+            kind.folder: addresses((row[kind.column] for row in self.prices if row[kind.column]), kind.folder)
+            for kind in (CHIP, PROVIDER)
+        }
+        changes = read_frame(con, "change", recorded_at=None, previous_ended_at=None)
+        self.changes = changes.filter(pl.col("change_kind").is_in(SHOWN_CHANGES)).sort(
+            "observed_at", descending=True, maintain_order=True
+        )
+        self.cells = _by(rows(con.execute("from int.front_cell")), CHIP.column)
+        self.lines = _by(rows(con.execute("from int.front_line order by all")), CHIP.column)
+        self.stock = rows(con.execute("from int.obtainable order by all"))
+        self.plans: Sequence[Row] = rows(con.execute("from int.commitment_option order by price_rank, offer_id"))
+        self.costs = _by(ask(con, "cost_model"), CHIP.column)
+        shas = {row["document_sha256"] for row in (*self.prices, *self.plans)} | {*self.changes["document_sha256"]}
+        documents = ask(con, "document", shas=sorted(filter(None, shas)))
+        self.documents = {row["document_sha256"]: row for row in documents}
+        self.prices, self.plans = (
+            [{**row, "has_document": row["document_sha256"] in self.documents} for row in each]
+            for each in (self.prices, self.plans)
+        )
+
+
+def _by(found: Sequence[Row], column: str) -> Mapping[str, list[Row]]:
+    made: dict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        made[row[column]].append(row)
+    return made
+
+
+def write(
+    file: Path,
+    folder: Path,
+    *,
+    data_sha256: str,
+    shown_in: str = "USD",
+    standing: duckdb.DuckDBPyConnection | None = None,
+    regions: str = "",
+) -> Paths:
+    """Write the page of each chip and provider that has a price; return their paths by folder and name.
+
+    A page that would say the same stays as it is, with the hash of the file that it was written from.
+    """
+    with duckdb.connect(str(file), read_only=True) as con:
+        market = Market(con, standing, shown_in)
+    for kind in (CHIP, PROVIDER):
+        prices = _by(market.prices, kind.column)
+        for name, path in market.paths[kind.folder].items():
+            make = partial(render, market, kind, name, prices[name], data_sha256=data_sha256, regions=regions)
+            target = folder / path
+            text = guard.page(name, make, partial(_instead, name, path))
+            if not (target.exists() and _same(target.read_text(encoding="utf-8"), text)):
+                put(target, text)
+    return market.paths
+
+
+def _instead(name: str, path: str, error: Exception) -> str:
+    headline = f"{name}: this page could not be made"
+    return frame(
+        "plain.html.j2", title=name, headline=headline, place=path, build=(None, ""), parts=[guard.failed(name, error)]
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    return CITED.sub("", one) == CITED.sub("", other)
+
+
+def render(
+    market: Market, kind: Kind, name: str, prices: Sequence[Row], *, data_sha256: str = "", regions: str = ""
+) -> str:
+    """Return the page of a chip or provider; the same prices give the same text but for the hash of the file."""
+    is_chip = kind is CHIP
+    newest = max(row["last_observed_at"] for row in prices)
+    changes = market.changes.filter(pl.col(kind.column) == name)
+    plans = [row for row in market.plans if row[kind.column] == name]
+    others = market.paths[(PROVIDER if is_chip else CHIP).folder]
+    standing = partial(
+        price_tables.standing,
+        of_chip=is_chip,
+        built_at=newest,
+        rate=market.rate,
+        address=lambda each: f"../{others[each]}",
+    )
+    names = ("form_factor", PROVIDER.column) if is_chip else (CHIP.column, "form_factor")
+    alive = {tuple(row[each] for each in names) for row in prices if row["is_ranked"]}
+    young, old = (
+        [row for row in prices if (tuple(row[each] for each in names) in alive) is is_alive]
+        for is_alive in (True, False)
+    )
+    count = partial(wording.count, one=(PROVIDER if is_chip else CHIP).word.lower())
+    what = (PROVIDER if is_chip else CHIP).column
+    n_young, n_old = (len({row[what] for row in each}) for each in (young, old))
+    parts = [
+        (
+            "prices",
+            "Prices",
+            standing(young, id="standing", title=f"{count(n_young)} with a price that can be ranked")
+            if young
+            else "No price is young enough to be ranked.",
+        ),
+        *([("history", "History", _history(market, name, newest))] if is_chip and market.lines.get(name) else []),
+        *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
+        ("plans", "Commitments", _plans(plans, is_chip)),
+        ("stock", "Availability", _stock([row for row in market.stock if row[kind.column] == name], prices, is_chip)),
+        ("changes", "Changes", _changes(changes)),
+    ]
+    shown = {row["document_sha256"] for row in (*prices, *plans)} | {*changes["document_sha256"].head(MAX_CHANGES)}
+    documents = [market.documents[sha] for sha in sorted(filter(None, shown)) if sha in market.documents]
+    return frame(
+        "market.html.j2",
+        title=name,
+        kind=kind.word,
+        headline=_headline(name, prices, market.cells.get(name, [])) if is_chip else _sells(name, prices),
+        place=market.paths[kind.folder][name],
+        build=(newest, market.version),
+        nav=[(anchor, title) for anchor, title, _ in parts],
+        notes=[text for text in (regions, market.rate.words() if market.rate else "") if text],
+        parts=parts,
+        old=(
+            f"Last known prices of {count(n_old)}, too old to rank",
+            standing(old, id="old", title="Last known, too old to rank"),
+        )
+        if old
+        else None,
+        documents=source_tables.documents(pl.DataFrame(documents, infer_schema_length=None)) if documents else None,
+        cited=(wording.date(newest), data_sha256),
+        query="from mart.provider_price where {} = '{}'".format(kind.column, name.replace("'", "''")),
+    )
+
+
+def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
+    """Return what a chip costs on demand at AWS and at the cheapest other, or its last known price."""
+    found = {row["cell"]: row for row in cells if row["price_per_accelerator_hour_usd"] is not None}
+    parts = [
+        f"{row['price_per_accelerator_hour_usd']:,.2f} {words.format(row['service_provider_name'])}"
+        for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", "at {}, the cheapest seen elsewhere"))
+        if (row := found.get(cell))
+    ]
+    if parts:
+        return f"{name}: {' and '.join(parts)}, USD an hour"
+    last = max(prices, key=lambda row: row["last_observed_at"])
+    option = wording.option(last["purchase_option"])
+    if last["is_ranked"]:
+        return f"{name}: no list price on demand is known; {last['price_usd']:,.2f} USD an hour {option}"
+    seller, day = last["service_provider_name"], wording.date(last["last_observed_at"])
+    return f"{name}: no price is young enough to rank; the last was {last['price_usd']:,.2f} USD at {seller}, {day}"
+
+
+def _sells(name: str, prices: Sequence[Row]) -> str:
+    young = {row["accelerator_name"] for row in prices if row["is_ranked"]}
+    old = {row["accelerator_name"] for row in prices} - young
+    words = f"{name}: {wording.count(len(young), 'chip')} with a price that can be ranked"
+    return f"{words}, {len(old):,} with an older one" if old else words
+
+
+def _history(market: Market, name: str, newest: datetime) -> Markup:
+    return site_charts.front(market.lines[name], name, newest)
+
+
+def _tokens(costs: Sequence[Row]) -> Table | str:
+    """Return what a million tokens of each model costs on a chip, or why that is not known in one line."""
+    found = [row for row in costs if row["usd_per_million_output_tokens"]]
+    if not found:
+        reasons = {row["cost_basis"].removeprefix("unknown: ") for row in costs}
+        return f"Unknown: {min(reasons)}." if reasons else "No run of it was measured."
+    cells = {(row["model_name"], *key): row for row in found for key in [_way(row)]}
+
+    def column(head: str, *key: object) -> Column:
+        def cell(row: Row) -> str:
+            cost = cells.get((row["model"], *key))
+            if cost is None:
+                return ""
+            about = wording.listed(cost["service_provider_name"], wording.date(cost["last_observed_at"]))
+            return wording.significant(cost["usd_per_million_output_tokens"]) + small(about)
+
+        return Number(head, cell)
+
+    return Table(
+        id="costs",
+        title=f"{wording.count(len({row['model_name'] for row in found}), 'model')}, at one operating point each",
+        subtitle="USD per million output tokens at full load, all of the machine charged to them",
+        rows=[{"model": name, "point": each[0]} for name, each in cost_page.by(found, "model_name").items()],
+        columns=[
+            Column("Model", lambda row: row["model"] + small(cost_page.point_text(row["point"]))),
+            *(
+                column(head.replace("\n", " "), *key)
+                for head, *key in cost_page.WAYS
+                if any(known[1:] == tuple(key) for known in cells)
+            ),
+        ],
+    )
+
+
+def _way(row: Row) -> tuple[object, ...]:
+    return row["option_kind"], row["place"], row["option_rank"]
+
+
+def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:
+    """Return the best commitment of each seller, option, term and way to pay, beside the price on demand."""
+    chosen: dict[tuple[object, ...], Row] = {}
+    for row in plans:
+        names = ("accelerator_name", "form_factor", "service_provider_name", "purchase_option", "commitment_term_hours")
+        chosen.setdefault((*(row[name] for name in names), row["purchase_payment_model"]), row)
+    listed = sorted(chosen.items(), key=lambda each: tuple(str(part or "").rjust(8) for part in each[0]))
+    if not listed:
+        return "No commitment is known whose machine has a price on demand, too."
+    shown = [row for _, row in listed if row["price_rank"] is not None][: price_tables.MAX_ROWS]
+    if not shown:
+        return f"{wording.count(len(listed), 'commitment')} known, all too old to rank: see the explorer."
+    places = wording.places_of(row["price_per_accelerator_hour_usd"] for row in shown)
+    return Table(
+        id="commitments",
+        title=f"{wording.count(len(shown), 'way')} to commit",
+        subtitle="The cheapest region of each, upfront fees spread over the term",
+        rows=shown,
+        group="service_provider_name" if is_chip else "accelerator_name",
+        columns=[
+            Column("Commitment", lambda row: wording.option_of(row) + small(row["commitment_discount_type"])),
+            Number(
+                "USD per chip-hour",
+                lambda row: price_tables.linked(wording.amount(row["price_per_accelerator_hour_usd"], places), row),
+            ),
+            Number("on demand", lambda row: wording.amount(row["on_demand_price_usd"], places)),
+            Number("pays from use of", lambda row: _share(row["breakeven_share_on_demand"]), why="no price on demand"),
+            Column("Machine, region", lambda row: (row["instance_type"] or "") + small(row["region_id"])),
+            Column("Seen", lambda row: wording.date(row["last_observed_at"])),
+        ],
+    )
+
+
+def _share(ratio: float | None) -> str | None:
+    return None if ratio is None else wording.share(ratio)
+
+
+def _stock(stock: Sequence[Row], prices: Sequence[Row], is_chip: bool) -> Table | str:
+    """Return who was seen to have it, under which option and when; or that nobody says."""
+    other = (PROVIDER if is_chip else CHIP).column
+    units = (("n_machines", "machine"), ("n_accelerators", "chip"))
+    counts = {}
+    for row in prices:
+        parts = [wording.count(row[name], unit) for name, unit in units if row[name] is not None]
+        counts[row[other], row["purchase_option"]] = wording.listed(*parts, row["stock_status"])
+    if not stock:
+        return "Unknown: no source of these prices says what is in stock."
+    return Table(
+        id="availability",
+        title="Where it was in stock" if is_chip else "What was in stock",
+        rows=sorted(stock, key=lambda row: (row["last_obtainable_at"] is None, row[other] or "")),
+        columns=[
+            Column((PROVIDER if is_chip else CHIP).word, other),
+            Column("Option", lambda row: wording.option(row["purchase_option"])),
+            Column("Last in stock", lambda row: wording.date(row["last_obtainable_at"]), why="never seen in stock"),
+            Column("Last checked", lambda row: wording.date(row["last_asked_at"])),
+            Column("Stated", lambda row: counts.get((row[other], row["purchase_option"]), "")),
+        ],
+    )
+
+
+def _changes(found: pl.DataFrame) -> Table | str:
+    if not found.height:
+        return "No change of a list price is known."
+    return change_tables.changes(
+        found.head(MAX_CHANGES),
+        {},
+        id="moves",
+        title=f"The newest of {wording.count(found.height, 'change')}" if found.height > MAX_CHANGES else "All known",
+        subtitle="Newest first; spot, marketplaces and new offers left out",
+        total=found.height,
+    )

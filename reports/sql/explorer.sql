@@ -1,0 +1,41 @@
+-- The last price of every offer that anybody may see, for the explorer: ranked ones first, then the newest. Not more
+-- than $n, of n_offers; the last change is that of int.price_change.
+with moved as (
+    select
+        offer_id,
+        arg_max(change_ratio, observed_at) as change_ratio,
+        max(observed_at)::DATE as changed_on
+    from int.price_change
+    where reason is null and change_ratio <> 0
+    group by offer_id
+)
+
+select
+    p.accelerator_name,
+    p.form_factor,
+    p.service_provider_name,
+    p.purchase_option,
+    p.commitment_term_hours,
+    coalesce(p.availability_zone_id, p.region_id) as region_name,
+    p.instance_type,
+    (p.accelerator_count * coalesce(p.minimum_quantity, 1))::DOUBLE as accelerator_count,
+    concat_ws(', ', p.purchase_payment_model, nullif(p.offering_class, 'standard'), p.tier, p.conditions) as terms,
+    p.statistic,
+    p.price_per_accelerator_hour_usd,
+    p.last_observed_at::DATE as seen_on,
+    p.is_ranked,
+    m.change_ratio,
+    m.changed_on,
+    p.document_sha256,
+    e.source_url,
+    count(*) over () as n_offers
+from int.accelerator_hour_price as p
+left join moved as m on p.offer_id = m.offer_id
+left join int.document_evidence as e on p.document_sha256 = e.document_sha256
+where
+    p.unit_price_type = 'List'
+    and p.restriction is null
+    and p.price_per_accelerator_hour_usd is not null
+    and p.last_observed_at is not null
+order by p.is_ranked desc, p.last_observed_at desc, p.offer_id asc
+limit $n

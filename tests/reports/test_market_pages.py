@@ -1,0 +1,169 @@
+"""The pages of chips and providers: each number is the mart's, marked for what it is; an unchanged page stays."""
+
+import html
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import market_file
+import pytest
+from market_file import HOSTILE
+
+from reports import wording
+from reports.pages import daily_page, market_pages
+
+Cells = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return market_file.market(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def folder(market: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    market_pages.write(market, folder, data_sha256="a" * 64)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return (folder / "chips/h100.html").read_text(encoding="utf-8")
+
+
+def text_of(markup: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
+
+
+def rows(page: str, id: str = "standing") -> list[Cells]:
+    """Return the cells of a table as texts, by their heads, each with the group it stands in."""
+    found = re.search(rf'<div class="frame" id="{id}".*?</table>', page, re.DOTALL)
+    assert found, id
+    head = found[0][: found[0].index("<tbody")]
+    heads = re.findall(r'<th[^>]*scope="col"[^>]*>(.*?)</th>', head, re.DOTALL)
+    heads = [text_of(each) for each in heads if "gt_column_spanner" not in each]
+    made, group = [], ""
+    for line in re.findall(r"<tr[^>]*>(.*?)</tr>", found[0][found[0].index("<tbody") :], re.DOTALL):
+        if "gt_group_heading" in line:
+            group = text_of(line)
+        elif "gt_stub" in line:
+            name, *cells = [text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL)]
+            made.append({"group": group, "name": name, **dict(zip(heads[-len(cells) :], cells, strict=True))})
+    return made
+
+
+def row(page: str, name: str, id: str = "standing", group: str = "SXM") -> Cells:
+    (found,) = [cells for cells in rows(page, id) if cells["name"] == name and cells["group"] in (group, "")]
+    return found
+
+
+def test_a_price_stands_with_its_distance_from_aws_its_day_and_its_document(page: str) -> None:
+    """40 for 8 chips is 5 each, half of AWS's 10 for a node."""
+    assert row(page, "Alpha")["on demand"] == f"5.00 {wording.MINUS}50.0 % to AWS, 2 Mar"
+    (sha,) = set(re.findall(r'<a href="#d-(\w{12})" data-offer-id="\d+">5\.00</a>', page))
+    assert re.search(rf'<code id="d-{sha}">{sha}[^<]*</code>', page)
+    assert row(page, "AWS")["on demand"] == "10.00 2 Mar"
+
+
+def test_what_is_not_a_plain_price_says_so(page: str) -> None:
+    """Gamma's 2 is a floor, Zeta's the 25th percentile, Eta's a median, Beta's in euros at 1.25 dollars."""
+    assert row(page, "Gamma", "old")["on demand"].startswith("from 2.00")
+    assert row(page, "Zeta")["on demand"].endswith("25th percentile, 2 Mar")
+    assert row(page, "Eta")["on demand"].startswith("3.50 median")
+    assert row(page, "Beta")["on demand"].startswith("6.88 5.50 EUR, rate of 2026-02-27")
+
+
+def test_forms_stand_apart_and_options_have_columns_of_their_own(page: str) -> None:
+    assert row(page, "Delta", group="PCIe")["on demand"].startswith("2.00")
+    epsilon = row(page, "Epsilon")
+    assert (epsilon["on demand"], epsilon["spot"][:4]) == ("", "4.50")
+    assert (row(page, "Iota")["on demand"], row(page, "Iota")["1 year"][:4]) == ("", "6.25")
+
+
+def test_a_price_beyond_the_limit_of_age_is_grey_and_apart(page: str) -> None:
+    """Lambda's 6 of January, 40 days old, is young enough; half a year later none is."""
+    assert row(page, "Lambda")["on demand"] == f"6.00 {wording.MINUS}40.0 % to AWS, 21 Jan"
+    assert "Lambda" not in {cells["name"] for cells in rows(page, "old")}
+
+
+def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> None:
+    file = tmp_path / "prices.duckdb"
+    shutil.copy(market, file)
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute("create or replace table int.provider_price as from int.provider_price")
+        con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
+    market_pages.write(file, tmp_path, data_sha256="b")
+    page = (tmp_path / "chips/h100.html").read_text(encoding="utf-8")
+    assert "No price is young enough to be ranked." in page
+    assert 'id="standing"' not in page
+    assert re.search(r'<span class="no"><a href="#d-\w+" data-offer-id="\d+">5\.00</a></span>', page)
+
+
+def test_every_price_is_the_marts(folder: Path, market: Path) -> None:
+    with duckdb.connect(str(market), read_only=True) as con:
+        known = {
+            wording.amount(price, 2)
+            for pair in con.execute("select cheapest_price_usd, median_price_usd from int.provider_price").fetchall()
+            for price in pair
+        }
+        chips = con.execute("select count(distinct accelerator_name) from int.provider_price").fetchall()[0][0]
+    pages = [*folder.glob("*/*.html")]
+    shown = {
+        found
+        for page in pages
+        for found in re.findall(r'data-offer-id="\d+">(?:from )?([\d.,]+)</a>', page.read_text(encoding="utf-8"))
+    }
+    assert len(shown) > 12
+    assert shown <= known
+    assert len([page for page in pages if page.parent.name == "chips"]) == chips
+
+
+def test_a_page_of_which_nothing_changed_stays(market: Path, folder: Path, tmp_path: Path) -> None:
+    """With the hash of the file that it was written from; where a price differs it is written again."""
+    shutil.copytree(folder, tmp_path / "site")
+    page = tmp_path / "site/chips/h100.html"
+    market_pages.write(market, tmp_path / "site", data_sha256="b" * 64)
+    assert f'<code class="hash">{"a" * 64}</code>' in page.read_text(encoding="utf-8")
+    page.write_text(page.read_text(encoding="utf-8").replace(">5.00<", ">5.01<"), encoding="utf-8")
+    market_pages.write(market, tmp_path / "site", data_sha256="b" * 64)
+    assert f'<code class="hash">{"b" * 64}</code>' in page.read_text(encoding="utf-8")
+
+
+def test_a_page_says_how_to_cite_it(page: str) -> None:
+    """Its address, the date of its newest price, the hash of the file."""
+    cite = text_of(page[page.index('<p class="cite">') : page.index("</p>", page.index('<p class="cite">'))])
+    assert cite == f"Cite: chipledger, H100, chips/h100.html , data of 2 Mar 2026, file SHA-256 {'a' * 64}"
+
+
+def test_names_have_addresses_of_their_own() -> None:
+    """Words from outside make no path; of two names alike one has a hash; the same names give the same addresses."""
+    found = market_pages.addresses(["RTX-4090", "RTX 4090", "../x", HOSTILE, "\N{SNOWMAN}"], "chips")
+    assert found["RTX 4090"] == "chips/rtx-4090.html"
+    assert re.fullmatch(r"chips/rtx-4090-[0-9a-f]{8}\.html", found["RTX-4090"])
+    assert found["../x"] == "chips/x.html"
+    assert len(set(found.values())) == 5
+    assert all(re.fullmatch(r"chips/[a-z0-9-]+\.html", path) for path in found.values())
+
+
+def test_text_from_outside_runs_nowhere(folder: Path) -> None:
+    for page in folder.glob("*/*.html"):
+        assert "<img" not in page.read_text(encoding="utf-8"), page
+
+
+def test_what_is_not_known_is_counted_and_listed(market: Path) -> None:
+    (page,) = daily_page.render(daily_page.read(market), ["latest.html"])
+    start = page.index('<section aria-labelledby="gaps">')
+    text = text_of(page[start : page.index("</section>", start)])
+    assert "1 offer is of a chip that we do not know, so without a price per chip-hour." in text
+    assert "NVIDIA Z9000 Ti Kappa 1" in text
+    assert "1 offer has no price in US dollars." in text
+    assert "Kappa GBP 1" in text
+    assert "1 offer is a part of a chip of unknown size." in text
+    assert "Kappa H200 20GB 1" in text
+    assert "1 offer states no length of the commitment." in text
+    assert "2 offers do not say how many chips have to be bought." in text
+    assert "5 offers that cannot be compared" in text
+    assert "No price in this file is under Savings Plan and Capacity Block." in text
