@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import EXISTING_FILE, Count, Result, command
+from flows.cli.command import DAY, EXISTING_FILE, Count, Result, command
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
@@ -359,4 +359,38 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
 
-COMMANDS = (query, chips, fit, benchmark, audit)
+@command("reproduce --chip H100 --provider AWS --option on_demand --release site/latest")
+@click.argument("number", required=False)
+@click.option("--chip", help="Instead of NUMBER: the chip, as in the tables; with --provider and --option.")
+@click.option("--provider", help="Who sells it.")
+@click.option("--option", help="Purchase option, such as on_demand.")
+@click.option("--region", help="Region of the offer.")
+@click.option("--instance-type", help="Machine of the offer.")
+@click.option("--day", type=DAY, help="The price in force at the end of this day, UTC [the last known].")
+@click.option("--release", "folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of a day.")
+def reproduce(
+    read: Reader, *, number: str | None, day: datetime | None, folder: Path | None, **by: str
+) -> Result | None:
+    """Recompute a published figure from the bytes it rests on.
+
+    NUMBER is an address of the pages (evidence.html#offer-123), or the SHA-256 of a document, whose bytes are printed.
+    Without --release it is a figure of the published file. Exit code 1 where a step differs, or a byte is altered.
+    """
+    from flows.release import reproducing
+    from warehouse.landing.folder import SHA256, Landing
+
+    if number is None and not (by["chip"] and by["provider"] and by["option"]):
+        raise click.UsageError("give NUMBER, or --chip, --provider and --option")
+    if folder and (faults := reproducing.verify(folder)):
+        return Result({"faults": faults}, faults, is_failed=True)
+    documents = Landing(folder / "documents") if folder else read().shown().landing()
+    if number and SHA256.fullmatch(number):
+        sys.stdout.buffer.write(documents.body(number))
+        return None
+    file = folder / "prices.duckdb" if folder else read.published()
+    steps = reproducing.reproduce(file, documents, {"number": number, **by}, day=day, release=folder)
+    lines = [f"{name}: {text}" for name, text in steps.items()]
+    return Result(steps, lines, is_failed=reproducing.DIFFERS in steps)
+
+
+COMMANDS = (query, chips, fit, benchmark, audit, reproduce)

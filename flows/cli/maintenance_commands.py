@@ -140,19 +140,12 @@ def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
     return Result(result, done.lines(), is_failed=not done.is_in_use)
 
 
-@data.command(epilog="Example: chipledger data document SHA256 > answer.html")
+@data.command(hidden=True, deprecated="use `chipledger reproduce SHA256`.")
 @click.argument("sha256")
 @click.pass_obj
 def document(read: Reader, *, sha256: str) -> None:
-    """Print a landed document by its SHA-256. Byte for byte. The column document_sha256 of each price has the hash."""
+    """Print a landed document by its SHA-256."""
     with output.errors(in_json=False):
-        import re
-
-        from warehouse.errors import ChipledgerError
-
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            hint = "Allowed: 64 digits of 0-9 and a-f"
-            raise ChipledgerError("not a SHA-256", field="sha256", value=sha256, hint=hint)
         body = read().landing().body(sha256)
     sys.stdout.buffer.write(body)
 

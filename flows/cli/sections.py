@@ -11,14 +11,15 @@ from typing import Any
 import click
 
 SECTIONS = {
-    "ask": ("query", "chips", "benchmark", "audit", "sources"),
+    "ask": ("query", "chips", "benchmark", "audit", "reproduce", "sources"),
     "collect": ("run", "collect", "check-live", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
     "decide": ("decide", "cost", "fit", "fleet"),
-    "share": ("report", "mail", "alert", "export", "mcp"),
+    "share": ("report", "mail", "alert", "export", "release", "mcp"),
     "look_after": ("doctor", "settings", "data", "deploy"),
 }
 """Commands of each section of `--help`, in its order."""
-FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "document", "migrate", "maintain")} | {
+FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "migrate", "maintain")} | {
+    "document": ("reproduce",),
     "init": ("settings", "init"),
     "new-source": ("sources", "new"),
     "open": ("query", "--shell"),

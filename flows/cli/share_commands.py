@@ -63,12 +63,13 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     Recipients are those of [mail] who do not have it yet. The same week is never sent twice to the same person; what
     failed is sent again by the next call.
     """
+    from flows.collect import steps
     from flows.mail import weekly_steps
 
     chosen = read()
     if dry_run:
-        return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=_now))
-    outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=_now)
+        return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=steps.utc_now))
+    outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=steps.utc_now)
     result = {
         "week": outcome.week,
         "sent": outcome.sent,
@@ -85,10 +86,6 @@ def _written(name: str, file: Path, faults: "Sequence[str]") -> Result:
     """Return a file that was written; failed, with a note for each, where parts of it could not be made."""
     notes = [f"could not be made: {fault}" for fault in faults]
     return Result({name: str(file)}, [str(file)], notes, is_failed=bool(faults))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @command("alert --dry-run")
@@ -121,11 +118,10 @@ def alert(read: Reader, *, dry_run: bool) -> Result:
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(["focus-sku-price", "skypilot", "opencost", "karpenter", "dbt", "xlsx", "release"]),
-    help="FOCUS SkuPrice (CSV), what SkyPilot, OpenCost or Karpenter read (a folder), dbt's sources (YAML), a "
-    "workbook, what may be published again (Parquet).",
+    type=click.Choice(["focus-sku-price", "skypilot", "opencost", "karpenter", "dbt", "xlsx"]),
+    help="FOCUS SkuPrice (CSV), what SkyPilot, OpenCost or Karpenter read (a folder), dbt's sources (YAML), or a "
+    "workbook.",
 )
-@click.option("--with-source", "also", multiple=True, help="With --as release: this source too, as you decide.")
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def export(
@@ -135,7 +131,6 @@ def export(
     form: str | None,
     names: tuple[str, ...],
     kind: str | None,
-    also: tuple[str, ...],
     with_private: bool,
     force: bool,
 ) -> Result:
@@ -145,7 +140,7 @@ def export(
     """
     if kind and (form or names):
         raise click.UsageError(f"--as {kind} sets format and content: leave --format and --mart.")
-    if kind in ("focus-sku-price", "skypilot", "release", "dbt") and with_private:
+    if kind in ("focus-sku-price", "skypilot", "dbt") and with_private:
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
@@ -154,8 +149,6 @@ def export(
     file = read.published()
     if kind == "focus-sku-price":
         written = exports.focus(file, target, force=force)
-    elif kind == "release":
-        written = exports.release(file, target, also=also, force=force)
     elif kind == "skypilot":
         from flows.export import skypilot
 
@@ -178,6 +171,30 @@ def export(
         left_out = sorted(one.left_out.items())
         lines += [f"{one.file}: {one.rows} rows", *(f"  left out, {reason}: {count}" for reason, count in left_out)]
     return Result([one.as_dict() for one in written], lines)
+
+
+@command("release site/ --url https://prices.example.org")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--verify", is_flag=True, help="Check a release against its CHECKSUMS instead; write nothing.")
+@click.option("--with-source", "also", multiple=True, help="Take in this source too, as you decide; may repeat.")
+@click.option("--url", default="", help="Address at which FOLDER will be served: for sitemap, feed and citation.")
+@click.option("--doi", default="", help="DOI for the citation.")
+def release(read: Reader, *, folder: Path, verify: bool, also: tuple[str, ...], url: str, doi: str) -> Result:
+    """Write what may be published again, once a day, and the site around it.
+
+    Writes FOLDER/YYYY-MM-DD, which never changes, FOLDER/latest, which leads to it, and pages. Nothing private is in
+    it, and nothing of a source whose terms do not allow it; no figure rests on such a row.
+    """
+    if verify:
+        from flows.release import reproducing
+
+        faults = reproducing.verify(folder if (folder / reproducing.CHECKSUMS).exists() else folder / "latest")
+        return Result({"faults": faults}, faults or ["every file is as it was released"], is_failed=bool(faults))
+    from flows.release import making
+
+    made = making.release(read(), folder, also=also, url=url, doi=doi)
+    lines = [made["folder"], *(f"  left out, {source}: {count} prices" for source, count in made["left_out"].items())]
+    return Result(made, lines, [f"part of a page could not be made: {fault}" for fault in made["page_faults"]])
 
 
 class Address(click.ParamType[tuple[str, int]]):
@@ -222,4 +239,4 @@ def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
         server.serve(api, address)
 
 
-COMMANDS = (report, mail, alert, export, mcp)
+COMMANDS = (report, mail, alert, export, release, mcp)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -176,26 +176,29 @@ def publish_log(
     ranking: RankingSettings,
     from_nothing: bool = False,
     new_history: bool = False,
+    released: Collection[str] | None = None,
 ) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
     `ranking` has the highest age of a ranked price. A log of the archive alone is published as of the archive's day.
     What did not change since the last published file stays as it is there, unless all is to be made `from_nothing`.
+    `released`: the log is cut to these sources; no others are named, no claims audited, and `built_at` stays.
     """
     as_of = offline.as_of(con, built_at)
+    sources = [each for each in SOURCES if released is None or each.name in released]
     max_age = offline.MAX_AGE if as_of else None
     return publish(
         con,
         folder,
         marts=MARTS,
-        formulas=create_formulas,
+        formulas=create_formulas if released is None else _formulas_of_release,
         public=PUBLIC,
         aliases=ALIASES,
         macros=MACROS,
-        computed=audit_tables.TABLES,
+        computed=audit_tables.TABLES if released is None else (),
         # A generator: read only when the log is copied, from that copy.
-        sources=(row for log in (con,) for row in source_rows(log, SOURCES, archive_max_age=max_age)),
-        built_at=as_of or built_at,
+        sources=(row for log in (con,) for row in source_rows(log, sources, archive_max_age=max_age)),
+        built_at=built_at if released is not None else as_of or built_at,
         version=version("chipledger"),
         ranked_days=ranking.max_age_days,
         marketplace_days=ranking.marketplace_max_age_days,
@@ -204,6 +207,12 @@ def publish_log(
         # The archive can be replayed at any time, and its scopes land in the order in which threads end.
         new_history=new_history or as_of is not None,
     )
+
+
+def _formulas_of_release(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the formulas; leave out bands, which rest on prices of all collectors, and claims, which are of others."""
+    create_formulas(con)
+    con.execute("delete from ref.price_band; delete from ref.claim")
 
 
 def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> str:

@@ -62,18 +62,6 @@ ALWAYS = {
 }
 """What holds of columns of public tables in every file, as dbt's tests."""
 
-LISTS = ("aws_price_list", "aws_savings_plans", "offline_archive")
-"""AWS's list prices, which openly licensed projects have published again for years."""
-RELEASED = """
-from int.price_history as h inner join core.offer as o using (offer_id)
-left join ref.source_terms as t on h.source = t.source
-where (coalesce(t.redistributable = 'yes', false) or h.source in (select n.source from named as n))"""
-RELEASE = f"select o.*, h.* exclude (offer_id) {RELEASED} order by offer_id, valid_from"
-LEFT_OUT = (
-    f"select h.source, coalesce('publishing again: ' || t.redistributable, 'terms unread'), count(*) "
-    f"{RELEASED.replace('where (', 'where not (')} group by all"
-)
-
 SHEETS = columns("""
 accelerator_hour_price, provider_price, aws_purchase_options, commitment_option, price_change, spot_region_price,
 token_cost, training_cost, claim_audit, source_health
@@ -183,15 +171,6 @@ def _tests(table: str, column: str) -> list[str]:
     if values := all_columns()[column].allowed:
         tests.append(f"              - accepted_values: {json.dumps({'arguments': {'values': values}})}")
     return ["            data_tests:", *tests] if tests else []
-
-
-def release(file: Path, target: Path, *, also: Sequence[str] = (), force: bool = False) -> list[Written]:
-    """Write as Parquet what may be published again: of sources whose terms allow it, AWS's lists, and `also`."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        con.execute("create temp table named as select unnest($also::VARCHAR[]) as source", {"also": [*also, *LISTS]})
-        n_rows = tabular.put(target, lambda part: tabular.save_parquet(con, RELEASE, part, {}), force=force)
-        left_out = con.execute(LEFT_OUT).fetchall()
-    return [Written(target, n_rows, {f"{source}, {why}": n for source, why, n in left_out})]
 
 
 def workbook(file: Path, target: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:

@@ -20,6 +20,8 @@ from reports.pages.frame import frame
 
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
+RELEASES = "release.html"
+"""The page of releases, where the folder has any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +128,7 @@ def write(
             ("sources.html#checked", "What was checked"),
             *((page.path, f"Week {page.name}") for page in archive.weeks(folder)[:1]),
             *([(claims_page.PLACE, "Claims")] if has_claims else []),
+            *([(RELEASES, "Data")] if (folder / RELEASES).is_file() else []),
         ]
 
         def of_front() -> tuple[str, str, str]:

@@ -216,7 +216,7 @@ def test_a_run_that_writes_is_not_backed_up(kept: Toy, tmp_path: Path) -> None:
 
 
 def test_the_commands(kept: Toy, tmp_path: Path) -> None:
-    """backup, restore --check, and document, as a person calls them."""
+    """backup, restore --check, and reproduce of a document, as a person calls them."""
     data_dir = tmp_path / "data"
     shutil.copytree(kept.data_dir, data_dir)
 
@@ -228,6 +228,6 @@ def test_the_commands(kept: Toy, tmp_path: Path) -> None:
     assert "read back" in call("data", "backup", tmp_path / "own.tar.zst")
     assert json.loads(call("data", "restore", tmp_path / "own.tar.zst", "--check", "--json"))["is_good"] is True
     first = next(Landing(data_dir / "landing").entries()).content["documents"][0]["sha256"]
-    assert json.loads(call("data", "document", first))["prices"] == [
+    assert json.loads(call("reproduce", first))["prices"] == [
         {"instance_type": "p5.48xlarge", "unit_price": "10"}
     ]

@@ -295,22 +295,3 @@ def test_nothing_is_written_where_one_file_is_there(hostile: Path, tmp_path: Pat
 def test_wrong_usage(call: Callable[..., Result], words: tuple[str, ...]) -> None:
     """What does not go together is wrong usage."""
     assert call("export", *words).exit_code == 2
-
-
-def test_a_release_has_what_may_be_published_again(
-    call: Callable[..., Result], offline_run: Path, tmp_path: Path
-) -> None:
-    """Rows of sources whose terms allow it and of AWS's lists; what is left out is counted by source and reason."""
-    done = call("export", tmp_path / "release.parquet", "--as", "release", "--json")
-    more = call("export", tmp_path / "more.parquet", "--as", "release", "--with-source", "price_archive", "--json")
-
-    (written,) = json.loads(done.stdout)
-    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
-        by_source = dict(con.execute("select source, count(*) from int.price_history group by all").fetchall())
-    table = pq.read_table(tmp_path / "release.parquet")
-    assert set(table.column("source").to_pylist()) == {"offline_archive"}
-    assert written["rows"] == table.num_rows == by_source["offline_archive"]
-    assert written["left_out"] == {"price_archive, publishing again: doubt": by_source["price_archive"]}
-    assert json.loads(more.stdout)[0]["rows"] == sum(by_source.values())
-    assert "offer_id" in table.column_names
-    assert call("export", tmp_path / "x", "--as", "release", "--with-private").exit_code == 2

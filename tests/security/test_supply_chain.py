@@ -18,9 +18,10 @@ WRITES = {
     "docs/examples/prices-in-a-release.yml": {"contents"},
     "docs/examples/prices-in-a-bucket.yml": {"id-token"},
     ".github/workflows/sources.yml": {"issues"},
+    ".github/workflows/release.yml": {"contents", "pages", "id-token"},
 }
-"""What may be written, by file: a release of one's own, the token by which a job becomes a role, and an issue for each
-source that fails."""
+"""What may be written, by file: a release of one's own, the token by which a job becomes a role, an issue for each
+source that fails, and the site of a public release."""
 LICENCES = re.compile(
     r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla|CNRI|Unlicense|Zlib|0BSD", re.IGNORECASE
 )

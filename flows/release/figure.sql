@@ -1,0 +1,27 @@
+-- The price that is named, the lowest where several offers match, and what it rests on.
+select
+    o.*, -- noqa: AM04
+    h.* exclude (h.offer_id, h.valid_to, h.last_observed_at),
+    s.valid_from as observed_at,
+    p.accelerator_name,
+    u.accelerator_count as n_chips,
+    u.hours_per_pricing_unit,
+    e.* exclude (e.document_sha256),
+    d.* exclude (d.document_sha256, d.source, d.recorded_at),
+    d.source as document_source,
+    count(*) over () as n_offers
+from mart.price_history as p
+inner join core.offer as o on p.offer_id = o.offer_id
+inner join int.price_history as h on p.offer_id = h.offer_id and p.valid_from = h.valid_from
+inner join core.offer_unit as u on p.offer_id = u.offer_id
+left join int.document_evidence as e on h.document_sha256 = e.document_sha256
+left join core.document as d on h.document_sha256 = d.document_sha256
+asof inner join core.sku_price as s on h.offer_id = s.offer_id and h.source = s.source and h.valid_from >= s.valid_from
+where
+    p.price_per_accelerator_hour is not null
+    and coalesce(p.offer_id = $offer_id, lower(p.accelerator_name) = lower($chip))
+    and coalesce(lower(p.service_provider_name) = lower($provider), $provider is null)
+    and coalesce(p.purchase_option = $option, $option is null) and coalesce(p.region_id = $region, $region is null)
+    and coalesce(p.instance_type = $instance_type, $instance_type is null)
+    and if($until is null, p.valid_to is null, p.valid_from < $until and coalesce(p.valid_to >= $until, true))
+order by p.pricing_currency <> 'USD', p.price_per_accelerator_hour, p.offer_id

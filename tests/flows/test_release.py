@@ -1,0 +1,379 @@
+"""`chipledger release` and `reproduce`: what others may keep, and the way from a figure back to bytes."""
+
+import gzip
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from frictionless import validate
+from published import query
+from ranges import serving
+
+from flows.cli.main import main
+from flows.collect import importer
+from flows.collect.steps import open_run
+from flows.config.settings import Settings
+from flows.release import making
+from warehouse.reference.source_terms import terms_of
+
+OPEN, CLOSED = "adriannutiu/gpu-rental-prices", "nixj9/gpu-market-intel"
+HEADER = "observed_at_utc,provider,gpu,gpu_count,instance_type,region,pricing,usd_per_hour,source\n"
+SEEN = (
+    f"2026-10-20T00:00:00Z,lambda,H100,8,,,on_demand,23.92,{OPEN}\n"
+    f"2026-10-20T00:00:00Z,runpod,H100,1,,,on_demand,6.6661372915,{OPEN}\n"  # of a provider whose terms forbid it
+    f"2026-10-20T00:00:00Z,vast.ai,H100,1,,,spot,5.5551372915,{OPEN}\n"
+    f"2026-10-20T00:00:00Z,lambda,H100,1,,,on_demand,7.7771372915,{CLOSED}\n"  # by a collector without a licence
+    "2026-10-20T00:00:00Z,aws,,,p5.48xlarge,us-east-1,on_demand,60.5,aws/karpenter-provider-aws@abc\n"
+)
+SECRETS = ("6.6661372915", "5.5551372915", "7.7771372915", CLOSED, "contract-4711", "8.8881372915")
+"""Of rows that no release may have: each would show, wherever it slipped in."""
+
+
+def call(*words: object) -> Result:
+    """Run a command in a place without data."""
+    return CliRunner().invoke(main, ["--data-dir", "/nowhere", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def site(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site with two days: that of the archive, and that of an import, beside which there is a contract."""
+    folder = tmp_path_factory.mktemp("release")
+    root, settings = folder / "site", Settings(data_dir=folder / "data")
+    shutil.copytree(offline_run, settings.data_dir)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(making, "_write_site", lambda *_: [])
+        making.release(settings, root)
+    (folder / "seen.csv").write_text(HEADER + SEEN, encoding="utf-8")
+    with open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
+        importer.land_file(run, folder / "seen.csv")
+        run.load()
+        file = run.publisher.publish()
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute(
+            "update core.offer set unit_price_type = 'Contracted', contract_id = 'contract-4711', tier = '8.8881372915'"
+            "where instance_type = 'p5.4xlarge'"
+        )
+    making.release(settings, root, url="https://prices.example.org", doi="10.5281/zenodo.1")
+    return root
+
+
+@pytest.fixture(scope="module")
+def day(site: Path) -> Path:
+    """Return the folder of the newest day; read it, or copy it."""
+    return site / "2026-10-20"
+
+
+@pytest.fixture
+def altered(day: Path, tmp_path: Path) -> Path:
+    """Return a copy of the newest day, to alter."""
+    return Path(shutil.copytree(day, tmp_path / "day"))
+
+
+def leaks(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield what of SECRETS any file of a folder has: of documents unpacked, of tables in each row, and as bytes."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        yield from ((path.name, secret) for secret in SECRETS if secret.encode() in body)
+    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
+        tables = con.execute("select schema_name || '.' || table_name from duckdb_tables() order by all").fetchall()
+        files = [*folder.glob("*.parquet"), *(each for each in folder.iterdir() if any(each.glob("month=*")))]
+        parquet = [f"'{path}'" if path.is_file() else f"'{path}/*/*.parquet'" for path in files]
+        for table in (*(name for (name,) in tables), *parquet):
+            rows = con.execute(
+                f"from (select t::VARCHAR as row from {table} as t) where regexp_matches(row, ?)", ["|".join(SECRETS)]
+            )
+            yield from ((table, str(row)) for row in rows.fetchall())
+
+
+def test_nothing_is_in_a_release_that_may_not_be_published_again(site: Path, day: Path) -> None:
+    """No row, figure, document or page of a source or provider that forbids it, without a licence, or of a contract."""
+    found = [
+        *leaks(day),
+        *((page.name, word) for page in site.glob("*.*") for word in SECRETS if word in page.read_text()),
+    ]
+    released = {row["source"] for row in making.licences()}
+    file = day / "prices.duckdb"
+    listed = query(
+        file,
+        "select schema_name || '.' || table_name, column_name from duckdb_columns() where column_name in "
+        "('source', 'service_provider_name') and schema_name <> 'ref' and not internal "
+        "and table_name not in ('source_terms', 'aws_purchase_options')",
+    )
+    values = {
+        (column, value)
+        for table, column in listed
+        for (value,) in query(file, f"select distinct {column} from {table}")
+    }
+
+    documents = [gzip.decompress(path.read_bytes()).lower() for path in (day / "documents").rglob("*.gz")]
+    forbidden = (b"runpod", b"vast.ai", b"crusoe", b"digitalocean", b"voltage park")
+
+    assert found == []
+    assert [word for word in forbidden for body in documents if word in body] == []
+    assert any(b"spheron" in body for body in documents)
+    assert {value for column, value in values if column == "source"} <= {*released, None, "catalogue", "import"}
+    assert not {"RunPod", "Vast.ai", "Crusoe", "DigitalOcean"} & {
+        value for column, value in values if column != "source"
+    }
+    assert ("service_provider_name", "Lambda") in values
+    assert query(file, "select count(*) from core.offer where instance_type = 'p5.4xlarge'") == [(0,)]
+
+
+def test_a_day_never_changes(site: Path, day: Path) -> None:
+    """A second release of one day is refused, and the folder stays as it was; `latest` leads to the newest."""
+    before = (day / "CHECKSUMS").read_bytes()
+    again = CliRunner().invoke(main, ["--data-dir", str(site.parent / "data"), "release", str(site)])
+
+    assert again.exit_code == 1
+    assert "this day is released already" in again.output
+    assert (day / "CHECKSUMS").read_bytes() == before
+    assert (site / "latest").resolve() == day.resolve()
+    assert sorted(path.name for path in site.glob("*2026*")) == ["2026-10-15", "2026-10-20"]
+
+
+def test_the_changelog_names_what_moved(day: Path) -> None:
+    """Against the day before: one price moved, one offer is new, the contracted one is gone."""
+    with duckdb.connect() as con:
+        rows = con.execute(
+            "select difference, service_provider_name, instance_type, unit_price_before, unit_price_after "
+            f"from '{day}/changes.csv' order by all"
+        ).fetchall()
+
+    assert ("changed", "AWS", "p5.48xlarge", 55.04, 60.5) in rows
+    assert [row[:2] for row in rows if row[0] == "new"] == [("new", "Lambda")]
+    assert {row[2] for row in rows if row[0] == "gone"} == {"p5.4xlarge"}
+    assert "against 2026-10-15" in (day / "CHANGELOG.md").read_text()
+    assert (
+        "| AWS | H100 | p5.48xlarge | on_demand | 55.0400000000 | 60.5000000000 | USD |"
+        in (day / "CHANGELOG.md").read_text()
+    )
+
+
+def test_the_package_is_valid(day: Path) -> None:
+    """By Frictionless's own package: descriptor, hashes, and each cell of the prices by its schema."""
+    report = validate(str(day / "datapackage.json"))
+    tasks = {task.name: task for task in report.tasks}
+
+    assert report.valid, report.flatten(["name", "type", "note"])
+    assert tasks["price_now_csv"].type == "table"
+    assert (
+        tasks["price_now_csv"].stats["rows"]
+        == query(day / "prices.duckdb", "select count(*) from mart.price_now")[0][0]
+    )
+
+
+def test_parquet_is_what_the_package_says(day: Path) -> None:
+    """Columns as in the schema, times in UTC, a month a file, sorted; evidence and licence in every row."""
+    for resource in json.loads((day / "datapackage.json").read_text())["resources"]:
+        if resource["format"] != "parquet":
+            continue
+        fields = {field["name"]: field["type"] for field in resource["schema"]["fields"]}
+        paths = resource["path"] if isinstance(resource["path"], list) else [resource["path"]]
+        for path in paths:
+            table = pq.ParquetFile(day / path).read()
+            assert [*table.column_names, *(["month"] if "month=" in path else [])] == [*fields], path
+            assert None not in table["licence"].to_pylist() + table["evidence_kind"].to_pylist()
+            assert all(table.schema.field(name).type.tz == "UTC" for name, kind in fields.items() if kind == "datetime")
+            if path.startswith("price_history"):
+                assert {f"{moment:%Y-%m}" for moment in table["valid_from"].to_pylist()} == {path.split("=")[1][:7]}
+                names = table["accelerator_name"].to_pylist()
+                assert [name for name in names if name] == sorted(name for name in names if name)
+
+
+@pytest.mark.parametrize("name", ["prices.duckdb", "price_now.csv", "documents"])
+def test_verify_names_the_altered_file(altered: Path, name: str) -> None:
+    """One byte is enough, of any file; so are a file that is missing and one that is not of the release."""
+    assert call("release", "--verify", altered).exit_code == 0
+    path = next((altered / name).rglob("*.gz")) if name == "documents" else altered / name
+    body = bytearray(path.read_bytes())
+    body[len(body) // 2] ^= 1
+    path.chmod(0o644)
+    path.write_bytes(body)
+    (altered / "LICENCE.md").unlink()
+    (altered / "more.csv").touch()
+
+    done = call("release", "--verify", altered)
+
+    assert done.exit_code == 1
+    assert done.output.splitlines() == [
+        f"altered: {path.relative_to(altered)}", "missing: LICENCE.md", "not of this release: more.csv",
+    ]  # fmt: skip
+    assert call("reproduce", "1", "--release", altered).exit_code == 1
+
+
+def test_twenty_figures_from_the_release_alone(day: Path) -> None:
+    """Any price of any time is recomputed from the documents of its folder, and says whose bytes they are."""
+    offers = query(
+        day / "prices.duckdb",
+        "select distinct offer_id from mart.price_history where valid_to is null "
+        "and price_per_accelerator_hour is not null order by all",
+    )
+    for (offer,) in random.Random(29).sample(offers, 20):  # noqa: S311 - chance, no secret
+        done = call("reproduce", f"https://prices.example.org/evidence.html#offer-{offer}", "--release", day)
+
+        assert done.exit_code == 0, done.output
+        assert "SHA-256" in done.output
+        assert "not the provider's bytes: transcribed" in done.output
+        assert done.output.splitlines()[-1].startswith("equal: recomputed")
+
+
+def test_a_figure_by_its_words(day: Path) -> None:
+    """Chip, provider, option and day: the lowest of the offers then, with the exact arithmetic."""
+    words = (
+        "--chip",
+        "h100",
+        "--provider",
+        "aws",
+        "--option",
+        "on_demand",
+        "--instance-type",
+        "p5.48xlarge",
+        "--region",
+        "us-east-1",
+    )
+    new = json.loads(call("reproduce", *words, "--release", day, "--json").output)
+    old = json.loads(call("reproduce", *words, "--release", day, "--day", "2026-10-19", "--json").output)
+
+    assert new["price per chip-hour"] == "(60.5000000000 / 1 h) / 8 chips = 7.5625000000 USD per H100-hour"
+    assert new["excerpt"].startswith(f"of {len((HEADER + SEEN).encode())} bytes")
+    assert old["equal"] == "recomputed 6.88, published 6.88"
+
+
+def test_an_altered_figure_or_document_differs(altered: Path) -> None:
+    """Where somebody altered figure or document, and the list of checksums with it, exit 1 names it."""
+    words = (
+        "--chip",
+        "H100",
+        "--provider",
+        "AWS",
+        "--option",
+        "on_demand",
+        "--instance-type",
+        "p5.48xlarge",
+        "--region",
+        "us-east-1",
+    )
+    asked = ("reproduce", *words, "--release", altered)
+    steps = json.loads(call(*asked, "--json").output)
+    path = altered / "price_history" / "month=2026-10" / "part0.parquet"
+    with duckdb.connect() as con:
+        con.execute(f"create table t as from read_parquet('{path}', hive_partitioning = false)")
+        con.execute("update t set price_per_accelerator_hour = 7.5 where price_per_accelerator_hour = 7.5625")
+        con.execute(f"copy t to '{path}' (format parquet)")
+    relist(altered)
+    figure = call(*asked)
+    sha256 = steps["document"].split("SHA-256 ")[1][:64]
+    document = altered / "documents" / sha256[:2] / f"{sha256}.gz"
+    document.write_bytes(gzip.compress(gzip.decompress(document.read_bytes()).replace(b"60.5", b"61.5")))
+    relist(altered)
+    bytes_ = call(*asked)
+
+    assert figure.exit_code == bytes_.exit_code == 1
+    assert figure.output.splitlines()[-1] == "DIFFERS: recomputed 7.5625, published 7.5"
+    assert "does not match its hash" in bytes_.output
+    assert sha256 in bytes_.output
+
+
+def relist(folder: Path) -> None:
+    """Write the list of checksums anew, as who alters a release would."""
+    lines = [line.split("  ")[1] for line in (folder / "CHECKSUMS").read_text().splitlines()]
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in lines]
+    (folder / "CHECKSUMS").write_text("".join(sums))
+
+
+def test_a_figure_of_the_published_file(offline_run: Path, tmp_path: Path) -> None:
+    """Without a release from landing/; the SHA-256 of a document prints its bytes, as `data document` did."""
+    ask: Callable[..., Result] = lambda *words: CliRunner().invoke(main, ["--data-dir", str(offline_run), *words])  # noqa: E731
+    words = ("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--json")
+    steps = json.loads(ask("reproduce", *words).output)
+    sha256 = steps["document"].split("SHA-256 ")[1][:64]
+
+    assert "equal" in steps
+    assert hashlib.sha256(ask("reproduce", sha256).stdout_bytes).hexdigest() == sha256
+    assert hashlib.sha256(ask("data", "document", sha256).stdout_bytes).hexdigest() == sha256
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 2, "give NUMBER, or --chip, --provider and --option"),
+        (("index.html",), 1, "no such price"),
+        (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 1, "no such price"),
+    ],
+)
+def test_what_is_no_figure(day: Path, words: tuple[str, ...], code: int, said: str) -> None:
+    """Nothing near is taken for what was named."""
+    done = call("reproduce", *words, "--release", day)
+
+    assert (done.exit_code, said in done.output) == (code, True)
+
+
+def test_a_reader_over_the_network_takes_what_it_needs(day: Path) -> None:
+    """DuckDB reads one chip's month of the index over HTTP: few bytes of all."""
+    with serving(day) as (address, sent), duckdb.connect() as con:
+        load_httpfs(con)
+        paths = sorted(path.relative_to(day).as_posix() for path in (day / "price_index").rglob("*.parquet"))
+        urls = [f"{address}/{path}" for path in paths]
+        rows = con.execute(
+            "select count(*) from read_parquet(?, hive_partitioning = true) where month = '2026-08' "
+            "and accelerator_name = 'H100'", [urls],
+        ).fetchone()  # fmt: skip
+        whole = sum((day / path).stat().st_size for path in paths)
+
+    assert rows and rows[0] > 30
+    assert 0 < sum(sent) < whole / 4, (sum(sent), whole)
+
+
+def load_httpfs(con: duckdb.DuckDBPyConnection) -> None:
+    """Load DuckDB's extension from its wheel."""
+    import duckdb_extension_httpfs
+
+    (where,) = duckdb_extension_httpfs.__path__
+    (file,) = Path(where).glob("extensions/*/httpfs.duckdb_extension")
+    con.execute(f"load '{file}'")
+
+
+def test_the_site(site: Path) -> None:
+    """Every page is in the sitemap; the data set is described for machines; the claims of others are not there."""
+    listed = {line.partition("<loc>")[2].partition("<")[0] for line in (site / "sitemap.xml").read_text().splitlines()}
+    page = (site / "release.html").read_text()
+    described = json.loads(page.partition('<script type="application/ld+json">')[2].partition("</script>")[0])
+
+    assert {f"https://prices.example.org/{path.relative_to(site)}" for path in site.rglob("*.html")} == listed - {""}
+    assert described["@type"] == "Dataset"
+    assert described["version"] == "2026-10-20"
+    assert described["identifier"] == "https://doi.org/10.5281/zenodo.1"
+    assert all((site / each["contentUrl"].partition(".org/")[2]).is_file() for each in described["distribution"])
+    assert 'href="2026-10-15/README.md"' in page
+    assert 'href="release.html"' in (site / "index.html").read_text()
+    assert (site / "feed.atom").is_file()
+    assert not (site / "claims.html").exists()
+
+
+def test_licences_are_of_sources_that_may_be_published_again() -> None:
+    """None of a source whose terms say no; where they do not say yes, AWS's lists and what has an open licence."""
+    terms = {row["source"]: terms_of(row["source"] or "") for row in making.licences()[1:]}
+
+    assert {row["licence"] for row in making.licences()[:1]} == {"CC-BY-4.0"}
+    assert [name for name, found in terms.items() if found and found.redistributable == "no"] == []
+    assert {name for name, found in terms.items() if found and found.redistributable != "yes"} == {
+        "aws_price_list", "aws_savings_plans", "offline_archive", "price_archive",
+    }  # fmt: skip
+    allowed = {row["origin"] for row in making_origins() if row["terms"] == "allowed"}
+    assert {row["scope"] for row in making.licences() if row["source"] == "price_archive"} == allowed
+
+
+def making_origins() -> list[dict[str, str]]:
+    """Return the files of the archive with their terms."""
+    from extract import price_archive
+
+    return list(price_archive.origins().values())
