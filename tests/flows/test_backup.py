@@ -228,6 +228,4 @@ def test_the_commands(kept: Toy, tmp_path: Path) -> None:
     assert "read back" in call("data", "backup", tmp_path / "own.tar.zst")
     assert json.loads(call("data", "restore", tmp_path / "own.tar.zst", "--check", "--json"))["is_good"] is True
     first = next(Landing(data_dir / "landing").entries()).content["documents"][0]["sha256"]
-    assert json.loads(call("reproduce", first))["prices"] == [
-        {"instance_type": "p5.48xlarge", "unit_price": "10"}
-    ]
+    assert json.loads(call("reproduce", first))["prices"] == [{"instance_type": "p5.48xlarge", "unit_price": "10"}]
