@@ -98,17 +98,15 @@ def opencost(file: Path, folder: Path, *, with_private: bool = False, force: boo
     everywhere = [price for price in prices if price["availability_zone_id"] is None]
     on_demand = [price for price in everywhere if price["purchase_option"] == "on_demand"]
     spot = [price for price in everywhere if price["purchase_option"] == "spot"] + of_zones
-    contracted = [
-        {**price, "unit_price": contracts[price["offer_id"]]["contracted_unit_price"]}
-        for price in on_demand
-        if price["offer_id"] in contracts
-    ]
     sheets: dict[tuple[str, ...], list[Price]] = {("on_demand.csv",): on_demand, ("spot.csv",): spot}
-    texts = {
-        parts: _price_file(found, built_at)
-        for parts, found in (sheets | ({(PRIVATE, "contracted.csv"): contracted} if with_private else {})).items()
-    }
-    return _write(folder, texts, left_out, force=force)
+    if with_private:
+        sheets[PRIVATE, "contracted.csv"] = [
+            {**price, "unit_price": contracts[price["offer_id"]]["contracted_unit_price"]}
+            for price in on_demand
+            if price["offer_id"] in contracts
+        ]
+    texts = {parts: _price_file(found, built_at) for parts, found in sheets.items()}
+    return write(folder, texts, left_out, force=force)
 
 
 def karpenter(file: Path, folder: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:
@@ -131,7 +129,7 @@ def karpenter(file: Path, folder: Path, *, with_private: bool = False, force: bo
             agreed = amount(contract["contracted_unit_price"])
             overlays[PRIVATE, *place].append(_overlay(price, "contracted", "price", agreed))
     texts = {place: [_document(one, built_at) for one in _merged(found)] for place, found in overlays.items()}
-    return _write(folder, texts, left_out, force=force)
+    return write(folder, texts, left_out, force=force)
 
 
 def amount(value: Decimal) -> str:
@@ -145,25 +143,18 @@ def _current(con: duckdb.DuckDBPyConnection) -> tuple[list[Price], Counter[str]]
     left_out: Counter[str] = Counter()
     found: dict[tuple[str, ...], list[Price]] = defaultdict(list)
     for price in rows(con, PRICES):
-        reason = _refusal(price)
+        reason = refusal(price)
         if reason:
             left_out[reason] += 1
         else:
             key = ("service_provider_name", "instance_type", "region_id", "availability_zone_id", "purchase_option")
             found[tuple(price[name] for name in key)].append(price)
     left_out["several prices of one machine"] = sum(len(same) for same in found.values() if len(same) > 1)
-    if not (single := [same[0] for same in found.values() if len(same) == 1]):
-        raise ChipledgerError(
-            "no price of a machine is current",
-            source="export",
-            field="left out",
-            value=", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())),
-            hint="`chipledger run` collects current ones",
-        )
-    return single, +left_out
+    return [same[0] for same in found.values() if len(same) == 1], +left_out
 
 
-def _refusal(price: Price) -> str | None:
+def refusal(price: Price) -> str | None:
+    """Return why a price cannot go into a file of machines; None where it can."""
     if not price["is_current"]:
         return "not current"
     if price["instance_type"] is None:
@@ -186,10 +177,21 @@ def _read(
     return prices, left_out, contracts, built_at
 
 
-def _write(
+def write(
     folder: Path, texts: Mapping[tuple[str, ...], Sequence[str]], left_out: Mapping[str, int], *, force: bool
 ) -> list[Written]:
-    """Write files of entries, what is private for its owner alone; what was left out is said of the first."""
+    """Write files of entries, what is private for its owner alone; what was left out is said of the first.
+
+    Raises ChipledgerError where no file has an entry.
+    """
+    if not any(len(lines) > parts[-1].endswith(".csv") for parts, lines in texts.items()):
+        raise ChipledgerError(
+            "no price of a machine is current",
+            source="export",
+            field="left out",
+            value=", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items())) or "no prices at all",
+            hint="`chipledger run` collects current ones",
+        )
     targets = {parts: tabular.inside(folder, *parts) for parts in sorted(texts)}
     tabular.refuse_existing(targets.values(), force=force)
     written: list[Written] = []
@@ -206,13 +208,12 @@ def _write(
 
 def _price_file(prices: Sequence[Price], built_at: str) -> list[str]:
     """Return header and lines of OpenCost's file, one for a machine in a region."""
-    label = f"metadata.labels.{INSTANCE_TYPE}"
     lines = sorted(
-        ("", each["instance_type"], each["region_id"], "node", label, each["instance_type"],
-         amount(each["unit_price"]), f"chipledger {built_at}")
+        f",{each['instance_type']},{each['region_id']},node,metadata.labels.{INSTANCE_TYPE},{each['instance_type']},"
+        f"{amount(each['unit_price'])},chipledger {built_at}\n"
         for each in prices
-    )  # fmt: skip
-    return [",".join(line) + "\n" for line in (COLUMNS, *lines)]
+    )
+    return [",".join(COLUMNS) + "\n", *lines]
 
 
 def _overlay(price: Price, kind: str, field: str, amount_: str) -> Overlay:

@@ -13,6 +13,7 @@ one zone, or in a region where no zone is known. Its reader sets the rest
 4. `GpuInfo` is read as a Python literal, whose memory is that of one chip.
 """
 
+import io
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -22,11 +23,10 @@ from typing import Any, NamedTuple
 import duckdb
 
 from flows.export.exporting import Written
-from flows.export.machines import PRICES
+from flows.export.machines import PRICES, refusal, write
 from flows.shared import tabular
 from flows.shared.output import as_json
 from flows.shared.query import columns, rows
-from warehouse.errors import ChipledgerError
 from warehouse.reference.cloud_machines import machines
 from warehouse.reference.instance_types import machine_facts
 
@@ -89,62 +89,38 @@ def export(file: Path, folder: Path, *, force: bool = False) -> list[Written]:
     """Write one catalogue per cloud, `<cloud>/vms.csv`, for SkyPilot. Raises ChipledgerError without current prices."""
     with duckdb.connect(str(file), read_only=True) as con:
         made = catalogues(con)
-    targets = {cloud: tabular.inside(folder, cloud, "vms.csv") for cloud, (found, _) in made.items() if found}
-    tabular.refuse_existing(targets.values(), force=force)
-    empty = {
-        f"{cloud}, {why}": n
-        for cloud, (_, reasons) in made.items()
-        if cloud not in targets
-        for why, n in reasons.items()
-    }
-    written: list[Written] = []
-    for cloud, target in targets.items():
-        found, left_out = made[cloud]
+    texts: dict[tuple[str, ...], list[str]] = {}
+    for cloud, (found, _) in made.items():
         n_columns = len(Machine._fields) - (cloud != "aws")
-
-        def save(part: Path, found: Sequence[Machine] = found, n_columns: int = n_columns) -> int:
-            with part.open("w", encoding="utf-8", newline="") as text:
-                return tabular.write_csv(Machine._fields[:n_columns], (one[:n_columns] for one in found), text)
-
-        n_rows = tabular.put(target, save, force=force)
-        written.append(Written(target, n_rows, left_out if written else left_out | empty))
-    return written
+        text = io.StringIO()
+        if tabular.write_csv(Machine._fields[:n_columns], (one[:n_columns] for one in found), text):
+            texts[cloud, "vms.csv"] = text.getvalue().splitlines(keepends=True)
+    left_out = {f"{cloud}, {why}": n for cloud, (_, reasons) in made.items() for why, n in reasons.items()}
+    return write(folder, texts, left_out, force=force)
 
 
 def catalogues(con: duckdb.DuckDBPyConnection) -> dict[str, Catalogue]:
-    """Return the catalogue of each cloud that has prices. Raises ChipledgerError where not one of them is current."""
-    by_cloud: dict[str, list[Price]] = defaultdict(list)
+    """Return the catalogue of each cloud that has prices."""
+    by_provider: dict[str, list[Price]] = defaultdict(list)
     for price in rows(con, PRICES):
-        if price["service_provider_name"] in CLOUDS:
-            by_cloud[CLOUDS[price["service_provider_name"]]].append(price)
+        by_provider[price["service_provider_name"]].append(price)
     zones: dict[Place, set[str]] = defaultdict(set)
     for region, instance_type, zone in con.execute(ZONES).fetchall():
         zones[instance_type, region].add(zone)
-    made = {
-        cloud: catalogue(prices, zones if cloud == "aws" else {}, hosts(cloud)) for cloud, prices in by_cloud.items()
+    return {
+        cloud: catalogue(by_provider[provider], zones if cloud == "aws" else {}, hosts(provider))
+        for provider, cloud in CLOUDS.items()
     }
-    if not any(machines for machines, _ in made.values()):
-        reasons = Counter[str]()
-        for _, left_out in made.values():
-            reasons.update(left_out)
-        raise ChipledgerError(
-            "no price that SkyPilot could take for today's",
-            source="skypilot",
-            field="left out",
-            value=", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items())) or "no prices at all",
-            hint="`chipledger run` collects current ones",
-        )
-    return made
 
 
-def hosts(cloud: str) -> dict[str, dict[str, float]]:
-    """Return vCPUs and memory in GiB of each type of a cloud, as far as they are known."""
+def hosts(provider: str) -> dict[str, dict[str, float]]:
+    """Return vCPUs and memory in GiB of each type of a provider, as far as they are known."""
     facts: dict[str, dict[str, float]] = defaultdict(dict)
-    for provider, name in CLOUDS.items():
-        for machine in machines(provider).values() if name == cloud else ():
-            facts[machine.instance_type] = {
-                "vcpus": float(machine.vcpus), "host_memory_gib": float(machine.host_memory_gib)
-            }  # fmt: skip
+    for machine in machines(provider).values():
+        facts[machine.instance_type] = {
+            "vcpus": float(machine.vcpus),
+            "host_memory_gib": float(machine.host_memory_gib),
+        }
     for fact in machine_facts():
         facts[fact.machine][fact.fact] = float(fact.value)
     return facts
@@ -181,19 +157,13 @@ def catalogue(
 
 
 def _refusal(price: Price) -> str | None:
-    if not price["is_current"]:
-        return "not current"
-    if price["instance_type"] is None:
-        return "machine without a name"
-    if price["region_id"] is None:
-        return "region unknown"
+    if reason := refusal(price):
+        return reason
     if price.get("service_provider_name") == "Google Cloud":
         return "zone unknown"
     if price["accelerator_name"] is None or price["accelerator_count"] is None:
         return "chip unknown"
-    if price["accelerator_name"] not in CHIPS:
-        return "chip without a name of SkyPilot's"
-    return None
+    return None if price["accelerator_name"] in CHIPS else "chip without a name of SkyPilot's"
 
 
 def _rows(

@@ -37,6 +37,7 @@ MORE = (
     ("providers.html", "Chips and providers", "index.html"),
     ("evidence.html", "Evidence", "index.html"),
     ("archive.html", "Archive", "weekly/index.html"),
+    ("disagreement.html", "Disagreement", "sources.html"),
     ("tables.html", "Tables", "methods.html"),
     ("tables-checks.html", "Tables of checks", "methods.html"),
 )

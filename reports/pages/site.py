@@ -65,6 +65,7 @@ PAGES = (
         local_only=True,
     ),
     Page(path="sources.html", title="Sources", module="sources_page"),
+    Page(path="disagreement.html", title="Disagreement", module="disagreement_page", needs=("disagreement",)),
     Page(path="methods.html", title="Methods", module="methods_page"),
     Page(path="tables.html", title="Tables", module="methods_page", make="render_tables"),
     Page(path="tables-checks.html", title="Tables of checks", module="methods_page", make="render_check_tables"),

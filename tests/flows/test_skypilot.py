@@ -105,7 +105,7 @@ def test_its_reader_can_take_every_type(exported: tuple[list[dict[str, str]], di
     for told in hosts.values():
         assert len(set(told)) == 1
         assert "" not in told[0] or len(told) == 1
-    assert left_out == {"vCPUs or memory unknown": 1, "chip without a name of SkyPilot's": 1}
+    assert left_out == {"aws, vCPUs or memory unknown": 1, "aws, chip without a name of SkyPilot's": 1}
 
 
 def test_two_prices_of_one_machine_are_none() -> None:
@@ -125,7 +125,7 @@ def test_old_prices_are_not_exported(tmp_path: Path) -> None:
     """A file without a current price makes no catalogue: SkyPilot would take old ones for today's."""
     with putting(tmp_path) as put:
         file = market(put, at=40)
-    with pytest.raises(ChipledgerError, match="no price that SkyPilot could take") as caught:
+    with pytest.raises(ChipledgerError, match="no price of a machine is current") as caught:
         skypilot.export(file, tmp_path / "out")
-    assert "not current: 11" in str(caught.value.value)
+    assert "aws, not current: 11" in str(caught.value.value)
     assert not (tmp_path / "out").exists()

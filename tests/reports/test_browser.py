@@ -15,7 +15,7 @@ PAGES = (
     "index.html", "drift.html", "evidence.html", "latest.html", "daily/2026-01-21.html", f"weekly/{WEEK}.html",
     WEEK_BEFORE, "weekly/index.html", "cost.html",
     "claims.html", "sources.html", "methods.html", "tables.html", "tables-checks.html", "archive.html",
-    "providers.html", "explore.html", "chips/l4.html", "providers/aws.html",
+    "providers.html", "disagreement.html", "explore.html", "chips/l4.html", "providers/aws.html",
 )  # fmt: skip
 HOSTILE_SHOWN = {
     "latest.html": 25, f"weekly/{WEEK}.html": 10, "weekly/index.html": 1, "archive.html": 1, "cost.html": 5,

@@ -19,8 +19,11 @@ from reports.weekly import mail, pages
 EVIL = "<script>alert(2)</script>&\"'><img src=x onerror=alert(2)>"
 ESCAPED = "&lt;script&gt;alert"
 PRODUCT = [Path(package.__path__[0]) for package in (reports, flows)]
-WITHOUT_OUTSIDE_TEXT = {"methods.html", "tables.html", "tables-checks.html", "claims.html", "archive.html"}
-"""Pages of our own formulas, SQL and claims; those of claims are tried with hostile ones in test_claims_page.py."""
+WITHOUT_OUTSIDE_TEXT = {
+    "methods.html", "tables.html", "tables-checks.html", "claims.html", "archive.html", "disagreement.html",
+}  # fmt: skip
+"""Pages of our own formulas, SQL and claims; those of claims are tried with hostile ones in test_claims_page.py, those
+of disagreement, where this site has one source alone, in tests/outside/test_disagreement.py."""
 MARKED = {
     "reports/templating.py": 3,
     "reports/tables/table.py": 4,

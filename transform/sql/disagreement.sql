@@ -1,0 +1,115 @@
+-- Each price that a source confirmed, beside the nearest of every other source that was in force with it: of the same
+-- offer, or, of providers other than AWS, of the same chip on the same terms under whatever names. A price agrees where
+-- any of those is equal, so that a source that learns of a change later does not disagree.
+-- is_wrong is decided by a primary document alone: the provider's own answer (provider_bytes) on the other side, and a
+-- transcription on this. Between two of a kind that differ nothing is decided: NULL.
+-- Spot, marketplaces and statistics of several offers move by the hour, and are no second reading of anything.
+with offered as materialized (
+    select
+        o.*,
+        u.* exclude (u.offer_id, u.accelerator_count),
+        u.accelerator_count as chips,
+        hash(
+            o.service_provider_name, u.accelerator_name, u.accelerator_count, o.purchase_option,
+            o.commitment_discount_type, o.commitment_term_hours, o.purchase_payment_model, o.offering_class, o.fabric,
+            o.pricing_currency, o.statistic, o.unit_price_type,
+            -- other tiers are words of collectors: page, api, hand_curated
+            case when o.tier in ('secure', 'community', 'confidential computing', 'bare metal') then o.tier end,
+            case when o.service_provider_name = 'AWS' then o.offer_id end
+        ) as terms
+    from core.offer as o
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    where
+        o.purchase_option <> 'spot'
+        and o.statistic in ('price', 'floor')
+        and o.restriction is null
+        and coalesce(o.tier not ilike 'marketplace%', true)
+        -- warehouse.schema.vocabulary.MARKETPLACES
+        and lower(o.service_provider_name) not in (
+            'akash', 'lium', 'prime intellect', 'sesterce', 'sf compute', 'sfcompute', 'spheron', 'tensordock',
+            'vast.ai'
+        )
+        and u.accelerator_name is not null
+        and chips > 0
+),
+
+told as materialized (
+    select
+        p.source,
+        p.valid_from,
+        p.last_observed_at,
+        p.document_sha256,
+        e.evidence_kind,
+        (
+            p.unit_price::DOUBLE / o.hours_per_pricing_unit
+            + case when p.upfront_price > 0 then p.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        ) / o.chips::DOUBLE as chip_hour,
+        o.*
+    from core.sku_price as p
+    inner join offered as o on p.offer_id = o.offer_id
+    left join int.document_evidence as e on p.document_sha256 = e.document_sha256
+    where chip_hour > 0
+    qualify min(p.source) over (partition by o.terms) < max(p.source) over (partition by o.terms)
+),
+
+beside as (
+    select
+        p.*,
+        q.source as other_source,
+        q.offer_id as other_offer_id,
+        q.chip_hour as other_chip_hour,
+        q.document_sha256 as other_document_sha256,
+        q.evidence_kind as other_evidence_kind,
+        greatest(p.valid_from, q.valid_from) as began_at,
+        least(p.last_observed_at, q.last_observed_at) as last_confirmed_at,
+        p.offer_id = q.offer_id as is_same_offer,
+        (p.form_factor is not distinct from q.form_factor) as is_same_form,
+        abs(p.chip_hour - q.chip_hour)
+        <= greatest(q.chip_hour / 10000, case when p.offer_id = q.offer_id then 0 else 0.005 end) as is_equal
+    from told as p
+    inner join told as q
+        on
+            p.terms = q.terms
+            and p.source <> q.source
+            and p.valid_from <= q.last_observed_at
+            and p.last_observed_at >= q.valid_from
+    where
+        p.offer_id = q.offer_id
+        or (
+            coalesce(p.instance_type = q.instance_type, true)
+            and coalesce(nullif(p.region_id, 'global') = nullif(q.region_id, 'global'), true)
+            and coalesce(p.form_factor = q.form_factor, true)
+        )
+    qualify row_number() over (
+        partition by p.offer_id, p.source, p.valid_from, q.source
+        order by not is_same_offer, not is_equal, abs(ln(p.chip_hour / q.chip_hour)), q.offer_id, q.valid_from
+    ) = 1
+)
+
+select
+    service_provider_name,
+    accelerator_name,
+    form_factor,
+    instance_type,
+    region_id,
+    purchase_option,
+    commitment_term_hours,
+    source,
+    other_source,
+    chip_hour as price_per_accelerator_hour,
+    other_chip_hour as other_price_per_accelerator_hour,
+    pricing_currency,
+    is_equal,
+    case
+        when other_evidence_kind <> 'provider_bytes' or not (is_equal or is_same_form) then null
+        when evidence_kind <> 'provider_bytes' then not is_equal
+        when is_equal then false
+    end as is_wrong,
+    began_at,
+    last_confirmed_at,
+    evidence_kind,
+    document_sha256,
+    other_document_sha256,
+    offer_id,
+    other_offer_id
+from beside
