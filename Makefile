@@ -10,6 +10,7 @@ UV := $(shell \
 	found=$$(uv --version 2>/dev/null | cut -d' ' -f2 || true); \
 	if [ -n "$$found" ] && [ "$$(printf '%s\n' $(UV_VERSION) "$$found" | sort -V | head -n1)" = $(UV_VERSION) ]; \
 	then command -v uv; else echo .tools/bin/uv; fi)
+UV_OURS := $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
 UV_RUN := $(UV) run --locked --no-sync
 PACKAGES := flows extract transform reports warehouse
 
@@ -27,18 +28,26 @@ export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 120
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export DO_NOT_TRACK := 1
 
-.PHONY: help run test lint lint-types lint-others references format prove bench docs audit setup clean
+.PHONY: help run test tests lint lint-types lint-others references format prove bench docs audit setup clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 run: export PREFECT_HOME := $(abspath $(or $(CHIPLEDGER_DATA_DIR),data))/prefect
-run: setup  ## run the daily flow once over the offline archive; it prints where the file and the report are
+# One line a step: Prefect's own lines of each task, and names of runs, are for its server.
+run: export PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL := WARNING
+run: export PREFECT_LOGGING_FORMATTERS_STANDARD_FORMAT := %(asctime)s  %(message)s
+run: export PREFECT_LOGGING_FORMATTERS_STANDARD_FLOW_RUN_FMT := %(asctime)s  %(message)s
+run: $(UV_OURS)  ## run the daily flow once over the offline archive; it prints where the file and the report are
 	@mkdir -p "$$PREFECT_HOME"
-	$(UV_RUN) python flows/daily.py --offline
+	@echo "installing what a user needs, from uv.lock"
+	@$(UV) sync --locked --no-dev --inexact --quiet
+	@$(UV_RUN) python flows/daily.py --offline
 
-test: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
-test: lint  ## lint and run every test but the long proofs
+test: lint tests  ## lint and run every test but the long proofs
+
+tests: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
+tests: setup  ## run every test but the long proofs
 	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -n 2 --dist worksteal
 	$(UV_RUN) pytest -q --warehouse=lake tests/warehouse/test_db.py tests/warehouse/test_facts.py
@@ -87,16 +96,18 @@ audit: setup  ## ask which locked versions are known to be vulnerable; needs the
 	$(UV) tool run pip-audit@2.10.1 --requirement .tools/locked.txt --require-hashes --disable-pip \
 		--vulnerability-service osv --strict
 
-setup: $(if $(filter .tools/%,$(UV)),.tools/uv-$(UV_VERSION))
-	$(UV) sync --locked
+setup: $(UV_OURS)
+	@echo "installing what developers need, from uv.lock"
+	@$(UV) sync --locked --quiet
 
 # Some distributions ship Python without ensurepip: then pip puts uv beside, without a virtual environment.
 .tools/uv-$(UV_VERSION):
-	if $(PYTHON) -m venv .tools; \
+	@echo "getting uv $(UV_VERSION)"
+	@if $(PYTHON) -m venv .tools; \
 	then .tools/bin/python -m pip install --quiet uv==$(UV_VERSION); \
 	else $(PYTHON) -m pip install --quiet --upgrade --target .tools/lib-uv uv==$(UV_VERSION) \
 		&& mkdir -p .tools/bin && ln -sf ../lib-uv/bin/uv .tools/bin/uv; fi
-	touch $@
+	@touch $@
 
 clean:  ## remove caches and built files; data and environments stay
 	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests

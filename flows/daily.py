@@ -9,6 +9,7 @@ import logging
 import math
 import os
 import sys
+import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,7 @@ from flows.config import settings
 from flows.scheduling import run_page
 from flows.scheduling.prefect_setup import RETRIES
 from flows.scheduling.run_page import known, outcome, page, without_secrets
+from flows.shared.output import STEP
 from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
 
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
     from extract.base import Source
 
+SINCE: float | None = None
+"""When the script called the flow; None in a deployment."""
 ARTIFACT_KEY = "chipledger-daily"
 DRIFT_KEY = "chipledger-drift"
 REPORT_KEY = "chipledger-report"
@@ -78,15 +82,21 @@ def daily(
         wait_seconds: How long to wait for another run that is writing; by default as the settings say.
     """
     log = get_run_logger()
+    if SINCE:
+        log.info("Prefect started in %.0f s", time.monotonic() - SINCE)
     chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
     if wait_seconds is not None:
         chosen = chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
-    with steps.open_run(chosen, is_offline=offline, progress=log.info) as run:
+
+    def tell(text: str) -> None:
+        log.log(logging.INFO if STEP.match(text) else logging.DEBUG, text)
+
+    with steps.open_run(chosen, is_offline=offline, progress=tell) as run:
         run.fetch = partial(fetch_all, run)
         run.collect(known(sources or []), scopes or (), offline=offline)
         summary = run.finish()
-    for line in summary.lines():
+    for line in () if SINCE else summary.lines():  # a script prints them
         log.info("%s", without_secrets(line))
     create_markdown_artifact(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
@@ -190,6 +200,8 @@ def dask_runner(chosen: settings.Settings, how: settings.RunSettings) -> Any:
 
 def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, data_dir: Path | None) -> int:
     """Run the flow once and print its summary, whose last lines name the file and the report; return the exit code."""
+    global SINCE
+    SINCE = time.monotonic()
     state = daily(offline, sources, scopes, str(data_dir) if data_dir else None, return_state=True)
     result: Any = state.result(raise_on_failure=False)  # Prefect takes the summary out of the state the flow returns
     if not isinstance(result, Summary):

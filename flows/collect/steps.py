@@ -5,6 +5,7 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 """
 
 import logging
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -56,6 +57,7 @@ class Run:
         self.started_at = clock()
         self.summary = Summary(run_id=self.started_at.strftime("%Y%m%dT%H%M%S.%fZ"), started_at=self.started_at)
         self.is_large = False
+        self.n_planned, self.n_landed, self.since = 0, 0, time.monotonic()
         # What a killed run left is loaded first: it was fetched, and is not fetched again.
         self.load()
         self.collector = Collector(settings, landing, LogState.read(con), clock, progress)
@@ -67,6 +69,7 @@ class Run:
         sources = tuple(sources)
         archive.refuse_mixing(self.con, sources, self.settings.data_dir)
         planned, failures, notes = self.collector.plan(sources, scopes)
+        self.n_planned += len(planned) + len(failures)
         self.summary.notes += notes
         for failure in failures:
             self.land(failure)
@@ -89,6 +92,13 @@ class Run:
             if self.summary.fresh:
                 echo(f"first prices: {self.publisher.publish()}; AWS's public files come next", err=True)
         self.fetch(planned)
+        self.done("fetch", f"{self.n_landed} of {self.n_planned} scopes")
+
+    def done(self, step: str, what: str) -> None:
+        """Say what a step of the run did, and how long it took."""
+        now = time.monotonic()
+        self.progress(f"{step}: {what}, {now - self.since:.1f} s")
+        self.since = now
 
     def land(self, result: FetchResult) -> None:
         """Store the documents of a fetch and write it to the journal; what was loaded before is left out."""
@@ -96,7 +106,7 @@ class Run:
         if result.error is not None:
             message = redact.hide(str(result.error))
             LOG.info("%s", message)
-            self.progress(f"{result.source} {result.scope}: failed")
+            self.progress(f"{self._counted()}: {result.source} {result.scope} failed")
             self.landing.record_failure(
                 source=result.source, scope=result.scope, observed_at=at, error=message, run_id=run_id, recorded_at=at
             )
@@ -112,7 +122,7 @@ class Run:
                 continue
             refused = fetch_times.fault(self.con, fetch, self.clock())
             self.landing.record_fetch(fetch, run_id=run_id, recorded_at=at, refused=refused)
-        self.progress(f"{result.source} {result.scope}: {len(result.fetches)} fetched")
+        self.progress(f"{self._counted()}: {result.source} {result.scope}")
 
     def load(self) -> None:
         """Load the entries of the journal that were not loaded before."""
@@ -143,13 +153,18 @@ class Run:
     def finish(self, *, report: bool = True) -> Summary:
         """Publish and report where anything is fresh; return the summary. Otherwise the last file stays in place."""
         self.load()
+        self.done("load", next(self.summary.lines()))
         if self.summary.fresh:
-            self.publisher.publish()
+            self.done("publish", str(self.publisher.publish()))
             if report:
-                self.publisher.report()
+                self.done("report", str(self.publisher.report()))
                 self.summary.notes += retention.after_run(self.settings, self.started_at)
         self.summary.finished_at = self.clock()
         return self.summary
+
+    def _counted(self) -> str:
+        self.n_landed += 1
+        return f"fetched {self.n_landed} of {self.n_planned}"
 
     def _is_loaded(self, fetch: ScopeFetch) -> bool:
         if (fetch.source, fetch.scope) not in self.collector.state.last_observed:
