@@ -94,7 +94,7 @@ def test_query_cannot_write(published):
     """Only a SELECT is answered, and the file is as it was."""
     before = (published / "offline/prices.duckdb").read_bytes()
     result = call("query", "--json", "delete from core.offer", data_dir=published)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "DELETE is not answered, only SELECT is" in json.loads(result.stderr.splitlines()[-1])["error"]
     assert (published / "offline/prices.duckdb").read_bytes() == before
 

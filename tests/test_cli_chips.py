@@ -41,7 +41,7 @@ def test_chips_prints_all_of_them_in_words(call):
     assert "Trainium3" in text.split("Cheapest price seen")[0]
     prices, costs = text.split("Cheapest price seen")[1].split("A million output tokens of deepseek-r1, on demand:")
     assert "Trainium3" not in prices
-    lines = [line for line in costs.splitlines() if line.startswith("Trainium3 ")]
+    lines = [line for line in re.sub(r"\n  +", " ", costs).splitlines() if line.startswith("Trainium3 ")]
     assert len(lines) == 2
     for line in lines:
         assert re.search(r"unknown: no price, last looked for on \d{4}-\d\d-\d\d in \d+ sources", line)
@@ -59,7 +59,7 @@ def test_a_chip_of_several_memories_is_all_of_them(call):
 
 def test_a_family_of_machines_names_its_chip(call):
     """`trn3` is a Trainium3, here and where a move is decided; what it costs is unknown, in words."""
-    assert call("chips", "trn3").stdout.splitlines()[1].startswith("Trainium3")
+    assert re.search("^Trainium3 ", call("chips", "trn3").stdout, re.M)
     words = ("--from", "h100 on_demand aws", "--to", "trn3 on_demand", "--engineers", "2", "--rate", "150")
     text = call("breakeven", *words, "--migration-weeks", "3").stdout
     assert "unknown: no price of Trainium3, on_demand, any provider" in text
@@ -91,7 +91,7 @@ def test_fit_says_on_how_many_chips_and_how_fast_at_most(call):
     assert counts <= {1, 2, 4, 8, 12, 16}
     (inferentia,) = (row for row in chips.values() if row["accelerators_needed"] == 12)
     assert (inferentia["accelerator_name"], inferentia["accelerators_used"]) == ("Inferentia2", 8)
-    text = call(*words).stdout
+    text = call(*words, "--wide").stdout
     assert f"12 x bf16, {inferentia['measured_on']}, {inferentia['source_url']}" in text
     assert "V100 SXM: the memory of the chip is not known" in text
 
@@ -99,10 +99,10 @@ def test_fit_says_on_how_many_chips_and_how_fast_at_most(call):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("--model", "llama-9-1t"), 1, "no such model"),
+        (("--model", "llama-9-1t"), 2, "no such model"),
         (("--model", "llama-3-70b", "--context", "8q"), 2, "write 8192 or 8k"),
-        (("--model", "llama-3-70b", "--context", "9M"), 1, "no more than the model takes"),
-        (("--model", "llama-3-70b", "--precision", "fp9"), 1, "precision_name must be"),
+        (("--model", "llama-3-70b", "--context", "9M"), 2, "no more than the model takes"),
+        (("--model", "llama-3-70b", "--precision", "fp9"), 2, "precision_name must be"),
     ],
 )
 def test_a_wrong_question_says_what_is_allowed(call, words, code, said):

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 HIDDEN = "(hidden)"
 """What replaces a secret in a text."""
+MAX_NAMES = 10
+"""Known names that a refusal lists."""
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys and nobody sees: control characters but tab and line end, marks of direction; and halves of
 characters, which no output takes."""
@@ -19,6 +21,34 @@ def without_words(text: str, words: Iterable[str]) -> str:
     """Return a text in which words, in whatever case, are replaced by HIDDEN; there is at least one."""
     found = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
     return re.sub(found, HIDDEN, text, flags=re.IGNORECASE)
+
+
+def nearest(text: str, known: Iterable[str], *, most: int = 5) -> list[str]:
+    """Return known names of similar spelling, the nearest first: a hint, and never used instead of the text."""
+    from difflib import get_close_matches
+
+    by_plain: dict[str, list[str]] = {}
+    for name in known:
+        by_plain.setdefault(_plain(name), []).append(name)
+    wanted = _plain(text)
+    begin = sorted((each for each in by_plain if each.startswith(wanted) and len(wanted) > 1), key=len)
+    near = dict.fromkeys((*begin, *get_close_matches(wanted, by_plain, n=most)))
+    return [name for each in near for name in by_plain[each]][:most]
+
+
+def did_you_mean(text: str, known: Iterable[str], more: str = "") -> str:
+    """Return the hint for an unknown name: the nearest ones, or ten of the known ones, and where there are `more`."""
+    names = list(dict.fromkeys(known))
+    near = nearest(text, names)
+    hint = f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}? " if near else ""
+    if not near or len(names) <= MAX_NAMES:
+        others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        hint += f"Known: {', '.join(names[:MAX_NAMES])}{others}{'; ' if more else ''}"
+    return (hint + more).strip()
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s_-]+", "", text.casefold())
 
 
 class ChipledgerError(Exception):
@@ -46,7 +76,7 @@ class ChipledgerError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.source}: {self.message}" if self.source else self.message
-        if self.field:
+        if self.field not in ("", "sql"):
             text += f" (field {self.field}, value {_short(self.value)})"
         if self.hint:
             text += f". {self.hint}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Count, Result, command
+from flows.cli.command import DAY, EXISTING_FILE, Count, Result, command, subcommands
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
@@ -27,7 +27,7 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
 """Of the process that answers a question; DuckDB has 4 GB of it."""
 
 
-@command('query "from mart.price_now limit 5"')
+@command('query "from mart.price_now limit 5"', has_table=True)
 @click.argument("sql", required=False)
 @click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
 @click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")
@@ -83,10 +83,12 @@ def query(
         number = answering.number
     part = tabular.part_of(target, number) if target else None
     try:
-        answer = answering.ask(
+        with output.progress(quiet=in_json):
+            answer = answering.ask(
             "flows.shared.query:ask", seconds=timeout, file=file, sql=text, timeout=timeout, form=form,
             tables=("all" if list_all else "public") if list_tables or not sql else None,
-            width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None, target=target, force=force,
+            width=output.line_width() if output.is_read_by_people() else None,
+            target=target, force=force,
         )  # fmt: skip
     finally:
         answering.close()
@@ -153,10 +155,12 @@ def _serve_ui(file: Path) -> None:
             con.execute("call stop_ui_server()")
 
 
+MEASURED = ("throughput_id", "model_name", "scenario", "accelerator_name", "precision", "output_rate", "evidence_grade")
+"""Columns of a run that a line can hold."""
 BINARY = {"": 1, "k": 1024, "m": 1024**2}
 
 
-@command("chips H100 H200 --against H100")
+@command("chips H100 H200 --against H100", has_table=True)
 @click.argument("names", nargs=-1)
 @click.option("--against", metavar="CHIP", help="Show each fact as a ratio to this chip's.")
 def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Result:
@@ -169,21 +173,21 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
 
     found = decision.compare(read.published(), names, base=against)
     shown = ("accelerator_name", "form_factor", *decision.COMPARED)
-    lines = [_table(found["chips"], shown)]
+    lines: list[str] = [_table(found["chips"], shown)]
     if found["ratios"]:
         lines += [f"\nAs a ratio to {against}:", _table(found["ratios"], shown)]
     lines += ["\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):"]
     lines += [_table(found["prices"]) or "No price of these chips is known."]
     if found["costs"]:
         lines += [f"\nA million output tokens of {found['costs'][0]['model_name']}, on demand:"]
-        lines += [_table(found["costs"], decision.COST)]
+        lines += [_table(found["costs"], decision.COST, view=decision.COST[:4])]
     if names and found["disagreements"]:
         columns = ("accelerator_name", "form_factor", "fact", "fact_value", "unit", "fact_rank", "note", "source_url")
         lines += ["\nSources disagree (rank 1 is computed with):", _table(found["disagreements"], columns)]
     return Result(found, lines)
 
 
-@command("fit --model llama-3-70b --precision fp8 --context 32k")
+@command("fit --model llama-3-70b --precision fp8 --context 32k", has_table=True)
 @click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Count(BINARY, "8192 or 8k"), default="8k", help="Tokens of one sequence.")
@@ -207,14 +211,17 @@ def fit(read: Reader, *, model: str, precision: str | None, context: float, batc
     return Result(found, lines)
 
 
-def _table(rows: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:
+def _table(
+    rows: Sequence[Mapping[str, object]], names: Sequence[str] = (), *, view: Sequence[str] = ()
+) -> output.Table:
     """Return columns of rows as text, computed numbers rounded; all columns without `names`."""
-    return output.text_table([{name: output.rounded(row[name]) for name in names or row} for row in rows])
+    return output.text_table([{name: output.rounded(row[name]) for name in names or row} for row in rows], view)
 
 
-@click.group(epilog="Example: chipledger benchmark list --model llama-3.1-8b")
-def benchmark() -> None:
+@command("benchmark list --model llama-3.1-8b", cls=click.Group, invoke_without_command=True)
+def benchmark(read: Reader, *, in_json: bool) -> Result:
     """List and add measured throughput."""
+    return subcommands(read, in_json=in_json)
 
 
 @command("benchmark add result.json --set precision=fp8", group=benchmark)
@@ -255,7 +262,7 @@ def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label:
     )
 
 
-@command("benchmark list --chip Trainium2", group=benchmark, name="list")
+@command("benchmark list --chip Trainium2", group=benchmark, name="list", has_table=True)
 @click.option("--model", help="Only of this model, such as llama-3.1-8b.")
 @click.option("--chip", help="Only on this chip, such as 'H100 SXM' or Trainium2.")
 def list_runs(read: Reader, *, model: str | None, chip: str | None) -> Result:
@@ -266,10 +273,10 @@ def list_runs(read: Reader, *, model: str | None, chip: str | None) -> Result:
     from flows.collect import benchmarks
 
     rows = benchmarks.listed(read.published(), model=model, chip=chip)
-    return Result(rows, [_table(rows) or benchmarks.nothing_known(model=model, chip=chip)])
+    return Result(rows, [_table(rows, view=MEASURED) or benchmarks.nothing_known(model=model, chip=chip)])
 
 
-@command("benchmark show 4711", group=benchmark)
+@command("benchmark show 4711", group=benchmark, has_table=True)
 @click.argument("throughput_id", type=int)
 def show(read: Reader, *, throughput_id: int) -> Result:
     """Show one run, with its document or address."""
@@ -336,7 +343,7 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
     return answers
 
 
-@command("audit --article semianalysis")
+@command("audit --article semianalysis", has_table=True)
 @click.option(
     "--claims",
     "file",
@@ -354,7 +361,7 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     from flows.decisions import audit as claims
 
     found = claims.judged(read.published(), claims.read(file, article))
-    table = output.text_table([claims.as_line(one) for one in found])
+    table = output.text_table([claims.as_line(one) for one in found], ("claim", "subject", "claimed", "today", "why"))
     lines = [table, f"\n{len(found)} claims:\n{claims.counted(found)}"]
     return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
@@ -371,7 +378,7 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
 def reproduce(
     read: Reader, *, number: str | None, day: datetime | None, folder: Path | None, **by: str
 ) -> Result | None:
-    """Recompute a published figure from the bytes it rests on.
+    """Recompute a published figure from its bytes.
 
     NUMBER is an address of the pages (evidence.html#offer-123), or the SHA-256 of a document, whose bytes are printed.
     Without --release it is a figure of the published file. Exit code 1 where a step differs, or a byte is altered.

@@ -1,25 +1,44 @@
 """The commands of the section Collect, and `sources`: the daily job, its steps, quarantine, imports, a new source."""
 
+import re
 import runpy
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Result, command
+from flows.cli.command import DAY, EXISTING_FILE, Result, command, subcommands
 from flows.config import Reader
 from flows.shared import Progress, output
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, did_you_mean
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
     from flows.config.settings import Settings
 
+
+def _known_source(name: str) -> Any:
+    from extract import SOURCES, source_named
+
+    try:
+        return source_named(name)
+    except KeyError:
+        hint = did_you_mean(name, (source.name for source in SOURCES), "`chipledger sources` lists all")
+        raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
+
+
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
-SOURCES = click.option("--source", "names", multiple=True, help="Only this source; may repeat. See `sources`.")
+SOURCES = click.option(
+    "--source",
+    "names",
+    multiple=True,
+    callback=lambda _context, _option, names: [name for name in names if _known_source(name)],
+    help="Only this source; may repeat. See `sources`.",
+)
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
+AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
+VIEW = ("source", "provider", "kind", "enabled", "max_age_hours", "may_fetch", "redistributable")
 OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
 OLDER_THAN = click.option(
     "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
@@ -46,7 +65,7 @@ def run(
     from flows.alerts import after_run
     from flows.collect import steps
 
-    chosen = _in_regions(_chosen(read(), names), regions)
+    chosen = _in_regions(read(), regions)
     chosen = chosen if wait_seconds is None else chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
@@ -66,7 +85,7 @@ def collect(
     """Fetch current prices and publish; no report."""
     from flows.collect import steps
 
-    with steps.open_run(_in_regions(_chosen(read(), names), regions), progress=progress) as one:
+    with steps.open_run(_in_regions(read(), regions), progress=progress) as one:
         one.collect(names, scopes)
         summary = one.finish(report=False)
     return _result(summary)
@@ -84,7 +103,7 @@ def check_live(read: Reader, *, names: tuple[str, ...], region: str, progress: P
     from flows.collect import live
     from flows.collect.collector import Collector, LogState, utc_now
 
-    chosen = _chosen(read(), names)
+    chosen = read()
     listed = Collector(chosen, chosen.landing(), LogState(), utc_now, progress).sources(names)
     checks, archive = live.run(chosen, listed, region, progress)
     n_failed = sum(each.verdict == "failed" for each in checks)
@@ -108,11 +127,11 @@ def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
     return _result(one.summary, judge=False)
 
 
-@click.command(epilog="Example: chipledger parse answer.json --source voltagepark")
+@command("parse answer.json --source voltagepark")
 @click.option("--source", "name", required=True, help="The source whose format the file has. See `sources`.")
 @click.option("--scope", help="The scope of the document; rows of other regions are left out. Default: all.")
 @click.argument("file", type=EXISTING_FILE)
-def parse(name: str, scope: str | None, file: Path) -> None:
+def parse(_read: Reader, *, name: str, scope: str | None, file: Path) -> Result:
     """Read one saved document through one source.
 
     Prints its prices as JSON lines. Refused rows go to stderr, as objects with source, field, value and reason; then
@@ -122,30 +141,31 @@ def parse(name: str, scope: str | None, file: Path) -> None:
         from flows.collect import inspect_document
 
         accepted, refused, note = inspect_document.read(_known_source(name), scope or "", file)
-    output.json_lines(accepted)
-    if note:
-        output.echo(f"note: {note}", err=True)
-    for row in refused:
-        output.echo(output.as_json(row), err=True)
-    sys.exit(output.FAILED if refused else 0)
+    notes = [*([f"note: {note}"] if note else []), *map(output.as_json, refused)]
+    return Result(accepted, map(output.as_json, accepted), notes, is_failed=bool(refused), is_one_a_line=True)
 
 
-@click.group(epilog="Example: chipledger quarantine list")
-def quarantine() -> None:
+@command("quarantine list", cls=click.Group, invoke_without_command=True)
+def quarantine(read: Reader, *, in_json: bool) -> Result:
     """List and decide on refused rows."""
+    return subcommands(read, in_json=in_json)
 
 
-@command("quarantine list --all", group=quarantine, name="list")
+@command("quarantine list --all", group=quarantine, name="list", has_table=True)
 @click.option("--all", "everything", is_flag=True, help="Include rows already decided.")
 @OF_SOURCE
 @OLDER_THAN
 def list_quarantine(read: Reader, *, everything: bool, sources: tuple[str, ...], older_than: int | None) -> Result:
     """List refused rows: what, where, why."""
+    from extract import SOURCES
     from flows.collect import steps, waiting
 
     rows, note = waiting.listed(read(), read.published, everything=everything)
+    names = {row["source"] for row in rows} | {source.name for source in SOURCES}
+    hints = [f"no source is called {name}. {did_you_mean(name, names)}" for name in {*sources} - names]
     rows = waiting.chosen(rows, sources, older_than, steps.utc_now())
-    return Result(rows, [output.text_table(rows) or "Nothing is in quarantine."], [note] if note else [])
+    table = output.text_table(rows, ("quarantine_id", "source", "reason", "value"))
+    return Result(rows, [table or "Nothing is in quarantine.", *hints], [note] if note else [])
 
 
 def _decision(decision: str, explanation: str) -> None:
@@ -251,7 +271,7 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     return _result(summary)
 
 
-@command("sources", cls=click.Group, invoke_without_command=True)
+@command("sources", cls=click.Group, invoke_without_command=True, has_table=True)
 def sources(read: Reader) -> Result:
     """List the sources: on or off, age, terms."""
     from extract import SOURCES
@@ -273,14 +293,7 @@ def sources(read: Reader) -> Result:
         }
         for source in SOURCES
     ]
-    return Result(rows, [output.text_table(rows)])
-
-
-def _chosen(chosen: "Settings", names: tuple[str, ...]) -> "Settings":
-    """Return the settings, where all sources are known."""
-    for name in names:
-        _known_source(name)
-    return chosen
+    return Result(rows, [output.text_table(rows, VIEW)])
 
 
 def _in_regions(chosen: "Settings", regions: str | None) -> "Settings":
@@ -290,20 +303,17 @@ def _in_regions(chosen: "Settings", regions: str | None) -> "Settings":
     from extract import SOURCES
 
     names = "all" if regions == "all" else [name.strip() for name in regions.split(",")]
+    for name in () if names == "all" else names:
+        # A region that is new is taken; a word that is none of AWS's names is not.
+        if not AWS_REGION.fullmatch(name):
+            from warehouse.reference.prepared import REGIONS as KNOWN
+
+            known = [row["region_id"] for row in KNOWN.read() if row["service_provider_name"] == "AWS"]
+            raise SettingsError("no region of AWS", field="--regions", value=name, hint=did_you_mean(name, known))
     aws = [source.name for source in SOURCES if source.provider == "AWS" and "regions" in source.settings]
     return chosen.replace(
         sources={**chosen.sources, **{name: {**chosen.source(name), "regions": names} for name in aws}}
     )
-
-
-def _known_source(name: str) -> Any:
-    from extract import SOURCES, source_named
-
-    try:
-        return source_named(name)
-    except KeyError:
-        hint = f"Allowed: {', '.join(source.name for source in SOURCES)}; see `chipledger sources`"
-        raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
 
 
 def _result(summary: "Summary", *, judge: bool = True) -> Result:
@@ -317,7 +327,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "new_source.py"
 
 
-@click.command("new", epilog='Example: chipledger sources new northgpu prices.json --provider "North GPU"')
+@command('sources new northgpu prices.json --provider "North GPU"', group=sources, name="new")
 @click.argument("name")
 @click.argument("answer", metavar="URL-OR-FILE", required=False)
 @click.option("--provider", help="The provider's name, as its site writes it.")
@@ -325,24 +335,34 @@ TOOL = ROOT / "tools" / "new_source.py"
 @click.option("--terms", help="The address of the provider's terms.")
 @click.option("--rows", is_flag=True, help="Write the expected rows of an existing source again.")
 def new_source(
-    name: str, answer: str | None, *, provider: str | None, url: str | None, terms: str | None, rows: bool
-) -> None:
+    _read: Reader,
+    *,
+    name: str,
+    answer: str | None,
+    provider: str | None,
+    url: str | None,
+    terms: str | None,
+    rows: bool,
+) -> Result:
     """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
-    with output.errors(in_json=False):
-        if not TOOL.is_file():
-            hint = "Clone the repository, run `make setup` and call it there"
-            raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
-        if rows == bool(answer):
-            raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
-        tool = runpy.run_path(str(TOOL))
-        if answer is None:
-            paths = [tool["write_rows"](name)]
-        else:
-            body, address = _answer(answer)
-            paths = tool["write"](name, body, url=url or address, provider=provider or "", terms=terms or "")
-        for path in paths:
-            output.echo(f"wrote {path.relative_to(ROOT)}")
-        _next_steps(name, tool)
+    if not TOOL.is_file():
+        hint = "Clone the repository, run `make setup` and call it there"
+        raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
+    if rows == bool(answer):
+        raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
+    tool = runpy.run_path(str(TOOL))
+    if answer is None:
+        paths = [tool["write_rows"](name)]
+    else:
+        body, address = _answer(answer)
+        paths = tool["write"](name, body, url=url or address, provider=provider or "", terms=terms or "")
+    written = [str(path.relative_to(ROOT)) for path in paths]
+    questions = tool["questions"](name)
+    last = "Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps."
+    if questions:
+        last = f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows"
+    lines = [*(f"wrote {path}" for path in written), *(f"TODO {field}: {text}" for field, text in questions.items())]
+    return Result({"written": written, "questions": questions}, [*lines, last])
 
 
 def _answer(answer: str) -> tuple[bytes, str]:
@@ -357,16 +377,4 @@ def _answer(answer: str) -> tuple[bytes, str]:
     return PoliteWeb(HttpWeb()).get(answer, accept="application/json, text/html").body, answer
 
 
-def _next_steps(name: str, tool: dict[str, Any]) -> None:
-    """Print what is left to do."""
-    questions = tool["questions"](name)
-    for field, question in questions.items():
-        output.echo(f"TODO {field}: {question}")
-    if questions:
-        output.echo(f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows")
-    else:
-        output.echo("Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps.")
-
-
-sources.add_command(new_source)
 COMMANDS = (run, collect, check_live, build, parse, quarantine, import_files, withdraw, backfill, sources)

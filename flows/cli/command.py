@@ -12,6 +12,7 @@ import click
 
 from flows.shared import output
 
+JSON_TEXT = "Print the result as JSON, errors as JSON on stderr."
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 DAY = click.DateTime(["%Y-%m-%d"])
 SHARE = click.FloatRange(min=0, max=1, min_open=True)
@@ -67,12 +68,17 @@ Function = Callable[..., Result | None]
 
 
 def command(
-    example: str, *, group: click.Group | None = None, name: str | None = None, **attributes: Any
+    example: str,
+    *,
+    group: click.Group | None = None,
+    name: str | None = None,
+    has_table: bool = False,
+    **attributes: Any,
 ) -> Callable[[Function], Any]:
-    """Make a command with --json of a function from the reader of settings, and the options, to a result.
+    """Make a command with --json, and --wide for a table, of a function from the reader of settings, and the options.
 
-    A function with the parameter `in_json` or `progress` is given that. A command that is a group itself (`cls`) does
-    nothing where a subcommand follows.
+    A function with the parameter `in_json` or `progress` is given that; one with `in_json` asks and prints by itself. A
+    command that is a group itself (`cls`) does nothing where a subcommand follows.
     """
 
     def decorate(function: Function) -> click.Command:
@@ -80,12 +86,15 @@ def command(
 
         @click.pass_context
         @functools.wraps(function)
-        def run(context: click.Context, /, *, in_json: bool, **options: Any) -> None:
+        def run(context: click.Context, /, *, in_json: bool, is_wide: bool = False, **options: Any) -> None:
+            # What stands before the name of a subcommand is meant for it, too.
+            in_json = context.meta["in_json"] = in_json or context.meta.get("in_json", False)
+            context.meta["is_wide"] = is_wide or context.meta.get("is_wide", False)
             if context.invoked_subcommand is not None:
                 return
             if "in_json" in wanted:
                 options["in_json"] = in_json
-            with output.errors(in_json=in_json), output.progress(quiet=in_json or "progress" not in wanted) as progress:
+            with output.progress(quiet=in_json or "in_json" in wanted) as progress:
                 if "progress" in wanted:
                     options["progress"] = progress
                 found = function(context.obj, **options)
@@ -94,17 +103,28 @@ def command(
 
         make: Any = group.command if group else click.command
         made: click.Command = make(name, epilog=f"Example: chipledger {example}", **attributes)(run)
-        text = "Print the result as JSON, errors as JSON on stderr."
-        made.params.append(click.Option(["--json", "in_json"], is_flag=True, help=text))
+        made.params.append(click.Option(["--json", "in_json"], is_flag=True, help=JSON_TEXT))
+        if has_table:
+            text = f"Show all columns, not those that fit into {output.WIDTH} characters."
+            made.params.append(click.Option(["--wide", "is_wide"], is_flag=True, help=text))
         return made
 
     return decorate
 
 
+def subcommands(_read: object, *, in_json: bool) -> Result:
+    """Return the commands of the group that was called without one. Raises click.UsageError without --json."""
+    context = click.get_current_context()
+    if not in_json:
+        raise click.exceptions.NoArgsIsHelpError(context)
+    group: Any = context.command
+    return Result([{"command": name, "help": one.get_short_help_str(100)} for name, one in group.commands.items()])
+
+
 def show(found: Result, *, in_json: bool) -> None:
     """Print a result, and exit with 1 if it failed."""
     values: Any = found.value if found.is_one_a_line else [found.value]
-    for line in map(output.as_json, values) if in_json else found.lines:
+    for line in map(output.as_json, values) if in_json else map(output.in_line, found.lines):
         output.echo(line)
     for note in found.notes:
         output.echo(note, err=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flows.decisions.cost_added import Added
 
 
-@command("cost --model llama-3-70b --interactivity 30")
+@command("cost --model llama-3-70b --interactivity 30", has_table=True)
 @click.option("--model", help="A model, such as llama-3-70b.")
 @click.option("--task", type=click.Choice(["serving", "training"]), default="serving", help="What the tokens are for.")
 @click.option("--interactivity", type=POSITIVE, help="Serving: least tokens per second for one user.")

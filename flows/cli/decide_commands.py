@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flows.decisions.break_even import Range
     from flows.decisions.decide import Load
 
+EXAMPLE = "decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120"
 MONTHS = click.FloatRange(min=1, max=120)
 _NUMBER = r"\d+(?:\.\d+)?"
 
@@ -53,7 +54,12 @@ class Spread(click.ParamType["Range"]):
         return Range(low=low, likely=likely, high=high)
 
 
-@command("decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12", cls=click.Group, invoke_without_command=True)
+@command(
+    "decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12",
+    cls=click.Group,
+    invoke_without_command=True,
+    has_table=True,
+)
 @click.option("--machine", help="An AWS type, such as p5.48xlarge; of others as much of its chip.")
 @click.option("--nodes", type=POSITIVE, help="How many of it.")
 @click.option("--chip", "chips", multiple=True, help="A chip, such as H200; may repeat. With --model only these.")
@@ -156,7 +162,7 @@ def _contracted(settings: "Settings") -> dict[int, float]:
         return dict(con.execute(SHARES).fetchall())
 
 
-@command("decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120", group=decide)
+@command(EXAMPLE, group=decide, has_table=True)
 @click.option("--from", "start", help='Present option: chip, purchase option, provider, such as "h200 spot runpod".')
 @click.option("--to", "target", help='New option, such as "trn2 capacity_block".')
 @click.option("--from-cpm", type=Spread(), help="Present USD per million tokens, instead of --from.")
@@ -169,8 +175,8 @@ def _contracted(settings: "Settings") -> dict[int, float]:
     help="Instead of weeks: of a team that knows Neuron, that does not, and with kernels of its own.",
 )
 @click.option("--models", "n_models", type=click.IntRange(min=1), default=1, help="Models to move, one after another.")
-@click.option("--engineers", type=NOT_NEGATIVE, required=True, help="People who work on it all the time.")
-@click.option("--rate", "usd_per_hour", type=NOT_NEGATIVE, required=True, help="USD an hour of one of them.")
+@click.option("--engineers", type=NOT_NEGATIVE, help="People who work on it all the time.")
+@click.option("--rate", "usd_per_hour", type=NOT_NEGATIVE, help="USD an hour of one of them.")
 @click.option("--upkeep-per-month", type=NOT_NEGATIVE, help="USD a month of work that the new side needs.")
 @click.option(
     "--upkeep-days-per-release",
@@ -218,6 +224,11 @@ def move(
     from flows.decisions import break_even_page as page
     from flows.decisions.break_even_sides import Use
 
+    needed = {"--from or --from-cpm": start or from_cpm, "--to or --to-cpm": target or to_cpm}
+    needed |= {"--migration-weeks or --effort": weeks or effort, "--engineers": options["engineers"]}
+    needed |= {"--rate": options["usd_per_hour"]}
+    if lacking := [name for name, value in needed.items() if value is None]:
+        _refuse(f"not stated yet: {', '.join(lacking)}", "decide move", "", f"Such as: chipledger {EXAMPLE}")
     sides = _side(start, from_cpm, "--from"), _side(target, to_cpm, "--to")
     if (weeks is None) == (effort is None):
         _refuse("give either --migration-weeks or --effort", "--migration-weeks", effort or "")
@@ -259,7 +270,7 @@ def _refuse(message: str, field: str, value: object, hint: str = "`chipledger de
     raise SettingsError(message, field=field, value=value, hint=hint)
 
 
-@command("decide fleet --horizon 36", group=decide)
+@command("decide fleet --horizon 36", group=decide, has_table=True)
 @click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
 def fleet(read: Reader, *, horizon: float | None) -> Result:
     """Show how many nodes to commit to.

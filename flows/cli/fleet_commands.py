@@ -12,7 +12,7 @@ from flows.config import Reader
 from flows.shared import output
 
 
-@command("fleet --renewals", cls=click.Group, invoke_without_command=True)
+@command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
 @click.option(
     "--moves",
     "since",
@@ -33,7 +33,7 @@ def fleet(read: Reader, *, since: datetime | None, renewals: bool) -> Result:
     return Result(found, _lines(found))
 
 
-@command("fleet check", group=fleet)
+@command("fleet check", group=fleet, has_table=True)
 def check(read: Reader) -> Result:
     """Check the fleet: prices, rules, commitments.
 
@@ -70,7 +70,7 @@ def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Resu
 
     imported = fleet_file.read_focus(file)
     fleet_file.write(imported, out, label=f"from {file.name}", replace=replace)
-    lines = [output.text_table(imported.lines)]
+    lines: list[str] = [output.text_table(imported.lines)]
     if imported.left_out:
         lines += ["\nNot read:", output.text_table(imported.left_out)]
     found = {"file": str(out), "lines": imported.lines, "left_out": imported.left_out}

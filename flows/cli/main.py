@@ -5,12 +5,14 @@ Exit codes: 0 done (for a run: published, stale scopes named); 1 failed (for a r
 """
 
 import logging
+import os
 from importlib import import_module
 from pathlib import Path
 
 import click
 
 from flows.cli import sections
+from flows.cli.command import JSON_TEXT, show, subcommands
 from flows.config import Reader
 from flows.shared import output
 
@@ -20,6 +22,7 @@ MODULES = ("ask", "decide", "collect", "cost", "fleet", "maintenance", "share")
 
 @click.group(
     cls=sections.Sections,
+    invoke_without_command=True,
     epilog="Example: chipledger run --offline",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )
@@ -27,8 +30,9 @@ MODULES = ("ask", "decide", "collect", "cost", "fleet", "maintenance", "share")
 @click.option("--settings", "file", type=click.Path(path_type=Path), help="Settings file [chipledger.toml].")
 @click.option("-v", "--verbose", is_flag=True, help="Log more to stderr.")
 @click.version_option(package_name="chipledger")
+@click.option("--json", "in_json", is_flag=True, help=JSON_TEXT)
 @click.pass_context
-def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbose: bool) -> None:
+def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbose: bool, in_json: bool) -> None:
     """An honest, queryable history of what AI accelerators cost to rent.
 
     `run` does the daily job. `query` reads the published file, prices.duckdb.
@@ -37,6 +41,9 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, *, verbos
     # Its lines name neither address nor cause; the error that ends the retries does.
     logging.getLogger("stamina").setLevel(logging.INFO if verbose else logging.ERROR)
     ctx.obj = Reader(file, data_dir)
+    ctx.color = False if os.environ.get("NO_COLOR") else None
+    if ctx.invoked_subcommand is None:
+        show(subcommands(ctx.obj, in_json=in_json), in_json=in_json)
 
 
 for name in MODULES:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flows.cli.command import EXISTING_FILE, Result, command
+from flows.cli.command import EXISTING_FILE, Result, command, subcommands
 from flows.config import Reader
 from flows.shared import Progress, output
 from flows.shared.folders import FILE_NAME
@@ -23,7 +23,7 @@ def doctor(read: Reader, *, offline: bool, progress: Progress) -> Result:
     return Result(rows, row.lines(rows), is_failed=any(each["result"] == "fail" for each in rows))
 
 
-@command("settings --json", cls=click.Group, invoke_without_command=True)
+@command("settings --json", cls=click.Group, invoke_without_command=True, has_table=True)
 def settings(read: Reader) -> Result:
     """Show every setting, its value and its origin. Secrets are not shown."""
     from flows.config import show
@@ -34,7 +34,7 @@ def settings(read: Reader) -> Result:
         row | {"value": row["value"] if isinstance(row["value"], str | None) else output.as_json(row["value"])}
         for row in rows
     ]
-    return Result(rows, [output.text_table(as_text)])
+    return Result(rows, [output.text_table(as_text, ("setting", "value", "origin"))])
 
 
 @command("settings init", group=settings)
@@ -49,9 +49,10 @@ def init(read: Reader, *, force: bool) -> Result:
     return Result(written, [str(path)], [] if copy is None else [f"The previous file was copied to {copy}"])
 
 
-@click.group(epilog="Example: chipledger data backup /backups/2026-11-22.tar.zst")
-def data() -> None:
+@command("data backup /backups/2026-11-22.tar.zst", cls=click.Group, invoke_without_command=True)
+def data(read: Reader, *, in_json: bool) -> Result:
     """Back up, restore, rebuild or move the history."""
+    return subcommands(read, in_json=in_json)
 
 
 @command("data backup /backups/2026-11-22.tar.zst", group=data)
@@ -140,14 +141,11 @@ def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
     return Result(result, done.lines(), is_failed=not done.is_in_use)
 
 
-@data.command(hidden=True, deprecated="use `chipledger reproduce SHA256`.")
+@command("data document SHA256", group=data, hidden=True, deprecated="use `chipledger reproduce SHA256`.")
 @click.argument("sha256")
-@click.pass_obj
-def document(read: Reader, *, sha256: str) -> None:
+def document(read: Reader, *, sha256: str, in_json: bool) -> None:
     """Print a landed document by its SHA-256."""
-    with output.errors(in_json=False):
-        body = read().landing().body(sha256)
-    sys.stdout.buffer.write(body)
+    sys.stdout.buffer.write(read().landing().body(sha256))
 
 
 @command("data migrate --to ducklake:sqlite:/srv/lake.sqlite --data-path /srv/lake", group=data)

@@ -10,6 +10,9 @@ from typing import Any
 
 import click
 
+from flows.shared import output
+from warehouse.errors import SettingsError
+
 SECTIONS = {
     "ask": ("query", "chips", "benchmark", "audit", "reproduce", "sources"),
     "collect": ("run", "collect", "check-live", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
@@ -76,6 +79,19 @@ def stopping(ctx: click.Context) -> Iterator[None]:
         sys.exit(128 + seen[0])
 
 
+@contextmanager
+def in_form(ctx: click.Context) -> Iterator[None]:
+    """Let errors be lines on stderr, or objects where --json is among the words; wrong usage, too."""
+    with output.errors(in_json=ctx.meta["in_json"]):
+        try:
+            yield
+        except click.UsageError as error:
+            if not ctx.meta["in_json"]:
+                raise
+            place = error.ctx.command_path if error.ctx else ""
+            raise SettingsError(error.format_message(), field=place, hint=f"See `{place} --help`") from error
+
+
 def _is_importing(frame: FrameType | None) -> bool:
     """Return whether a module is being imported: Python 3.11 loses an error there, or keeps a lock of the module."""
     while frame is not None:
@@ -88,9 +104,15 @@ def _is_importing(frame: FrameType | None) -> bool:
 class Sections(click.Group):
     """A group of commands that `--help` lists by section, and that accepts former names."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words before the command."""
+        ctx.meta["in_json"] = "--json" in args
+        with in_form(ctx):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a signal that stops it is told, with what is kept where the command fetches or writes."""
-        with stopping(ctx):
+        with stopping(ctx), in_form(ctx):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -8,7 +8,6 @@ import click
 
 from flows.cli.command import Result, command
 from flows.config import Reader
-from flows.shared import output
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def export(
 @click.option("--url", default="", help="Address at which FOLDER will be served: for sitemap, feed and citation.")
 @click.option("--doi", default="", help="DOI for the citation.")
 def release(read: Reader, *, folder: Path, verify: bool, also: tuple[str, ...], url: str, doi: str) -> Result:
-    """Write what may be published again, once a day, and the site around it.
+    """Write a day of what may be published again.
 
     Writes FOLDER/YYYY-MM-DD, which never changes, FOLDER/latest, which leads to it, and pages. Nothing private is in
     it, and nothing of a source whose terms do not allow it; no figure rests on such a row.
@@ -214,29 +213,26 @@ class Address(click.ParamType[tuple[str, int]]):
         return host, int(port)
 
 
-@click.command(epilog="Example: chipledger mcp --http 8000")
+@command("mcp --http 8000")
 @click.option("--http", "address", type=Address(), metavar="[HOST:]PORT", help="Answer over HTTP on this machine.")
-@click.pass_obj
-def mcp(read: Reader, *, address: tuple[str, int] | None) -> None:
+def mcp(read: Reader, *, address: tuple[str, int] | None, in_json: bool) -> None:
     """Serve the published file to programs (MCP).
 
     A read-only server of the Model Context Protocol: on stdin and stdout, or with --http at /mcp of an address of this
     machine. It needs neither network nor credentials.
     """
-    with output.errors(in_json=False):
-        try:
-            from flows.read_api import server
-        except ModuleNotFoundError as error:
-            if str(error.name).partition(".")[0] not in ("mcp", "mcp_types"):
-                raise
-            raise SettingsError(
-                "the read API is not installed", field="extra", value="mcp", hint="`uv sync --extra mcp` installs it"
-            ) from error
-        from importlib.metadata import version
+    try:
+        from flows.read_api import server
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        hint = "In a checkout `uv sync --extra mcp` installs it, elsewhere `uv tool install 'chipledger[mcp] @ ...'`"
+        raise SettingsError("the read API is not installed", field="extra", value="mcp", hint=hint) from error
+    from importlib.metadata import version
 
-        settings = read()
-        api = server.ReadApi(settings.published, lambda: datetime.now(UTC), version=version("chipledger"))
-        server.serve(api, address)
+    settings = read()
+    api = server.ReadApi(settings.published, lambda: datetime.now(UTC), version=version("chipledger"))
+    server.serve(api, address)
 
 
 COMMANDS = (report, mail, alert, export, release, mcp)

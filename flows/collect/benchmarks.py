@@ -16,9 +16,10 @@ import duckdb
 
 from flows.shared import query as ask
 from warehouse.documents import Document
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Entry, Landing
-from warehouse.reference import accelerator_facts, accelerators, models, throughput
+from warehouse.reference import accelerator_facts, models, throughput
+from warehouse.reference.instance_types import chip_named
 from warehouse.reference.table import Values
 
 if TYPE_CHECKING:
@@ -138,12 +139,8 @@ def load(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) -> str:
 
 def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> list[dict[str, Any]]:
     """Return the runs of a published file, of one model or chip where they are named. Raises ChipledgerError."""
-    found = accelerators.resolve(chip) if chip else None
-    if chip and found is None:
-        hint = "Such as H100, 'H100 SXM' or Trainium2"
-        raise ChipledgerError("not a chip that is known here", source=NAME, field="chip", value=chip, hint=hint)
+    name, form = chip_named(chip, "--chip") if chip else (None, None)
     known = models.find(model) if model else None
-    name, form = (found.accelerator_name, found.form_factor) if found else (None, None)
     return _query(file, LISTED, {"model": known.model_name if known else model, "chip": name, "form": form})
 
 
@@ -152,7 +149,7 @@ def shown(file: Path, throughput_id: int) -> dict[str, Any]:
     found = _query(file, "from core.throughput where throughput_id = $id", {"id": throughput_id})
     if not found:
         hint = "`chipledger benchmark list` names them"
-        raise ChipledgerError("no such run", source=NAME, field="throughput_id", value=str(throughput_id), hint=hint)
+        raise SettingsError("no such run", source=NAME, field="throughput_id", value=str(throughput_id), hint=hint)
     documents = _query(
         file,
         "select document_sha256, url, fetched_at, size_bytes from core.document "

@@ -10,7 +10,7 @@ import duckdb
 from flows.collect.steps import Run
 from flows.config.settings import Settings
 from flows.shared import query
-from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
 from warehouse.log import db
 from warehouse.log.events import naive
 
@@ -64,7 +64,7 @@ def decide(
         run.decide(quarantine_id, decision)
     if not (sources or older_than is not None or everything):
         if not ids:
-            raise ChipledgerError("nothing was chosen", source="quarantine", field="quarantine_id", hint=ALLOWED)
+            raise SettingsError("nothing was chosen", source="quarantine", field="quarantine_id", hint=ALLOWED)
         return
     wanted = chosen(query.refused(run.con, everything=False), sources, older_than, run.started_at)
     for row in wanted:

@@ -53,7 +53,7 @@ from flows.config.types import (
 from flows.decisions.cost_added import Added
 from flows.shared import folders
 from reports.weekly.pages import CHIPS
-from warehouse.errors import HIDDEN, ChipledgerError, SettingsError
+from warehouse.errors import HIDDEN, ChipledgerError, SettingsError, nearest
 from warehouse.lake import place
 
 if TYPE_CHECKING:
@@ -160,14 +160,12 @@ class AlertSettings(Table):
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a name that no chip has: no alert would ever match it."""
         if value:
-            from difflib import get_close_matches
-
             from warehouse.reference import accelerators
 
             known = accelerators.names()
             for name in value:
                 if name not in known:
-                    near = get_close_matches(name, known, n=1)
+                    near = nearest(name, known, most=1)
                     raise ValueError(f"{f'{near[0]}, or ' if near else ''}another name that `chipledger chips` lists")
         return value
 

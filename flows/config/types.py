@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from difflib import get_close_matches
 from email.errors import MessageError
 from email.headerregistry import Address
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from warehouse.errors import HIDDEN, SettingsError
+from warehouse.errors import HIDDEN, SettingsError, nearest
 
 WEB = ("http://", "https://")
 SOURCE_SCHEMES = (*WEB, "file:///")
@@ -182,11 +181,10 @@ def fault(model: type[BaseModel], error: ValidationError, *, name: str = "") -> 
 
 def unknown(place: str, known: Iterable[str]) -> SettingsError:
     """Return the error of an unknown name, with the nearest known one."""
-    by_name = {name.lower(): name for name in sorted(known)}
-    near = get_close_matches(place.rpartition(".")[2].lower(), by_name, n=1)
-    hint = f"Did you mean {by_name[near[0]]}? " if near else ""
-    hint = f"{hint}Known: {', '.join(by_name.values())}"
-    return SettingsError("unknown setting", field=place, value=HIDDEN, hint=hint)
+    names = sorted(known, key=str.lower)
+    near = nearest(place.rpartition(".")[2], names, most=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return SettingsError("unknown setting", field=place, value=HIDDEN, hint=f"{hint}Known: {', '.join(names)}")
 
 
 def without_secrets(value: object) -> object:

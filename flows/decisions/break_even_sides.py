@@ -8,7 +8,6 @@ a similar one.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
 import duckdb
@@ -124,7 +123,7 @@ def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[
     """Return the AWS machine, if one is named, and the chip with its form."""
     if not left:
         raise SettingsError("names no chip", field=field, value=text, hint=allowed)
-    machines = _machines()
+    machines = instance_types.chips()
     named = [word for word in left if word.lower() in machines]
     if named:
         chip = machines[named[0].lower()]
@@ -147,16 +146,6 @@ def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[
 
 def _without(words: Sequence[str], word: str) -> str:
     return " ".join(each for each in words if each != word)
-
-
-@cache
-def _machines() -> Mapping[str, tuple[str, str | None]]:
-    """Return chip and form of each AWS type, and of each family whose types all have one."""
-    chips: dict[str, set[tuple[str, str | None]]] = {}
-    for fact in instance_types.read_table():
-        for name in {fact.instance_type, fact.instance_type.partition(".")[0]}:
-            chips.setdefault(name, set()).add((fact.accelerator_name, fact.form_factor))
-    return {name: next(iter(each)) for name, each in chips.items() if len(each) == 1}
 
 
 def _plain(text: str) -> str:

@@ -8,8 +8,9 @@ import duckdb
 
 from flows.shared.query import columns, rows
 from warehouse.errors import SettingsError
-from warehouse.reference import accelerators, models
+from warehouse.reference import models
 from warehouse.reference.accelerator_facts import FACTS
+from warehouse.reference.instance_types import chip_named
 
 COMPARED = columns("dense_bf16_tflops, dense_fp8_tflops, dense_fp4_tflops, memory_gb, memory_bandwidth_tb_s, tdp_w")
 """The facts that a table for people shows; the others are in --json and in ref.accelerator."""
@@ -43,8 +44,8 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     A name is any that providers use, with or without a form: "h100", "H100 SXM". Raises SettingsError for
     one that is no chip, or of which nothing is published.
     """
-    wanted = [named(name) for name in names]
-    against = named(base) if base else None
+    wanted = [chip_named(name) for name in names]
+    against = chip_named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
         facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
         prices = rows(
@@ -110,14 +111,6 @@ def model_named(text: str) -> str:
     if known is None:
         raise models.unknown(text)
     return known.model_name
-
-
-def named(text: str, field: str = "chip") -> tuple[str, str | None]:
-    """Return name and form of the chip that a text names. Raises SettingsError for what is no chip."""
-    chip = accelerators.resolve(text)
-    if chip is None:
-        raise SettingsError("unknown chip", field=field, value=text, hint="`chipledger chips` lists the known ones")
-    return chip.accelerator_name, chip.form_factor
 
 
 def full_name(row: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from transform.audit import rates
 from transform.audit.evidence import Evidence
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference.claim_text import Conditions
+from warehouse.reference.instance_types import chip_named
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
@@ -71,6 +73,11 @@ class Sum:
     accepted_tokens: float | None = None
 
 
+NARROW = (
+    *("chip", "provider", "option", "USD/chip-h", "price of", "days", "median", "price to beat", "rate to beat"),
+    *("with added", "chips paid", "USD/month at 100%", "at 50%", "grade"),
+)
+"""Columns of a cost that a line can hold."""
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
 
 
@@ -194,7 +201,7 @@ def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     """Return the rows of one chip, in any form where none is named. Raises SettingsError for what is no chip."""
-    name, form = chips.named(chip, "--chip")
+    name, form = chip_named(chip, "--chip")
     return [row for row in found if row["accelerator_name"] == name and form in (None, row["form_factor"])]
 
 
@@ -217,7 +224,7 @@ def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[s
     )
     with duckdb.connect(str(file), read_only=True) as con:
         evidence = Evidence(con, ())
-        forms = evidence.named([chips.named(inputs.chip, "--chip")])
+        forms = evidence.named([chip_named(inputs.chip, "--chip")])
         if len(forms) != 1:
             message = "no figures of this chip in one form are published here"
             hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
@@ -294,8 +301,15 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
 
 def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the answer as text: inputs, unit and formula; the table; what is not included, shown or counted."""
-    as_text = output.text_table([{name: output.rounded(value) for name, value in row.items()} for row in table])
-    return [*_head(found), as_text or _nothing(found), *_foot(found, len(table))]
+    rows = [{name: output.rounded(value) for name, value in row.items()} for row in table]
+    whole = output.text_table(rows)
+    if _is_sum(found) or not rows or output.line_width() is None:
+        return [*_head(found), whole or _nothing(found), *_foot(found, len(table))]
+    parts = []
+    for title, group in groupby(rows, lambda row: row.get("scenario") or row.get("training")):
+        shown = [{name: row[name] for name in NARROW if name in row} for row in group]
+        parts += [f"\n{title}", output.text_table(shown, NARROW)]
+    return [*_head(found), *parts, "\n--wide shows all columns.", *_foot(found, len(table))]
 
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:

@@ -19,13 +19,13 @@ from typing import Any
 import duckdb
 
 from flows.decisions import break_even_sides as sides
-from flows.decisions import chips as known_chips
 from flows.decisions import regions as allowed
 from flows.decisions.break_even import Range, in_memory
 from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
+from warehouse.reference.instance_types import chip_named, chips
 
 HOURS_A_MONTH = 730
 GOODPUT = 0.9
@@ -181,6 +181,8 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         named = [name.split()[0] for name in columns(NEED)]
         values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
         values |= {"needs": [{name: need.get(name) for name in named} for need in needs], "shares": asdict(load.use)}
+        for name in {*load.providers} - {*(known := sides.providers(con))}:
+            raise SettingsError("unknown provider", field="--provider", value=name, hint=did_you_mean(name, known))
         ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
         hosted = list(_hosted(load, point, months, like=ladder[0])) if load.hosted else []
@@ -208,12 +210,13 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:
     """Return the operating point of a model, and how many chips of which unit the load takes."""
-    wanted = sorted({known_chips.named(name, "--chip") for name in load.chips}, key=str)
+    wanted = sorted({chip_named(name, "--chip") for name in load.chips}, key=str)
     spare = {"spare_units": load.spare or 0}
     if load.model is None and load.machine:
         found = rows(con, MACHINE, {"name": load.machine})
         if not found:
-            raise SettingsError("no machine of AWS has this name", field="--machine", value=load.machine)
+            hint = did_you_mean(load.machine, chips())
+            raise SettingsError("no machine of AWS has this name", field="--machine", value=load.machine, hint=hint)
         size = {"accelerators": (load.nodes or 0) * found[0]["least_unit"], "instance_type": load.machine}
         return None, [found[0] | size | spare]
     if load.model is None:

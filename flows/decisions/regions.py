@@ -14,7 +14,7 @@ import duckdb
 
 from flows.shared.query import columns, rows
 from transform import formula, models
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, did_you_mean
 from warehouse.log.db import create_macros, quote
 
 CUT = "accelerator_hour_price"
@@ -104,7 +104,7 @@ def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]
         lying = rows(con, "from published.ref.region where $name in (country, continent)", {"name": name})
         places = [name] if name in known else [row["region_id"] for row in lying if row["region_id"] in known]
         if not places:
-            hint = f"Known are countries (DE), continents (Europe), and: {', '.join(known)}"
+            hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
             raise SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
         allowed.update(dict.fromkeys(places))
     return list(allowed)

@@ -22,7 +22,7 @@ from flows.shared.output import as_json, plain
 from flows.shared.query import columns
 from flows.shared.tabular import cursor
 from transform.models import PUBLIC
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
 from warehouse.log.db import quote
 from warehouse.schema.columns import columns as all_columns
 
@@ -115,8 +115,8 @@ def marts(
         known = {name: made for name, made, _ in found}
         public = [name for name, _, is_public in found if is_public]
         for name in {*names} - {*known}:
-            hint = f"Known: {', '.join(known)}"
-            raise ChipledgerError("no such mart", source=str(file), field="mart", value=name, hint=hint)
+            hint = did_you_mean(name, known, "`chipledger query --list --all` lists all")
+            raise SettingsError("no such mart", source=str(file), field="mart", value=name, hint=hint)
         targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
         hidden = {
             f"{PRIVATE}.main.{name}": tabular.inside(folder, PRIVATE, f"{name}{suffix}")

@@ -4,13 +4,13 @@ An empty value is no value. Every refusal names file, line, field, value and wha
 value, so that it can be shown where the values must not be.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
+from warehouse.errors import nearest
 from warehouse.reference import accelerators, instance_types
 from warehouse.reference.table import Line, Rule, Values, first_refusal, values
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS, PURCHASE_OPTIONS
@@ -124,10 +124,8 @@ class Names:
 def _unknown(line: Line, field: str, reason: str, known: Iterable[str]) -> Exception:
     """Return the refusal of a name, with those that it may have meant."""
     error = line.error(field, reason)
-    by_plain = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(str(error.value).lower(), by_plain, n=3, cutoff=0.6)
-    if near:
-        error.hint = f"Perhaps {' or '.join(by_plain[name] for name in near)}"
+    near = nearest(str(error.value), known, most=3)
+    error.hint = f"Perhaps {' or '.join(near)}" if near else error.hint
     return error
 
 

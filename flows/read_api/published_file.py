@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import duckdb
 
 from flows.read_api.free_sql import MEMORY
 from flows.shared.query import columns, lock, rows
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, nearest
 
 Row = dict[str, Any]
 
@@ -27,15 +26,6 @@ MAX_NAMES = 5
 def wrong(message: str, field: str, value: object, hint: str = "") -> ChipledgerError:
     """Return the error of an argument."""
     return ChipledgerError(message, source="arguments", field=field, value=value, hint=hint)
-
-
-def similar(text: str, known: Iterable[str]) -> list[str]:
-    """Return known names of similar spelling, for hints; none of them is ever used instead."""
-    by_letters: dict[str, str] = {}
-    for name in known:
-        by_letters.setdefault(name.casefold(), name)
-    found = get_close_matches(text.casefold(), list(by_letters), n=MAX_NAMES, cutoff=0.5)
-    return [by_letters[key] for key in found]
 
 
 def did_you_mean(names: Iterable[str]) -> str:
@@ -82,7 +72,7 @@ class Book:
             hint = f"Write one of: {', '.join(sorted(found))}"
             raise wrong(f"more than one {field} has this name in other letter cases", field, value, hint)
         if not found:
-            raise wrong(f"the file has no such {field}", field, value, did_you_mean(similar(value, names)))
+            raise wrong(f"the file has no such {field}", field, value, did_you_mean(nearest(value, names)))
         return str(found[0])
 
     def as_of_now(self, found: Sequence[Row], *, source: str = "source") -> None:

@@ -14,11 +14,12 @@ from flows.decisions import cost
 from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
 from flows.read_api import free_sql
 from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
-from flows.read_api.published_file import Book, Row, cut, did_you_mean, similar, wrong
+from flows.read_api.published_file import Book, Row, cut, did_you_mean, wrong
 from flows.shared.query import columns
 from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
+from warehouse.errors import nearest
 from warehouse.reference import accelerators, claims
 from warehouse.reference.accelerators import Chip
 from warehouse.schema.dictionary import DEPRECATED
@@ -253,11 +254,7 @@ def _chip(text: str) -> Chip:
     """Return the whole chip that a text names. Raises ChipledgerError for anything else."""
     found = accelerators.resolve(text)
     if found is None:
-        names: dict[str, str] = {}
-        for each in accelerators.read_table():
-            names |= dict.fromkeys((each.accelerator_name.casefold(), *each.spellings), each.accelerator_name)
-        near = dict.fromkeys(names[one] for one in similar(text, names))
-        raise wrong("unknown chip", "chip", text, did_you_mean(near))
+        raise wrong("unknown chip", "chip", text, did_you_mean(nearest(text, accelerators.names())))
     if found.accelerator_share != 1:
         raise wrong("a part of a chip, or not known to be a whole one", "chip", text, "Name the chip alone")
     return found
@@ -578,7 +575,7 @@ def sources(
     listed = book.rows("from core.source order by service_provider_name, source")
     max_ages = {row["source"]: row["max_age_hours"] for row in listed}
     if source is not None and source not in max_ages:
-        raise wrong("the file has no such source", "source", source, did_you_mean(similar(source, max_ages)))
+        raise wrong("the file has no such source", "source", source, did_you_mean(nearest(source, max_ages)))
     scopes = book.rows("from int.source_health order by source, scope")
     for row in scopes:
         age = None if row["last_good_at"] is None else round((book.now - row["last_good_at"]).total_seconds() / 3600, 2)
@@ -636,7 +633,7 @@ def schema(
             "notes": ["a macro is called in FROM, named whole and with all its parameters, as in mart.drift(...)"],
         }
     if table not in known:
-        raise wrong("the file has no such table", "table", table, did_you_mean(similar(table, known)))
+        raise wrong("the file has no such table", "table", table, did_you_mean(nearest(table, known)))
     return {
         "row": known[table]["row"],
         "parameters": known[table]["parameters"],

@@ -15,7 +15,7 @@ from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import query
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, did_you_mean
 
 MAX_ERROR = 400
 MAX_DRIFTS = 200
@@ -47,7 +47,7 @@ def known(names: list[str]) -> list[str]:
     all_names = [source.name for source in SOURCES]
     for name in names:
         if name not in all_names:
-            raise SettingsError("unknown source", field="sources", value=name, hint=f"Known: {', '.join(all_names)}")
+            raise SettingsError("unknown source", field="sources", value=name, hint=did_you_mean(name, all_names))
     return names
 
 

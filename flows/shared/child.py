@@ -19,7 +19,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any
 
 from flows.shared import output
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 
 GRACE_S = 2.0
 WAIT_S = 60.0
@@ -74,7 +74,8 @@ class Child:
             raise _ended(code, seconds)
         reply = json.loads(line)
         if "error" in reply:
-            raise ChipledgerError(reply.pop("error"), **reply)
+            kind = SettingsError if reply.pop("is_usage", False) else ChipledgerError
+            raise kind(reply.pop("error"), **reply)
         return reply["answer"]
 
     @property
@@ -207,6 +208,7 @@ def _reply(function: str, arguments: dict[str, Any]) -> dict[str, Any]:
         value = None if error.value is None else str(error.value)
         return {
             "error": error.message, "source": error.source, "field": error.field, "value": value, "hint": error.hint,
+            "is_usage": isinstance(error, SettingsError),
         }  # fmt: skip
 
 

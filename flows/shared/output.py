@@ -1,13 +1,19 @@
 """What the command line prints: results on stdout, progress and errors on stderr, and JSON to rely on."""
 
 import logging
+import os
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, NoReturn
+from itertools import zip_longest
+from typing import NoReturn
 
 import click
 import simplejson
@@ -26,6 +32,18 @@ MEND = (
     "`chipledger doctor` says which file is damaged; `chipledger build` makes prices.duckdb anew, "
     "`chipledger data rebuild` build.duckdb"
 )
+
+SILENCE_S = 1.0
+"""After which a terminal is told what is going on."""
+STEP = re.compile(r"(fetch|load|publish|report): ")
+"""How messages of a whole step begin, which stay to be read."""
+WIDTH = 100
+"""Characters of a line where there is no terminal."""
+MAX_COLUMNS = 8
+"""Of a table that is too wide for the line."""
+HEAD, SHORT, LONG = 12, 16, 26
+"""Characters up to which a cell stays in one line, and of a word that no line of a cell has to hold whole."""
+NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
 
 BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may have as it is and a terminal obeys; JSON's own escape of it says the same."""
@@ -57,7 +75,13 @@ def as_json(value: object, *, indent: int | None = None) -> str:
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text for people: what a terminal would obey is written out, and on stderr no secret is repeated."""
-    click.echo(visible(redact.hide(text) if err else text), err=err, nl=nl)
+    shown = visible(redact.hide(text) if err else text)
+    if isinstance(text, Table):
+        head = shown.splitlines()[: text.n_head]
+        shown = "\n".join([*(click.style(line, bold=True) for line in head), *shown.splitlines()[text.n_head :]])
+    elif err and (match := re.match(r"(error|warning|refused):", shown)):
+        shown = click.style(match[0], fg="red" if match[1] == "error" else "yellow") + shown[match.end() :]
+    click.echo(shown, err=err, nl=nl)
 
 
 class LineFormatter(logging.Formatter):
@@ -65,12 +89,6 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(redact.hide(super().format(record))).replace("\n", "\n    ")
-
-
-def json_lines(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print one JSON object a line on stdout."""
-    for row in rows:
-        echo(as_json(row))
 
 
 def log_to_stderr(level: int) -> None:
@@ -120,15 +138,36 @@ def refuse(error: ChipledgerError, *, in_json: bool) -> NoReturn:
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is going on: a moving line on a terminal, nothing where nobody watches."""
+    """Yield a function that says what is going on: a line with the seconds, on a terminal, from the first second on."""
     if quiet or not sys.stderr.isatty():
         yield lambda message: None
         return
-    from rich.console import Console
-    from rich.markup import escape
+    messages, is_over, began = ["working"], threading.Event(), time.monotonic()
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda message: status.update(escape(visible(message)))
+    def show() -> None:
+        if is_over.wait(SILENCE_S):
+            return
+        from rich.console import Console
+        from rich.markup import escape
+
+        with Console(stderr=True).status("") as status:
+            while True:
+                status.update(f"{escape(visible(messages[-1]))}, {time.monotonic() - began:.0f} s")
+                if is_over.wait(0.2):
+                    return
+
+    def tell(message: str) -> None:
+        messages.append(message)
+        if STEP.match(message):
+            echo(message, err=True)
+
+    shower = threading.Thread(target=show, daemon=True)
+    shower.start()
+    try:
+        yield tell
+    finally:
+        is_over.set()
+        shower.join()
 
 
 def rounded(value: object) -> object:
@@ -142,18 +181,118 @@ def word(value: object) -> str:
     return "-" if shown is None or shown == "" else str(shown)
 
 
-def text_table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows as an aligned plain-text table; "-" where a value is unknown."""
+class Table(str):
+    """A table as text; its first `n_head` lines, the names of columns, are bold on a terminal."""
+
+    n_head = 0
+
+
+def text_table(
+    rows: Sequence[Mapping[str, object]], view: Sequence[str] = (), *, width: int | None = None, is_open: bool = False
+) -> Table:
+    """Return rows as an aligned plain-text table: "-" where a value is unknown, numbers point below point.
+
+    A table wider than the line, or than `width`, has the columns of `view` (without one, or where it `is_open`, others
+    too), at most MAX_COLUMNS; what all rows share, and what is not shown, is named below it. With --wide it is whole.
+    """
     if not rows:
-        return ""
-    names = list(rows[0])
-    cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
-    widths = [max(len(line[index]) for line in cells) for index in range(len(names))]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells
-    )
+        return Table("")
+    cells = {name: _cells([row[name] for row in rows]) for name in rows[0]}
+    rights = {name: is_number for name, (_, is_number) in cells.items()}
+    columns = {name: found for name, (found, _) in cells.items()}
+    widths = {name: max(map(len, (name, *column))) for name, column in columns.items()}
+    most, notes = width or line_width(), []
+    if most is not None and sum(widths.values()) + 2 * len(widths) - 2 > most:
+        same = {name: column[0].strip() for name, column in columns.items() if len(rows) > 2 and len({*column}) == 1}
+        order = [name for name in dict.fromkeys((*view, *columns)) if name in columns and name not in same]
+        brief = {name for name in order if (is_open or not view) and max(map(len, columns[name])) <= 2 * LONG}
+        wanted = [name for name in order if name in brief or name in view]
+        widths = _fitted({name: columns[name] for name in wanted or order}, most)
+        hidden = [name for name in order if name not in widths]
+        notes += [f"In all rows: {', '.join(f'{name} {value}' for name, value in same.items())}."] if same else []
+        notes += [f"Not shown: {', '.join(hidden)}; --wide shows them."] if hidden else []
+    shown = [name for name in columns if name in widths]
+    sizes = [(widths[name], rights[name]) for name in shown]
+    head = list(_line([_name_lines(name, widths[name]) for name in shown], sizes))
+    lines = list(head)
+    for values in zip(*(columns[name] for name in shown), strict=True):
+        lines += _line(
+            [_wrapped(value, size, in_cell=True) for value, (size, _) in zip(values, sizes, strict=True)], sizes
+        )
+    for note in notes:
+        lines += _wrapped(note, most or WIDTH)
+    made = Table("\n".join(lines))
+    made.n_head = len(head)
+    return made
+
+
+def line_width() -> int | None:
+    """Return the characters of a line: of the terminal, else WIDTH; None with --wide."""
+    context = click.get_current_context(silent=True)
+    is_wide = context is not None and context.meta.get("is_wide")
+    return None if is_wide else shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def is_read_by_people() -> bool:
+    """Return whether stdout is a terminal, or the environment states its width; a pipe gets lines as they are."""
+    return sys.stdout.isatty() or "COLUMNS" in os.environ
+
+
+def in_line(text: str) -> str:
+    """Return a text with its long lines continued on a terminal; a table, a page and an object as they are."""
+    most = line_width()
+    if not is_read_by_people() or most is None or isinstance(text, Table) or text.startswith(("<", "{")):
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, most))
+
+
+def _cells(values: Sequence[object]) -> tuple[list[str], bool]:
+    """Return a column as text, and whether it is of numbers, which are padded so that their points are in one place."""
+    texts = [_cell(value) for value in values]
+    if not all(text == "-" or NUMBER.fullmatch(text) for text in texts) or all(text == "-" for text in texts):
+        return texts, False
+    ends = [len(text.partition(".")[2]) + 1 if "." in text else 0 for text in texts]
+    return [text + " " * (max(ends) - end) for text, end in zip(texts, ends, strict=True)], True
+
+
+def _fitted(columns: Mapping[str, Sequence[str]], most: int) -> dict[str, int]:
+    """Return widths of the columns that fit into a line, in their order; what is left of it goes to the narrowest."""
+    whole = {name: max(map(len, (*_name_lines(name, HEAD), *column))) for name, column in columns.items()}
+    found: dict[str, int] = {}
+    for name, column in columns.items():
+        words = (part for text in column for part in text.split())
+        least = whole[name] if whole[name] <= SHORT else min(max(map(len, (*words, *_name_lines(name, HEAD)))), LONG)
+        if not found or (len(found) < MAX_COLUMNS and sum(found.values()) + 2 * len(found) + least <= most):
+            found[name] = min(least, most)
+    for name in sorted(found, key=lambda name: whole[name] - found[name]):
+        spare = most - sum(found.values()) - 2 * len(found) + 2
+        found[name] += min(spare, max(whole[name], len(name)) - found[name])
+    return found
+
+
+def _wrapped(text: str, width: int, *, in_cell: bool = False) -> list[str]:
+    """Return lines of a text; where it is not in a cell, words longer than a line stay whole."""
+    if len(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=in_cell)
+
+
+def _name_lines(name: str, width: int) -> list[str]:
+    """Return the name of a column, in several lines, with blanks for its underscores, where it is too long for one."""
+    return [name] if len(name) <= width else textwrap.wrap(name.replace("_", " "), width, break_long_words=False)
+
+
+def _line(cells: Sequence[Sequence[str]], sizes: Sequence[tuple[int, bool]]) -> Iterator[str]:
+    """Yield the lines of a row, whose cells may have several."""
+    for parts in zip_longest(*cells, fillvalue=""):
+        texts = (
+            part.rjust(width) if is_right else part.ljust(width)
+            for part, (width, is_right) in zip(parts, sizes, strict=True)
+        )
+        yield "  ".join(texts).rstrip()
 
 
 def _cell(value: object) -> str:
-    text = "-" if value is None or value == "" else str(plain(value))
+    text = "-" if value is None or value == "" else str(plain(value)).removesuffix(".0")
     return visible(" ".join(text.split()))

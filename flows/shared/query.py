@@ -18,8 +18,8 @@ from typing import Any
 import duckdb
 
 from flows.shared import tabular
-from flows.shared.output import PUBLISH_AGAIN, as_json
-from warehouse.errors import ChipledgerError
+from flows.shared.output import PUBLISH_AGAIN, as_json, text_table
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.db import quote
 from warehouse.schema.dictionary import DEPRECATED
 
@@ -27,6 +27,12 @@ LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+FIRST = (
+    *("accelerator_name", "model_name", "instance_type", "service_provider_name", "purchase_option"),
+    *("commitment_class", "cheapest_price_usd", "price_per_accelerator_hour_usd", "usd_per_million_output_tokens"),
+    *("unit_price", "region_id", "age_days", "last_observed_at"),
+)
+"""Columns that a terminal shows first, where it cannot show all."""
 LIST_WIDTH = 100
 """Characters of a line of a list of tables; an example's lines may be longer."""
 MEMORY = "4GB"
@@ -148,7 +154,7 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
             refused = refusal(con, sql)
             if refused is not None:
                 hint = "Allowed: one SELECT, WITH or FROM; `chipledger query --list` names the tables"
-                raise ChipledgerError(refused, source=str(file), field="sql", value=sql, hint=hint)
+                raise SettingsError(refused, source=str(file), field="sql", value=sql, hint=hint)
             yield con
         except duckdb.Error as error:
             # An answer that is fetched piece by piece breaks with errors of other kinds, too.
@@ -158,7 +164,9 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
                 hint = PUBLISH_AGAIN
-            raise ChipledgerError(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
+            is_wrong = isinstance(error, duckdb.ParserException | duckdb.CatalogException | duckdb.BinderException)
+            kind = SettingsError if is_wrong and hint != PUBLISH_AGAIN else ChipledgerError
+            raise kind(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
         finally:
             watch.cancel()
 
@@ -211,8 +219,10 @@ def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> st
         return as_json(rows(con, sql, most=EVERYTHING))
     if form == "csv":
         return tabular.csv_text(con, sql, most=EVERYTHING)
+    if width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
+        return text_table(found, FIRST, width=width, is_open=True)
     relation = con.sql(sql)
-    return "" if relation is None else _box(relation, width)
+    return "" if relation is None else _box(relation)
 
 
 def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
@@ -236,11 +246,11 @@ def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[st
     return [row for row in rows(con, sql) if everything or row["decision"] is None]
 
 
-def _box(relation: duckdb.DuckDBPyRelation, width: int) -> str:
-    """Return DuckDB's own rendering, cut to a width."""
+def _box(relation: duckdb.DuckDBPyRelation) -> str:
+    """Return DuckDB's own rendering, with all columns."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
-        relation.show(max_width=width, max_rows=EVERYTHING, max_col_width=EVERYTHING)
+        relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
     return text.getvalue().rstrip("\n")
 
 
@@ -262,8 +272,10 @@ def rows(
         if not field:
             raise
         message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
-        value = values.get("model", "") if isinstance(values, Mapping) else ""
-        raise ChipledgerError(message, field=field, value=value) from error
+        stated = values if isinstance(values, Mapping) else {}
+        of_model = field, stated.get("model")
+        field, value = next((each for each in stated.items() if message.startswith(each[0])), of_model)
+        raise SettingsError(message, field=field, value=value) from error
     names = [column[0] for column in cursor.description or ()]
     found = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
     if most is not None and len(found) > most:

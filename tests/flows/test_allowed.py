@@ -93,7 +93,7 @@ def test_a_country_or_a_continent_stands_for_its_regions(file: Path) -> None:
         assert found == [(EAST,), (HERE,)], name
     with pytest.raises(SettingsError, match="no price is of this region") as error, allowed.opened(file, ["Africa"]):
         pass
-    assert "Known are countries (DE), continents (Europe), and: " in str(error.value)
+    assert "us-east-1; a country (DE) and a continent (Europe) stand for theirs" in str(error.value)
 
 
 def test_a_region_nobody_sells_in_is_named(file: Path) -> None:

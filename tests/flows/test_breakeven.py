@@ -219,7 +219,7 @@ def test_upkeep_by_releases(call: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "give either --from or --from-cpm"),
+        ((), "not stated yet: --from or --from-cpm"),
         (("--from-cpm", "0.6", "--from", "h200 spot", "--to-cpm", "0.3"), "give either --from or --from-cpm"),
         (("--from-cpm", "0", "--to-cpm", "0.3"), "a cost must be above 0"),
         (("--from-cpm", "0.6", "--to-cpm", "0.5..0.3"), "does not rise"),

@@ -90,7 +90,7 @@ def test_text_from_elsewhere_is_made_harmless(text: str, shown: str) -> None:
 
 def test_unknown_source_is_named() -> None:
     """A source that does not exist is an error that names those that do."""
-    with pytest.raises(SettingsError, match=r"Known: aws_price_list, .*offline_archive"):
+    with pytest.raises(SettingsError, match=r"Did you mean .*aws_price_list"):
         run_page.known(["aws"])
 
 

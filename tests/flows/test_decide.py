@@ -330,7 +330,7 @@ def test_an_unknown_cost_of_hosted_tokens_is_left_out_and_counted(ask: Ask) -> N
 
 def test_the_former_commands_still_answer(ask: Ask, file: Path) -> None:
     """`makeorbuy` and `choose` warn on stderr, and give the answer of `decide`."""
-    done = ask("--own", "toy h200 on_demand", "--input-per-output", "2", former=True)
+    done = ask("--own", "toy h200 on_demand", "--input-per-output", "2", "--wide", former=True)
     assert done.exit_code == 0, done.stderr
     assert "`chipledger makeorbuy` is now `chipledger decide`" in done.stderr
     assert "https://example.com/pricing" in done.stdout

@@ -261,7 +261,7 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     ]
     assert "rate 2" in [each["rule"] for each in told["rules"]]
     (data / "private.duckdb").unlink(missing_ok=True)
-    assert call("query", "from private.fleet_cost")[0] == 1
+    assert call("query", "from private.fleet_cost")[0] == 2
     assert call("query", "select 1 as one")[0] == 0
     private_file.build(chosen, NOW)
     code, text = call("query", "--json", "select label from private.fleet_cost where list_usd_per_month > 1e5")

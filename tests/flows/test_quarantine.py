@@ -95,7 +95,7 @@ def test_many_are_decided_at_once(toy: Toy) -> None:
     assert call(toy, "quarantine", "list", "--source", "other") == []
     assert call(toy, "quarantine", "list", "--older-than", "100000") == []
     nothing = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse"])
-    assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (1, True)
+    assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (2, True)
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "other"])
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4

@@ -98,7 +98,7 @@ def test_a_question_reaches_nothing_else(call: Call, tmp_path: Path, sql: str) -
     (tmp_path / "secret").write_text("word")
     (tmp_path / "secret.csv").write_text("word")
     result = call("query", sql.format(tmp_path))
-    assert result.exit_code == 1
+    assert result.exit_code in (1, 2)
     assert "word" not in result.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "secret.csv"]
 

@@ -277,7 +277,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
 def test_the_command_shows_all(tmp_path: Path) -> None:
     """As a table, and as JSON; a wrong file ends it with 2."""
     file = written(tmp_path, "workers = 3\n")
-    asked = ["--settings", str(file), "settings"]
+    asked = ["--settings", str(file), "settings", "--wide"]
     rows = json.loads(CliRunner().invoke(main, [*asked, "--json"], env={}).stdout)
     assert {"setting": "workers", "value": 3, "origin": f"file: {file}"} in rows
     assert re.search(rf"^workers +3 +file: {file}$", CliRunner().invoke(main, asked).stdout, flags=re.MULTILINE)

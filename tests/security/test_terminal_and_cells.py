@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from datetime import UTC, datetime
 from email import policy
 from email.parser import BytesParser
@@ -79,9 +80,11 @@ def test_progress_shows_no_markup_of_others(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("sys.stderr", type("Terminal", (io.StringIO,), {"isatty": lambda self: True})())
     monkeypatch.setattr("rich.console.Console.status", lambda self, text: Status())
+    monkeypatch.setattr(output, "SILENCE_S", 0)
     with output.progress(quiet=False) as tell:
         tell("[link=http://evil]x[/link] \x1b[2J")
-    assert shown == [r"\[link=http://evil]x\[/link] \x1b[2J"]
+        time.sleep(0.5)
+    assert shown[-1] == r"\[link=http://evil]x\[/link] \x1b[2J, 0 s"
 
 
 CELLS = (

@@ -278,8 +278,8 @@ def test_rows_of_the_published_model_table() -> None:
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
-    """The refusal shows the text and the names that there are."""
+    """The refusal shows the text and the names that it may have meant."""
     error = models.unknown("llama-9")
 
     assert (error.field, error.value) == ("model", "llama-9")
-    assert "llama-3.1-405b" in (error.hint or "")
+    assert "llama-2-7b" in (error.hint or "").partition("Did you mean")[2]

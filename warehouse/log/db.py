@@ -21,7 +21,6 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake
 from warehouse.lake.place import Place
 from warehouse.reference import instance_types
-from warehouse.schema.tables import TABLES
 from warehouse.schema.tables import quote as quote
 
 MIGRATIONS = files("warehouse") / "migrations"
@@ -275,11 +274,6 @@ def _arrow(values: Sequence[object]) -> Any:
         return pa.array(plain)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([None if each is None else str(each) for each in plain], pa.string())
-
-
-def declared_tables() -> dict[str, tuple[str, ...]]:
-    """Return the columns that each table of the writer's file must have, by qualified name."""
-    return {table.qualified: table.columns for table in TABLES}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.db import insert_rows
 from warehouse.log.moves import FOR_PERSON
 
@@ -214,7 +214,7 @@ def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
                     value=str(quarantine_id),
                 )
             return row
-    raise ChipledgerError(
+    raise SettingsError(
         "no such row",
         source="quarantine",
         field="quarantine_id",

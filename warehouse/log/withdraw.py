@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.lake.ducklake import transacted
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
@@ -95,7 +95,7 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
             [place],
         ).fetchall()[0][0]
         seen = f" (an import's is the day that it was imported on; of {place}: {', '.join(days)})" if days else ""
-        raise ChipledgerError(
+        raise SettingsError(
             "no fetch that counts is selected",
             source="withdraw",
             field="selection",
@@ -103,7 +103,7 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
             hint=f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}",
         )
     if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
-        raise ChipledgerError(
+        raise SettingsError(
             "several documents begin with these digits",
             source="withdraw",
             field="selection",

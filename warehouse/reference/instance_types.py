@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 
+from warehouse.errors import SettingsError, did_you_mean
+from warehouse.reference import accelerators
 from warehouse.reference.table import Model, Rule, fields_of, reader
 
 if TYPE_CHECKING:
@@ -50,6 +52,29 @@ MODEL = Model(
 
 
 read_table = reader(InstanceType, MODEL)
+
+
+@cache
+def chips() -> Mapping[str, tuple[str, str | None]]:
+    """Return chip and form of each AWS type, and of each family whose types all have one."""
+    found: dict[str, set[tuple[str, str | None]]] = {}
+    for fact in read_table():
+        for name in {fact.instance_type, fact.instance_type.partition(".")[0]}:
+            found.setdefault(name, set()).add((fact.accelerator_name, fact.form_factor))
+    return {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
+
+
+def chip_named(text: str, field: str = "chip") -> tuple[str, str | None]:
+    """Return name and form of the chip that a text names, or that an AWS type or family of types has.
+
+    Raises SettingsError for what is neither, with the names that it may have meant.
+    """
+    if (chip := accelerators.resolve(text)) is not None:
+        return chip.accelerator_name, chip.form_factor
+    if text.lower() in chips():
+        return chips()[text.lower()]
+    hint = did_you_mean(text, (*accelerators.names(), *chips()), "`chipledger chips` lists the known ones")
+    raise SettingsError("unknown chip", field=field, value=text, hint=hint)
 
 
 MACHINE_FIGURES = ("vcpus", "host_memory_gib")

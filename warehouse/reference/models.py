@@ -9,7 +9,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from warehouse.errors import ChipledgerError
+from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference.table import Broken, Rule, Table, Values, fields_of
 from warehouse.reference.table import Model as TableModel
 
@@ -157,12 +157,8 @@ def _normal(text: str) -> str:
     return re.sub(r"[\s_-]+", "-", text.rpartition("/")[2].strip().casefold()).strip("-")
 
 
-def unknown(text: str) -> ChipledgerError:
-    """Return the refusal of a name that no model has, with the names that there are."""
-    return ChipledgerError(
-        "no such model",
-        source=MODEL.file,
-        field="model",
-        value=text,
-        hint=f"Known are {', '.join(sorted(model.model_name for model in read_table()))}",
-    )
+def unknown(text: str) -> SettingsError:
+    """Return the refusal of a name that no model has, with those that it may have meant."""
+    known = sorted(model.model_name for model in read_table())
+    hint = did_you_mean(text, known, '`chipledger query "from ref.model"` lists all')
+    return SettingsError("no such model", field="model", value=text, hint=hint)
