@@ -106,4 +106,12 @@
     if (n >= FILTERED || table.tHead.querySelector("[data-pick]")) filtered(table, table.parentElement, groups);
   }
   for (const each of document.querySelectorAll("[data-address]")) each.textContent = location.href.split("#")[0];
+  // What an address leads to may lie in a part that is folded.
+  const reveal = () => {
+    const at = document.getElementById(location.hash.slice(1));
+    const box = at && at.closest("details");
+    if (box) { box.open = true; at.scrollIntoView(); }
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
 })();

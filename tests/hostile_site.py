@@ -23,7 +23,7 @@ from warehouse.publish import published_file
 
 BUILT_DAY = 20.0
 WEEK = Week(2026, 3)
-WEEK_BEFORE = "weekly/2026-W02.html"
+WEEK_BEFORE = "weeks/2026-W02.html"
 
 
 def market(at: float) -> list[Row]:

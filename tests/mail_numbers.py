@@ -346,7 +346,7 @@ VERB = r"(?:raised|cut)"
 Rule = Callable[[Reader, dict[str, str]], bool]
 RULES: dict[str, Rule] = {
     rf"week (?P<n>\d+) of (?P<y>\d{{4}}) \((?P<a>{DAY}) to (?P<b>{DAY}) (?P<z>\d{{4}})\)": _week,
-    r"(?:weekly/|Week |in |\d of )(?P<w>\d{4}-W\d{2})": _named,
+    r"(?:weeks/|Week |in |\d of )(?P<w>\d{4}-W\d{2})": _named,
     r"file of (?P<at>\d{4}-\d{2}-\d{2} \d{2}:\d{2}) UTC": _built,
     rf"(?P<who>[^.;]+?) (?P<v1>{VERB}) (?P<n1>[\d,]+)(?: and (?P<v2>{VERB}) (?P<n2>[\d,]+))? list prices? by "
     r"(?:(?P<lo>[\d.]+) to )?(?P<hi>[\d.]+) %": lambda r, g: _repriced(r, {**g, "who": _who(r, g["who"])}),

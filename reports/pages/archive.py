@@ -16,10 +16,13 @@ from markupsafe import Markup
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from reports.files import put
-from reports.pages.frame import frame
-from reports.weekly.calendar import KNOWN_THEN
+from reports.pages.frame import alone, frame, root
+from reports.templating import render as rendered
+from reports.weekly.calendar import FOLDER, KNOWN_THEN
 
-PLACE = "archive.html"
+PLACE = f"{FOLDER}/index.html"
+MOVED = {"archive.html": PLACE}
+"""Addresses of versions before, and where the page is now."""
 HEADLINE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 PROVISIONAL = '<meta name="chipledger:provisional" content="true">'
 MADE = re.compile(r'<time datetime="([^"]+)">')
@@ -50,20 +53,35 @@ class Edition:
 
 
 def write(folder: Path) -> None:
-    """Write the archive of a folder of reports, and the list of its weeks."""
-    put(folder / "weekly" / "index.html", week_list(folder / "weekly"))
+    """Write the list of a folder's weeks and days, and what leads there from addresses of before."""
+    move(folder)
     put(folder / PLACE, render(folder))
+    for place, target in MOVED.items():
+        put(folder / place, _leading(place, target))
+
+
+def move(folder: Path) -> None:
+    """Move the pages of weeks that a version before wrote, each with a page in its place that leads to it."""
+    for old in sorted((folder / "weekly").glob("*.html")):
+        new = folder / FOLDER / old.name
+        if old.stem != "index" and not new.exists():
+            put(new, old.read_bytes().decode())
+        put(old, _leading(f"weekly/{old.name}", f"{FOLDER}/{old.name}"))
+
+
+def _leading(place: str, target: str) -> str:
+    return rendered("moved.html.j2", place=root(place) + target, title=target, **alone())
 
 
 def weeks(folder: Path) -> list[Published]:
     """Return the pages of weeks and their earlier editions, the newest week first, editions after their week's page."""
     found = []
-    for path in (folder / "weekly").glob("????-W??*.html"):
+    for path in (folder / FOLDER).glob("????-W??*.html"):
         stem, _, edition = path.stem.partition(".edition-")
         known = ", as known then" if stem.endswith(KNOWN_THEN) else ""
         name = f"{stem.removesuffix(KNOWN_THEN)}{known}" + (f", edition {edition}" if edition else "")
         order = stem[:8], not known, int(edition or 1_000_000)
-        found.append((order, Published(f"weekly/{path.name}", name, headline(path))))
+        found.append((order, Published(f"{FOLDER}/{path.name}", name, headline(path))))
     return [page for _, page in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
@@ -96,18 +114,6 @@ def render(folder: Path) -> str:
             (year, [page for page in older if page.name.startswith(year)])
             for year in sorted({page.name[:4] for page in older}, reverse=True)
         ],
-    )
-
-
-def week_list(folder: Path) -> str:
-    """Return the page that lists the weeks of a folder, the newest first, and the days."""
-    return frame(
-        "weeks.html.j2",
-        headline="Weeks",
-        place=f"{folder.name}/index.html",
-        build=(None, version("chipledger")),
-        weeks=weeks(folder.parent),
-        days=days(folder.parent),
     )
 
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
+from markupsafe import Markup
 
 from reports import wording
 from reports.pages import guard
+from reports.pages.cost_page import by
 from reports.pages.frame import frame
 from reports.queries import Row, ask, select
-from reports.tables.table import Column, Table, small, to_html
+from reports.tables.table import Column, Table, small
 from reports.templating import macro
 
 PLACE = "evidence.html"
@@ -29,16 +32,26 @@ def render(file: Path, offers: Sequence[int], *, built_at: datetime, version: st
         headline=f"What the {wording.count(len(rows), 'price')} of these pages rest on",
         place=PLACE,
         build=(built_at, version),
-        table=guard.part("The list of offers", lambda: to_html(table(rows))) if rows else None,
+        tables=[
+            guard.part(f"The offers of {chip}", partial(folded, of_chip, number))
+            for number, (chip, of_chip) in enumerate(by(rows, "accelerator_name").items())
+        ],
         query=select("evidence").replace("(select unnest($offers))", "(...)"),
     )
 
 
-def table(rows: Sequence[Row]) -> Table:
-    """Return the table of offers."""
+def folded(rows: Sequence[Row], number: int) -> Markup:
+    """Return the table of a chip's offers, the first one open."""
+    return macro("parts.html.j2", "opened")(
+        rows[0]["accelerator_name"] or "chip unknown", number == 0, table(rows, number)
+    )
+
+
+def table(rows: Sequence[Row], number: int) -> Table:
+    """Return the table of a chip's offers."""
     return Table(
-        id="offers",
-        title="Offers by chip, provider and purchase option",
+        id=f"offers-{number}",
+        title=f"{rows[0]['accelerator_name']}: {wording.count(len(rows), 'price')}",
         subtitle="US dollars per chip-hour",
         rows=rows,
         columns=[
@@ -59,9 +72,9 @@ def _offer(row: Row) -> str:
         offering_class=row["offering_class"],
     )
     plan = f" ({row['commitment_discount_type']})" if row["commitment_discount_type"] else ""
+    sold = wording.listed(row["accelerator_name"], row["service_provider_name"], by=" ")
     notes = (
-        wording.listed(row["accelerator_name"], row["service_provider_name"], by=" "),
-        option + plan,
+        wording.listed(sold, option + plan),
         wording.listed(row["instance_type"], row["region_id"], row["zone_name"], row["tier"]),
     )
     return _price(row["offer_id"], wording.amount(row["price_per_accelerator_hour_usd"], 4), notes)

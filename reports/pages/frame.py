@@ -24,8 +24,7 @@ SITE = (
     ("cost.html", "Tokens"),
     ("explore.html", "Explorer"),
     ("drift.html", "Drift"),
-    ("weekly/index.html", "This week"),
-    ("sources.html", "Sources"),
+    ("weeks/index.html", "This week"),
     ("methods.html", "Methods"),
 )
 """The pages that are always there, by their path, in the order of the navigation."""
@@ -36,8 +35,8 @@ MORE = (
     ("latest.html", "Newest day", "index.html"),
     ("providers.html", "Chips and providers", "index.html"),
     ("evidence.html", "Evidence", "index.html"),
-    ("archive.html", "Archive", "weekly/index.html"),
-    ("disagreement.html", "Disagreement", "sources.html"),
+    ("sources.html", "Sources", "methods.html"),
+    ("disagreement.html", "Disagreement", "methods.html"),
     ("tables.html", "Tables", "methods.html"),
     ("tables-checks.html", "Tables of checks", "methods.html"),
 )

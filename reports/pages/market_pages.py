@@ -192,7 +192,7 @@ def render(
         if old
         else None,
         documents=source_tables.documents(pl.DataFrame(documents, infer_schema_length=None)) if documents else None,
-        cited=(wording.date(newest), data_sha256),
+        cited=(wording.date(newest), "file SHA-256", data_sha256),
         query="from mart.provider_price where {} = '{}'".format(kind.column, name.replace("'", "''")),
     )
 

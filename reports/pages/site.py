@@ -1,7 +1,7 @@
 """The static site: all pages of a published file, and the list of them.
 
 `index.html` is the front page, `latest.html` the newest day, `daily/<date>.html` the page of a day, which stays, and
-`weekly/<week>.html` that of a week (reports/weekly/). The others are made anew with each run.
+`weeks/<week>.html` that of a week (reports/weekly/). The others are made anew with each run.
 """
 
 import hashlib

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from warehouse.errors import SettingsError
 
-FOLDER = "weekly"
+FOLDER = "weeks"
 KNOWN_THEN = "-known-then"
 """What the name of a page ends in that is made from what was known at the end of its week."""
 

@@ -51,6 +51,7 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
     parts = [_brief(each, charts if each.key == "moves" else Markup()) for each in brief.sections]
+    digest = content(brief.subject, [*parts, *(part for _, part in details)])
     text = frame(
         "week.html.j2",
         title=f"Accelerator prices, week {found.week}",
@@ -62,7 +63,8 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
         opening=sections.opening(found),
         earlier=earlier,
         is_over=found.is_over,
-        content=content(brief.subject, [*parts, *(part for _, part in details)]),
+        content=digest,
+        cited=(wording.date(found.as_of), "content", digest),
         parts=parts,
         details=details,
     )

@@ -1,4 +1,4 @@
-"""The weekly page: from the published file to `weekly/<week>.html`, which stays, and `weekly/index.html`, their list.
+"""The weekly page: from the published file to `weeks/<week>.html`, which stays, and `weeks/index.html`, their list.
 
 A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
 """
@@ -72,6 +72,7 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
     from reports.weekly import page as weekly_page
 
     target = folder / place(found.week, known_then=found.known_then)
+    archive.move(folder)
     earlier = archive.earlier_editions(target)
     made = weekly_page.render(found, earlier, draw=draw)
     if archive.differs(target, made.text):
@@ -79,5 +80,5 @@ def write(found: "WeekFacts", folder: Path, *, draw: bool = True) -> "Written":
         made = weekly_page.render(found, earlier, draw=draw)
     if not (found.is_over and archive.differs_in_date_only(target, made.text)):
         put(target, made.text)
-    put(target.with_name("index.html"), archive.week_list(target.parent))
+    archive.write(target.parent.parent)
     return Written(found=found, page=target, faults=made.faults)

@@ -60,8 +60,8 @@ def test_a_week_is_written_again_from_what_was_known_then(data_dir: Path) -> Non
     then = json.loads(call(data_dir, "report", "weekly", "--week", "2026-W03", "--known-then", "--json").stdout)
     wrong = call(data_dir, "report", "weekly", "--week", "W3")
 
-    assert now.stdout.strip().endswith("weekly/2026-W03.html")
-    assert then["report"].endswith("weekly/2026-W03-known-then.html")
+    assert now.stdout.strip().endswith("weeks/2026-W03.html")
+    assert then["report"].endswith("weeks/2026-W03-known-then.html")
     assert (wrong.exit_code, "2025-W26" in wrong.stderr) == (2, True)
 
 

@@ -182,11 +182,11 @@ def test_confirmed_prices_rewrite_only_pages_whose_content_changed(
     assert toy.run(8.1).n_events == 0
 
     stay = {*before} - rewritten(before, marks(toy.data_dir / "reports"))
-    week = {name for name in before if name.startswith("weekly/2")}
+    week = {name for name in before if name.startswith("weeks/2")}
     assert len(week) == 1
     assert stay == {
         "archive.html", "feed.atom", "latest.schema.json", "methods.html", "tables.html", "tables-checks.html",
-        "weekly/index.html", *week,
+        "weeks/index.html", *week,
     }  # fmt: skip
     text = (toy.data_dir / "reports/index.html").read_text(encoding="utf-8")
     assert f'as of <time datetime="{day(8.1):%Y-%m-%dT%H:%M:%SZ}' in text

@@ -21,7 +21,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def test_old_pages_and_replaced_files_go(settings: Settings) -> None:
     """By the day in their names; pages of weeks, the newest page and all else stays."""
-    stay = ("reports/daily/2026-05-30.html", "reports/weekly/2026-W01.html", "reports/latest.html", "replaced/own.txt")
+    stay = ("reports/daily/2026-05-30.html", "reports/weeks/2026-W01.html", "reports/latest.html", "replaced/own.txt")
     go = (
         "reports/daily/2025-04-01.html",
         "replaced/build-20260401T060000Z.duckdb",

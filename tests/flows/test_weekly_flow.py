@@ -46,9 +46,9 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
             return weekly_file.weekly.fn(week="2026-W03", data_dir=str(tmp_path))
 
     assert run().message == "2026-W03: 0 sent"
-    assert (tmp_path / "reports/weekly/2026-W03.html").is_file()
+    assert (tmp_path / "reports/weeks/2026-W03.html").is_file()
     assert "no [mail] in the settings" in artifacts[-1]
-    assert links == [(tmp_path / "reports/weekly/2026-W03.html").as_uri()]
+    assert links == [(tmp_path / "reports/weeks/2026-W03.html").as_uri()]
 
     settings.write_text('[mail]\nfrom = "p@example.com"\n')
     outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})

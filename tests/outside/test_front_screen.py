@@ -30,3 +30,46 @@ def test_the_page_fits_one_screen(offline_run: Path, scheme: str) -> None:
     assert 60 < ends["trust"] < ends["table"] < min(ends["chart"], ends["bill"])
     assert max(ends["chart"], ends["bill"]) < ends["footer"] <= HEIGHT
     assert (ends["width"], ends["height"]) == (WIDTH, HEIGHT)
+
+
+MAX_HEIGHT, DESK, PHONE = 6000, 1280, 360
+MOST_OF_A_KIND = 3
+
+
+def kinds(reports: Path) -> list[Path]:
+    """Return every page but those that lead elsewhere; of chips and providers the largest."""
+    pages = [path for path in reports.rglob("*.html") if 'http-equiv="refresh"' not in path.read_text()[:1000]]
+    alike = [path for path in pages if path.parent.name in ("chips", "providers")]
+    large = sorted(alike, key=lambda path: -path.stat().st_size)[: 2 * MOST_OF_A_KIND]
+    return sorted({*pages} - {*alike} | {*large})
+
+
+def test_no_page_is_long_and_none_scrolls_sideways(offline_run: Path) -> None:
+    """6,000 px at a desk at most, the explorer too; at 360 px as wide as the phone."""
+    pages = kinds(offline_run / "reports")
+    assert len(pages) > 15
+    found = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
+        for width in (DESK, PHONE):
+            page = browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=True).new_page()
+            for path in pages:
+                page.goto(path.as_uri())
+                found[path.name, width] = page.evaluate(
+                    "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+                )
+        browser.close()
+    assert {name: wide for (name, width), (wide, _) in found.items() if wide > width} == {}
+    assert {name: high for (name, width), (_, high) in found.items() if width == DESK and high > MAX_HEIGHT} == {}
+
+
+def test_what_an_address_leads_to_is_shown_though_it_is_folded(offline_run: Path) -> None:
+    """A price of the front page leads to its line of evidence, which lies in the part of its chip."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
+        page = browser.new_context(offline=True).new_page()
+        page.goto((offline_run / "reports" / "index.html").as_uri())
+        page.locator("#chips tbody tr").nth(1).locator("td a").first.click()
+        page.locator(":target").wait_for(state="visible")
+        assert "/evidence.html#offer-" in page.url
+        browser.close()

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
 
-NAVIGATION = ("Prices", "Tokens", "Explorer", "Drift", "This week", "Sources", "Methods")
+NAVIGATION = ("Prices", "Tokens", "Explorer", "Drift", "This week", "Methods")
 
 
 class Page(HTMLParser):
@@ -52,9 +52,12 @@ def test_the_crawler_finds_a_dead_link(tmp_path: Path) -> None:
 
 
 def test_the_navigation_of_every_page(offline_run: Path) -> None:
-    """The same seven pages from everywhere, each of which is there."""
+    """The same six pages from everywhere, each of which is there."""
     for path in (offline_run / "reports").rglob("*.html"):
-        nav = re.search(r'<nav class="site".*?</nav>', path.read_text(encoding="utf-8"), re.DOTALL)
+        text = path.read_text(encoding="utf-8")
+        if path.name == "archive.html" and 'http-equiv="refresh"' in text:
+            continue  # it leads on by itself
+        nav = re.search(r'<nav class="site".*?</nav>', text, re.DOTALL)
         assert nav, path.name
         assert tuple(re.findall(r"<a [^>]*>([^<]+)</a>", nav[0])) == NAVIGATION, path.name
 

@@ -76,5 +76,5 @@ def test_every_number_of_the_first_run_is_in_the_file(offline_run: Path) -> None
     (file,) = (offline_run / "mail").glob("*.eml")
     week, text = text_of(file)
 
-    assert (offline_run / "reports" / "weekly" / f"{week}.html").exists()
+    assert (offline_run / "reports" / "weeks" / f"{week}.html").exists()
     assert wrong_in(offline_run, week, text) == []

@@ -119,7 +119,7 @@ def test_the_page_is_light(page: str) -> None:
 def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
     """Even in another process, with another hash seed and in another time zone."""
     code = "import sys; from pathlib import Path; from reports.pages import site; site.write(*map(Path, sys.argv[1:]))"
-    shutil.copytree(live_page.parent / "weekly", tmp_path / "weekly")  # which the archive and the front page list
+    shutil.copytree(live_page.parent / "weeks", tmp_path / "weeks")  # which the archive and the front page list
     environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "PATH": ""}
     subprocess.run([sys.executable, "-c", code, live, tmp_path], check=True, env=environment, timeout=60)
     for page in live_page.parent.rglob("*.*"):

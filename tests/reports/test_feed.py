@@ -39,7 +39,7 @@ def test_an_entry_is_a_change_with_its_prices(folder: Path) -> None:
 
     assert cut.findtext("a:title", "", ATOM) == "AWS p5.48xlarge on-demand: 80.00 to 60.00 USD, \N{MINUS SIGN}25.0 %"
     assert cut.findtext("a:updated", "", ATOM) == "2026-01-14T00:00:00Z"
-    assert [link.get("href") for link in cut.findall("a:link", ATOM)] == ["weekly/2026-W03.html"]
+    assert [link.get("href") for link in cut.findall("a:link", ATOM)] == ["weeks/2026-W03.html"]
     assert not [title for title in titles if "H200" in title]
     assert any(title == "Beta H100 SXM on-demand: gone, 3.00 USD" for title in titles)
 

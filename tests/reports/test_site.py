@@ -98,10 +98,10 @@ def test_every_page_is_light(hostile_reports: Path) -> None:
 
 def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
     """By a link to itself, in the navigation or below; there the navigation names the part it belongs to."""
-    parents = {"latest.html": "index.html", "archive.html": "weekly/index.html", "evidence.html": "index.html",
+    parents = {"latest.html": "index.html", "sources.html": "methods.html", "evidence.html": "index.html",
                "providers.html": "index.html",
                "tables.html": "methods.html", "tables-checks.html": "methods.html"}  # fmt: skip
-    for name in ("index.html", "cost.html", "explore.html", "drift.html", "sources.html", "methods.html", *parents):
+    for name in ("index.html", "cost.html", "explore.html", "drift.html", "methods.html", *parents):
         page = (hostile_reports / name).read_text(encoding="utf-8")
         nav, footer = (page[page.index(f"<{tag}") : page.index(f"</{tag.split()[0]}>")] for tag in ("nav", "footer"))
         assert page.count('aria-current="page"') == 1
@@ -114,7 +114,7 @@ def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
 def test_the_overview_leads_to_every_page(hostile_reports: Path) -> None:
     links = set(Links(hostile_reports / "index.html").links)
     assert {each.path for each in site.PAGES} <= links
-    assert {"latest.html", "archive.html", "weekly/2026-W03.html", "weekly/index.html", "latest.json"} <= links
+    assert {"latest.html", "weeks/2026-W03.html", "weeks/index.html", "latest.json"} <= links
 
 
 def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tmp_path: Path) -> None:
@@ -243,10 +243,10 @@ def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports:
 
 def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_path: Path) -> None:
     """The newest first; editions after their week; days beyond a month are folded."""
-    week = (hostile_reports / "weekly/2026-W03.html").read_bytes()
+    week = (hostile_reports / "weeks/2026-W03.html").read_bytes()
     for name in ("2026-W03", "2026-W03.edition-1", "2026-W02", "2026-W02-known-then"):
-        (tmp_path / "weekly").mkdir(exist_ok=True)
-        (tmp_path / f"weekly/{name}.html").write_bytes(week)
+        (tmp_path / "weeks").mkdir(exist_ok=True)
+        (tmp_path / f"weeks/{name}.html").write_bytes(week)
     (tmp_path / "daily").mkdir()
     for day in range(1, 41):
         (tmp_path / f"daily/{2025 if day > 31 else 2026}-01-{day % 31 + 1:02}.html").write_bytes(week)
@@ -256,7 +256,22 @@ def test_the_archive_lists_days_weeks_and_editions(hostile_reports: Path, tmp_pa
     assert told == ["2026-W03", "2026-W03, edition 1", "2026-W02", "2026-W02, as known then"]
     assert "40 days and 2 weeks are here" in page
     assert "<summary>2025: 9 more</summary>" in page
-    assert archive.headline(tmp_path / "weekly/2026-W03.html").startswith("AWS")
+    assert archive.headline(tmp_path / "weeks/2026-W03.html").startswith("AWS")
+
+
+def test_weeks_of_a_version_before_move_and_their_addresses_lead_on(hostile_reports: Path, tmp_path: Path) -> None:
+    """A page that was published stays as it was, with its editions; once moved, nothing changes any more."""
+    week = (hostile_reports / "weeks/2026-W03.html").read_bytes()
+    (tmp_path / "weekly").mkdir()
+    for name in ("2026-W03", "2026-W03.edition-1", "index"):
+        (tmp_path / f"weekly/{name}.html").write_bytes(week)
+    for _ in range(2):
+        archive.write(tmp_path)
+        assert (tmp_path / "weeks/2026-W03.html").read_bytes() == week
+        assert 'url=../weeks/2026-W03.edition-1.html"' in (tmp_path / "weekly/2026-W03.edition-1.html").read_text()
+        assert 'url=../weeks/index.html"' in (tmp_path / "weekly/index.html").read_text()
+        assert 'url=weeks/index.html"' in (tmp_path / "archive.html").read_text()
+    assert [page.name for page in archive.weeks(tmp_path)] == ["2026-W03", "2026-W03, edition 1"]
 
 
 @pytest.mark.parametrize(

@@ -269,13 +269,13 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     before = first.read_bytes()
     pages.write(told("2026-W03"), tmp_path)
     again = pages.write(told("2026-W02"), tmp_path).page
-    listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
+    listed = (tmp_path / "weeks" / "index.html").read_text(encoding="utf-8")
 
-    assert first.relative_to(tmp_path).as_posix() == "weekly/2026-W02.html"
+    assert first.relative_to(tmp_path).as_posix() == "weeks/2026-W02.html"
     assert again.read_bytes() == before
-    assert not list(tmp_path.glob("weekly/*edition*"))
+    assert not list(tmp_path.glob("weeks/*edition*"))
     assert not re.search(rb'(?:src|href)="https?:', before.replace(b'href="https://x.test', b""))
-    assert re.findall(r'<a href="../weekly/(2026[^"]+)">', listed) == ["2026-W03.html", "2026-W02.html"]
+    assert re.findall(r'<a href="../weeks/(2026[^"]+)">', listed) == ["2026-W03.html", "2026-W02.html"]
     assert "RunPod raised H100 PCIe 21 %" in listed
 
 
@@ -284,13 +284,13 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
     first = pages.write(found, tmp_path).page.read_bytes()
     empty = found.with_frames(move=found["move"].clear(), biggest=found["biggest"].clear())
     now = pages.write(empty, tmp_path).page.read_text(encoding="utf-8")
-    kept = tmp_path / "weekly" / "2026-W02.edition-1.html"
+    kept = tmp_path / "weeks" / "2026-W02.edition-1.html"
 
     assert kept.read_bytes() == first
     assert "This is edition 2" in now
     assert "RunPod raised H100 PCIe 21 %" in now
-    listed = (tmp_path / "weekly" / "index.html").read_text(encoding="utf-8")
-    assert re.findall(r'<a href="../weekly/([^"]+)">(2026[^<]+)</a>', listed) == [
+    listed = (tmp_path / "weeks" / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r'<a href="../weeks/([^"]+)">(2026[^<]+)</a>', listed) == [
         ("2026-W02.html", "2026-W02"),
         ("2026-W02.edition-1.html", "2026-W02, edition 1"),
     ]
@@ -303,7 +303,7 @@ def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_pa
 
     assert not found.is_over
     assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")
-    assert not list(tmp_path.glob("weekly/*edition*"))
+    assert not list(tmp_path.glob("weeks/*edition*"))
 
 
 def test_a_file_without_costs_per_token_is_shown_without_them(told) -> None:

@@ -29,7 +29,7 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, WeekFacts]:
 def sent(found: WeekFacts, **others: str) -> EmailMessage:
     """Return the message as a reader has it: written, and parsed again."""
     made = mail.message(
-        mail.letter(found, page_url="https://prices.example.com/weekly/x.html"),
+        mail.letter(found, page_url="https://prices.example.com/weeks/x.html"),
         sender="prices@example.com", to="you@example.com", reply_to="me@example.com", at=NOON, **others,
     )  # fmt: skip
     parsed = email.message_from_bytes(made.as_bytes(), policy=policy.default)
@@ -191,7 +191,7 @@ def test_the_html_part_loads_nothing_and_keeps_its_styles(weeks: dict[str, WeekF
     assert not re.search(r"url\(|@import", text)
     assert re.findall(r'src="([^@"]+)', text)
     assert not re.search(r'src="(?!cid:[0-9a-f]{20}@chipledger")', text)
-    assert set(re.findall(r'href="([^"]+)"', text)) == {"https://prices.example.com/weekly/x.html"}
+    assert set(re.findall(r'href="([^"]+)"', text)) == {"https://prices.example.com/weeks/x.html"}
     assert "prefers-color-scheme: dark" in text
     assert re.search(r'<body style="[^"]*background-color: #ffffff[^"]*color: #1a1c20', text)
     assert re.search(r'class="page"[^>]*style="[^"]*max-width: 600px', text)
