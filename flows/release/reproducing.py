@@ -97,7 +97,7 @@ def _steps(body: bytes, figure: Row, where: str, published: float) -> str:
     text = row and as_json({name: cell for name, cell in row.items() if cell is not None})
     is_equal = math.isclose(value, published, rel_tol=TOLERANCE)
     figures = {"published": published, "value": value, "hours": hours, "is_equal": is_equal}
-    return render("figure.txt.j2", f=figure, size=len(body), rows=rows, row=text, where=where, **figures)
+    return render("figure.txt.j2", f=figure, size=len(body), rows=rows, row=text, where=where, **figures).unescape()
 
 
 def _observations(body: bytes, figure: Row) -> list[Row]:
