@@ -74,7 +74,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--training-tokens", type=Count(), help="Tokens of a training, such as 300B.")
 @click.option("--deadline-days", type=POSITIVE, help="Days in which the training must end.")
 @click.option("--overhead", type=NOT_NEGATIVE, help="Training: other work, as a share of it [0.15].")
-@click.option("--goodput", type=SHARE, help="Training: share of the time that makes progress [0.9].")
+@click.option("--goodput", type=SHARE, help="Training: share of the time that makes progress [by the chips].")
 @click.option("--months", "--horizon-months", "months", type=POSITIVE, help="For how long.")
 @click.option("--days", type=POSITIVE, help="The same in days.")
 @click.option("--use", "--share-of-use", "use", type=Spread(), help="Share of hours that run: 0.8 or 0.6..0.9 [1].")

@@ -28,11 +28,8 @@ from warehouse.reference import models
 from warehouse.reference.instance_types import chip_named, chips
 
 HOURS_A_MONTH = 730
-GOODPUT = 0.9
-"""Share of a training's time that makes progress: "more than 90 %" of 54 days with 466 interruptions on 16,384 H100
-(Llama 3, arXiv 2407.21783, section 3.3.4)."""
 OVERHEAD = 0.15
-"""Checkpoints, data loading and restarts, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
+"""Checkpoints and data loading, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
 CAPITAL = 0.08
 """Cost of capital a year: our choice of 2026-11-23, to be replaced by the reader's own."""
 COVERS = (0.0, 0.5, 1.0)
@@ -65,7 +62,7 @@ class Load:
     training_tokens: float | None = None
     deadline_days: float | None = None
     overhead: float = OVERHEAD
-    goodput: float = GOODPUT
+    goodput: float | None = None
     months: float | None = None
     use: Range = field(default_factory=lambda: Range(low=1.0, likely=1.0, high=1.0))
     spare: int | None = None
@@ -115,7 +112,7 @@ order by accelerator_name, unit_accelerators
 TRAINING = "from mart.training_need($model, $tokens, $days, $overhead, $goodput) order by hours"
 NEED = """
 accelerator_name VARCHAR, form_factor VARCHAR, instance_type VARCHAR, accelerators DOUBLE, spare_units DOUBLE,
-least_unit DOUBLE, unit_accelerators DOUBLE, network VARCHAR, hours DOUBLE
+least_unit DOUBLE, unit_accelerators DOUBLE, network VARCHAR, hours DOUBLE, hours_left DOUBLE
 """
 LADDER = f"""
 select l.*, o.last_obtainable_at

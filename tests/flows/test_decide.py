@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,19 +144,35 @@ def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
 
 
 def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:
-    """Eight H100 at 1000 tokens a second and chip, eight H200 at 1500: 10^10 tokens, 15 % beside, 90 % goodput."""
-    load = Load(model=MODEL, training_tokens=1e10, deadline_days=30)
+    """Eight H100 at 1000 tokens a second and chip, eight H200 at 1500: 10^10 tokens, 15 % beside, 90 % goodput.
+
+    With none stated, eight chips are interrupted each 45,561 / 8 hours for 16.7 minutes.
+    """
+    load = Load(model=MODEL, training_tokens=1e10, deadline_days=30, goodput=0.9)
     found = decide.answer(file, load)
     hours = {"H100": 1e10 * 1.15 / (3600 * 8 * H100_RATE * 0.9), "H200": 1e10 * 1.15 / (3600 * 8 * H200_RATE * 0.9)}
+    for need in decide.answer(file, replace(load, goodput=None))["needs"]:
+        assert need["goodput_share"] == pytest.approx(1 - 8 / 45561 * 16.7 / 60)
+        assert need["hours"] * need["goodput_share"] == pytest.approx(hours[need["accelerator_name"]] * 0.9)
 
     assert {need["accelerator_name"]: need["hours"] for need in found["needs"]} == pytest.approx(hours)
     assert by_kind(found)["reserved"]["charged_usd"] == pytest.approx(38 * HOURS)
     h200 = next(r for r in found["options"] if r["accelerator_name"] == "H200" and r["service_provider_name"] == "AWS")
     assert h200["charged_usd"] == pytest.approx(63.296 * hours["H200"])
-    tight = decide.answer(file, Load(model=MODEL, training_tokens=1e10, deadline_days=13))
+    tight = decide.answer(file, replace(load, deadline_days=13))
     assert {need["accelerator_name"] for need in tight["needs"]} == {"H200"}
     with pytest.raises(SettingsError, match=r"no cluster that was measured ends in time; the fastest takes 12\.3 days"):
-        decide.answer(file, Load(model=MODEL, training_tokens=1e10, deadline_days=5))
+        decide.answer(file, replace(load, deadline_days=5))
+
+
+def test_spot_must_end_a_training_in_time_too(file: Path) -> None:
+    """12.3 days of H200 with a tenth of the hours lost are 13.7 days: no option for 13, one for 14."""
+    load = Load(model=MODEL, training_tokens=1e10, goodput=0.9, chips=("h100",), tolerates_interruption=True)
+    days = 1e10 * 1.15 / (3600 * 8 * H100_RATE * 0.9) / 24
+    late = decide.answer(file, replace(load, spot_loss=0.1, deadline_days=days / 0.91))
+    assert late["left_out"]["spot: spot, with what it loses, ends after the deadline"] == 1
+    spot = by_kind(decide.answer(file, replace(load, spot_loss=0.1, deadline_days=days / 0.89)))["spot"]
+    assert spot["charged_usd"] == pytest.approx(20 * days * 24 / 0.9)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +225,7 @@ def test_every_sum_is_a_query_of_the_file(file: Path) -> None:
     need = (
         f"{{'accelerator_name': 'H100', 'form_factor': 'SXM', 'instance_type': '{P5}', 'accelerators': 128.0, "
         "'spare_units': 0, 'least_unit': 8.0, 'unit_accelerators': null::DOUBLE, 'network': null::VARCHAR, "
-        "'hours': null::DOUBLE}"
+        "'hours': null::DOUBLE, 'hours_left': null::DOUBLE}"
     )
     shares = "{'low': 0.8, 'likely': 0.8, 'high': 0.8}"
     asked = lines(file, "select offer_id, price_usd, charged_usd from mart.option_ladder("

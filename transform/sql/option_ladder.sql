@@ -3,30 +3,44 @@
 --   accelerator_name, form_factor, instance_type  the chip; of AWS that machine alone, where one is named
 --   accelerators, spare_units                     chips that must run at once, and whole units more
 --   least_unit; unit_accelerators, network        least chips of a unit; or exactly the unit that a rate is of
---   hours                                         that it takes (NULL: `months_asked` of 730 hours)
+--   hours, hours_left                             that it takes (NULL: `months_asked` of 730), and a training has
 -- Whole units are charged: on demand and spot the hours x the share in which they run, spot / (1 - `loss_asked`, else
--- the band's); commitments all hours of the terms that it needs (8,760 a year; of a length sold as a range, such as
--- "91-180 days", any within it); Capacity Blocks whole days up to 14, then weeks, up to 182 days, with the 30 minutes
--- that nobody can use. A spot price is the mean of 30 days (else 7, else the last) of the zone at the lower quartile.
+-- the band's; of a training machines x interruptions x the minutes of cost.training_goodput); commitments all hours of
+-- the terms that it needs (8,760 a year; of a length sold as a range, such as "91-180 days", any within it); Capacity
+-- Blocks, of 256 machines at most, whole days up to 14, then weeks, up to 182 days, with the 30 minutes that nobody can
+-- use (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html). A spot price is the mean of
+-- 30 days (else 7, else the last) of the zone at the lower quartile.
 -- An unknown upfront fee is none here: the row gate refuses Partial and All Upfront without one.
 -- No price is assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
 -- https://docs.aws.amazon.com/savingsplans/latest/APIReference/API_CreateSavingsPlan.html
 with need as (
+    select unnest(needs, recursive := true) -- noqa: AL03
+),
+
+offered as (
     select
-        unnest(needs, recursive := true), -- noqa: AL03
-        months_asked::DOUBLE * 730 as hours_asked,
-        tolerates_asked as is_spot_wanted,
-        loss_asked::DOUBLE as loss,
-        providers_asked::VARCHAR[] as wanted
+        n.* exclude (n.form_factor, n.unit_accelerators, n.network, n.instance_type),
+        o.* exclude (o.accelerator_name),
+        (ceil(n.accelerators / o.unit_accelerators) + n.spare_units)::BIGINT as units,
+        units * o.unit_accelerators as paid_accelerators,
+        coalesce(n.hours, months_asked::DOUBLE * 730) as hours_needed, -- noqa: RF02
+        coalesce(
+            loss_asked::DOUBLE, -- noqa: RF02
+            if(n.hours_left is null, o.lost_share, cost.spot_lost_share(o.interruption_band, units, 0, 16.7))
+        ) as lost
+    from need as n
+    inner join int.cost_option as o
+        on
+            n.accelerator_name = o.accelerator_name
+            and (n.form_factor is null or n.form_factor = o.form_factor)
+            and (n.unit_accelerators is null or n.unit_accelerators = o.unit_accelerators)
+            and (n.unit_accelerators is null or n.network is not distinct from o.network)
+            and (n.instance_type is null or o.service_provider_name <> 'AWS' or n.instance_type = o.instance_type)
 ),
 
 priced as (
     select
-        n.* exclude (n.form_factor, n.unit_accelerators, n.network, n.instance_type),
-        o.* exclude (o.accelerator_name, o.price_usd),
-        (ceil(n.accelerators / o.unit_accelerators) + n.spare_units)::BIGINT as units,
-        units * o.unit_accelerators as paid_accelerators,
-        coalesce(n.hours, n.hours_asked) as hours_needed,
+        o.* exclude (o.price_usd),
         a.commitment_term_hours,
         coalesce(
             24 * try_cast(regexp_extract(o.offer_terms, '[0-9]+-([0-9]+) days', 1) as INTEGER), a.commitment_term_hours
@@ -41,34 +55,30 @@ priced as (
         case o.purchase_option
             when 'capacity_block' then a.price_per_accelerator_hour_usd
             when 'spot'
-                then o.price_usd * (1 - coalesce(o.lost_share, 0)) / (1 - coalesce(n.loss, o.lost_share))
+                then o.price_usd * (1 - coalesce(o.lost_share, 0)) / (1 - o.lost)
             else o.price_usd
         end as price_usd,
         case
             when o.unknown_reason is not null then 'no price: ' || o.unknown_reason
             when not o.is_price_ranked then 'price beyond the limit of age'
-            when o.unit_accelerators < n.least_unit and o.network is null then 'sold in smaller, unjoined units'
-            when n.wanted is not null and not list_contains(n.wanted, o.service_provider_name)
+            when o.unit_accelerators < o.least_unit and o.network is null then 'sold in smaller, unjoined units'
+            when not list_contains(providers_asked::VARCHAR[], o.service_provider_name) -- noqa: RF02
                 then 'provider that is not to be bought from'
-            when o.purchase_option = 'spot' and not n.is_spot_wanted then 'spot may be interrupted'
-            when o.purchase_option = 'spot' and coalesce(n.loss, o.lost_share) is null then 'spot of unknown loss'
-            when o.purchase_option = 'capacity_block' and hours_needed > 4368 then 'blocks last 182 days at most'
+            when o.purchase_option = 'spot' and not tolerates_asked then 'spot may be interrupted' -- noqa: RF02
+            when o.purchase_option = 'spot' and o.lost is null then 'spot of unknown loss'
+            when o.purchase_option = 'spot' and (o.lost >= 1 or o.hours_needed / (1 - o.lost) > o.hours_left)
+                then 'spot, with what it loses, ends after the deadline'
+            when o.purchase_option = 'capacity_block' and o.hours_needed > 4368 then 'blocks last 182 days at most'
+            when o.purchase_option = 'capacity_block' and o.units > 256 then 'blocks hold 256 machines at most'
             when o.purchase_option in ('reserved', 'savings_plan') and a.commitment_term_hours is null
                 then 'length of the commitment not stated'
         end as left_out,
         {
-            'chip': n.accelerator_name, 'form': o.form_factor, 'seller': o.service_provider_name,
+            'chip': o.accelerator_name, 'form': o.form_factor, 'seller': o.service_provider_name,
             'unit': o.unit_accelerators, 'network': o.network, 'is_left_out': left_out is not null,
             'offer': case when o.purchase_option <> 'spot' then o.offer_id end
         } as sold
-    from need as n
-    inner join int.cost_option as o
-        on
-            n.accelerator_name = o.accelerator_name
-            and (n.form_factor is null or n.form_factor = o.form_factor)
-            and (n.unit_accelerators is null or n.unit_accelerators = o.unit_accelerators)
-            and (n.unit_accelerators is null or n.network is not distinct from o.network)
-            and (n.instance_type is null or o.service_provider_name <> 'AWS' or n.instance_type = o.instance_type)
+    from offered as o
     left join int.accelerator_hour_price as a on o.offer_id = a.offer_id
 ),
 

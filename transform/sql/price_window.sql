@@ -2,11 +2,7 @@
 -- was known, and known again `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the
 -- start, and of mean_ratio, what was paid on the firsts in between by whom nothing bound / the price at the start.
 -- Windows overlap, and the providers of a chip move together: n windows are far fewer observations.
-with span as (
-    select to_months(months_asked::INTEGER) as length
-),
-
-known as (
+with known as (
     select
         o.service_provider_name,
         u.accelerator_name,
@@ -33,11 +29,12 @@ moved as (
         last(e.price / s.price order by e.starts_on) as end_ratio,
         avg(e.price / s.price) as mean_ratio
     from known as s
-    cross join span as p
     inner join known as e
-        on s.offer_id = e.offer_id and s.starts_on < e.starts_on and s.starts_on + p.length >= e.starts_on
+        on
+            s.offer_id = e.offer_id and s.starts_on < e.starts_on
+            and s.starts_on + to_months(months_asked::INTEGER) >= e.starts_on -- noqa: RF02
     group by s.service_provider_name, s.accelerator_name, s.offer_id, s.starts_on
-    having max(e.starts_on) = max(s.starts_on + p.length)
+    having max(e.starts_on) = max(s.starts_on + to_months(months_asked::INTEGER)) -- noqa: RF02
 )
 
 select

@@ -2,31 +2,22 @@
 -- benchmark), chip, and size of unit that is sold: whole units and copies for `daily_load` output tokens a day, at the
 -- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, none stated). A
 -- run that was faster keeps it too, and its rate is "at most". point_rank 1 has most usual chips, then the best grade.
-with question as (
+with paced as (
     select
-        model as wanted,
-        speed_asked::DOUBLE as speed,
-        daily_load::DOUBLE as peak_load,
-        utilisation::DOUBLE as used
-),
-
-paced as (
-    select
-        r.*,
-        q.* exclude (q.wanted),
+        *,
         unnest(
             case
-                when q.speed is null then [r.interactivity_limit]
-                else cost.speeds_within([q.speed], r.interactivity_from, r.interactivity_to, r.interactivity_limit)
+                when speed_asked is null then [interactivity_limit]
+                else cost.speeds_within([1e0 * speed_asked], interactivity_from, interactivity_to, interactivity_limit)
             end
         ) as interactivity
-    from int.serving_rate as r
-    inner join question as q on r.model_name = q.wanted
+    from int.serving_rate
     where
-        r.is_ranked
+        model_name = model
+        and is_ranked
         and case
-            when q.speed is not null then r.task = 'serving'
-            else r.task = 'offline' or coalesce(r.interactivity_from, r.interactivity_limit) is null
+            when speed_asked is not null then task = 'serving'
+            else task = 'offline' or coalesce(interactivity_from, interactivity_limit) is null
         end
 ),
 
@@ -40,7 +31,7 @@ rated as (
         max(evidence_grade) over point as worst_grade,
         max(measured_on) over point as newest_on
     from paced
-    where speed is null or interactivity_from is not null or interactivity >= speed
+    where speed_asked is null or interactivity_from is not null or interactivity >= speed_asked
     window point as (partition by scenario, benchmark, precision, input_length, output_length, decoding)
 )
 
@@ -64,7 +55,8 @@ select
     rates_then['reach'] as reach,
     rates_then['median_output_rate'] as output_rate_per_accelerator,
     cost.accelerators_for_load(
-        peak_load, greatest(unit_accelerators, most_accelerators::DOUBLE), rates_then['median_output_rate'], used
+        daily_load::DOUBLE, greatest(unit_accelerators, most_accelerators::DOUBLE), rates_then['median_output_rate'],
+        utilisation::DOUBLE
     ) as accelerators,
     evidence_grade,
     measured_on,

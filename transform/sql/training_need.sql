@@ -1,25 +1,18 @@
 -- Which cluster trains a model (of ref.model or a benchmark) by a deadline: of each chip and size of unit the smallest
 -- that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
--- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress.
-with question as (
+-- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress
+-- (NULL: cost.training_goodput of its chips).
+with timed as (
     select
-        model as wanted,
-        training_tokens::DOUBLE as tokens,
+        *,
+        coalesce(goodput::DOUBLE, cost.training_goodput(accelerator_count::DOUBLE)) as goodput_share,
         deadline_days::DOUBLE * 24 as hours_left,
-        overhead::DOUBLE as overhead_share,
-        goodput::DOUBLE as goodput_share
-),
-
-timed as (
-    select
-        r.*,
-        q.hours_left,
         cost.training_hours(
-            q.tokens, r.accelerator_count::DOUBLE, r.median_rate, q.overhead_share, q.goodput_share
+            training_tokens::DOUBLE, accelerator_count::DOUBLE, median_rate, overhead::DOUBLE,
+            coalesce(goodput::DOUBLE, cost.training_goodput(accelerator_count::DOUBLE))
         ) as hours
-    from int.training_rate as r
-    inner join question as q on r.model_name = q.wanted
-    where r.is_ranked and r.evidence_grade <= 'C'
+    from int.training_rate
+    where model_name = model and is_ranked and evidence_grade <= 'C'
 )
 
 select
@@ -32,7 +25,9 @@ select
     network,
     accelerator_count::DOUBLE as accelerators,
     median_rate as rate_per_accelerator,
+    goodput_share,
     hours,
+    hours_left,
     coalesce(hours <= hours_left, true) as is_in_time,
     evidence_grade,
     measured_on,
