@@ -31,6 +31,14 @@ SPOT_LOSS = click.option(
     default=0.0,
     help="Share of spot hours lost to interruptions.",
 )
+ADD = click.option(
+    "--add",
+    "additions",
+    multiple=True,
+    metavar="NAME=AMOUNT",
+    help="A cost besides the chips, over that of the settings: egress, storage, support, tax, engineering or capital, "
+    "as USD a month or 10%.",
+)
 HTML = click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 

@@ -1,17 +1,24 @@
 """The command `cost`: what a million tokens costs, what a training costs, and the number to beat."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from flows.cli.command import COMMITMENT_USE, HTML, NOT_NEGATIVE, POSITIVE, SHARE, SPOT_LOSS, Count, Result, command
+from flows.cli.command import (
+    ADD,
+    COMMITMENT_USE,
+    HTML,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SHARE,
+    SPOT_LOSS,
+    Count,
+    Result,
+    command,
+)
 from flows.config import Reader
 from warehouse.errors import SettingsError
-
-if TYPE_CHECKING:
-    from flows.config.settings import Settings
-    from flows.decisions.cost_added import Added
 
 
 @command("cost --model llama-3-70b --interactivity 30", has_table=True)
@@ -47,14 +54,7 @@ if TYPE_CHECKING:
 @COMMITMENT_USE
 @SPOT_LOSS
 @click.option("--beat", type=POSITIVE, help="USD a million tokens to beat: the price or rate that it takes.")
-@click.option(
-    "--add",
-    "additions",
-    multiple=True,
-    metavar="NAME=AMOUNT",
-    help="A cost besides the chips, over that of the settings: egress, storage, support, tax or capital, "
-    "as USD a month or 10%.",
-)
+@ADD
 @click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
 @HTML
 def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[str], **options: Any) -> Result:
@@ -65,13 +65,16 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
     are set.
     """
     from flows.decisions import cost as decision
+    from flows.decisions import cost_added
 
     model, chip, is_training = options["model"], options["chip"], options["task"] == "training"
 
     def of(*names: str) -> dict[str, Any]:
         return {name: options[name] for name in names}
 
-    terms = decision.Terms(**of("commitment_use", "spot_running_share", "beat"), added=_added(read(), additions))
+    terms = decision.Terms(
+        **of("commitment_use", "spot_running_share", "beat"), added=cost_added.stated(read().costs, additions)
+    )
     if options["throughput"] or options["price"]:
         stated = decision.Sum(**of(*decision.SUM_INPUTS))
         found = decision.bare(stated, terms, read.published() if chip and model else None)
@@ -94,22 +97,6 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         found["rows"] = decision.only(found["rows"], chip)
     shown = decision.shown(found, everything=everything)
     return Result(found, [decision.render(found, shown).rstrip()] if in_html else decision.lines(found, shown))
-
-
-def _added(settings: "Settings", additions: Sequence[str]) -> "tuple[Added, ...]":
-    """Return the costs besides the chips: those of the settings, and over them those of NAME=AMOUNT."""
-    from flows.decisions.cost_added import NOT_INCLUDED, Added
-
-    found: dict[str, Added] = {name: added for name, added in settings.costs if added is not None}
-    for text in additions:
-        name, _, amount = text.partition("=")
-        try:
-            if name not in NOT_INCLUDED:
-                raise ValueError(f"NAME is one of {', '.join(NOT_INCLUDED)}")
-            found[name] = Added.read(name, amount)
-        except ValueError as error:
-            raise SettingsError("--add is not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
-    return tuple(found[name] for name in NOT_INCLUDED if name in found)
 
 
 COMMANDS = (cost,)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flows.cli.command import (
+    ADD,
     COMMITMENT_USE,
     EXISTING_FILE,
     HTML,
@@ -91,6 +92,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--own", hidden=True, help="Former way to name machines: chip, purchase option, provider.")
 @click.option("--workload", help="A published workload in place of --model and its load: docs/deciding.md.")
 @click.option("--capital", type=NOT_NEGATIVE, help="Cost of capital a year [0.08].")
+@ADD
 @HTML
 def decide(read: Reader, *, days: float | None, use: Any, in_html: bool, **options: Any) -> Result:
     """Show what to buy, and what would change that.
@@ -115,8 +117,8 @@ def decide(read: Reader, *, days: float | None, use: Any, in_html: bool, **optio
 
 def _load(settings: "Settings", *, days: float | None, use: "Range | None", **options: Any) -> "Load":
     """Return the load that is stated, the rest from the table [decision] as far as it is of that kind."""
+    from flows.decisions import cost_added, hosted
     from flows.decisions import decide as decision
-    from flows.decisions import hosted
     from flows.decisions.break_even import Range
 
     stated = {name: value for name, value in options.items() if value not in (None, ())}
@@ -124,6 +126,8 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
         raise SettingsError("a share of the hours is at most 1", field="--use", value=use.high)
     table = settings.decision
     found: dict[str, Any] = {"providers": table.providers, "regions": table.regions, "spot_loss": table.spot_loss}
+    costs = ((name, added) for name, added in settings.costs if name != "capital")
+    found |= {"added": cost_added.stated(costs, stated.pop("additions", ())), "pattern": table.pattern}
     found |= {"tolerates_interruption": bool(table.tolerates_interruption), "months": table.horizon_months}
     if (name := stated.pop("workload", None)) is not None:
         known = decision.workloads()
@@ -146,8 +150,8 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
             found.setdefault("interactivity", table.interactivity)
     share = use or table.share_of_use
     if share is not None:
-        ends = (share,) * 3 if isinstance(share, float) else (share.low, share.likely, share.high)
-        found["use"] = Range(**dict(zip(("low", "likely", "high"), ends, strict=True)))
+        ends = ("low", "likely", "high")
+        found["use"] = Range(**{end: share if isinstance(share, float) else getattr(share, end) for end in ends})
     return decision.Load(**found)
 
 
@@ -169,24 +173,14 @@ def _contracted(settings: "Settings") -> dict[int, float]:
 @click.option("--to-cpm", type=Spread(), help="New USD per million tokens, instead of --to.")
 @click.option("--tokens-per-day", type=Count(), help="Output tokens a day, such as 1B.")
 @click.option("--migration-weeks", "weeks", type=Spread(), help="Weeks of work for one model: 3, 2..6 or 2..3..6.")
-@click.option(
-    "--effort",
-    type=click.Choice(["light", "port", "rewrite"]),
-    help="Instead of weeks: of a team that knows Neuron, that does not, and with kernels of its own.",
-)
+@click.option("--effort", type=click.Choice(["light", "port", "rewrite"]), help="Instead: a port to Neuron.")
 @click.option("--models", "n_models", type=click.IntRange(min=1), default=1, help="Models to move, one after another.")
 @click.option("--engineers", type=NOT_NEGATIVE, help="People who work on it all the time.")
 @click.option("--rate", "usd_per_hour", type=NOT_NEGATIVE, help="USD an hour of one of them.")
 @click.option("--upkeep-per-month", type=NOT_NEGATIVE, help="USD a month of work that the new side needs.")
-@click.option(
-    "--upkeep-days-per-release",
-    type=NOT_NEGATIVE,
-    help="Instead: days of one person's work at each release of its SDK.",
-)
+@click.option("--upkeep-days-per-release", type=NOT_NEGATIVE, help="Instead: days of one person at each release.")
 @click.option("--releases-per-year", type=NOT_NEGATIVE, help="Releases a year, with the days of each.")
-@click.option(
-    "--dual-running-weeks", "dual_weeks", type=NOT_NEGATIVE, default=0.0, help="Weeks in which both sides run."
-)
+@click.option("--dual-running-weeks", "dual_weeks", type=NOT_NEGATIVE, default=0.0, help="Weeks of both sides.")
 @click.option("--stranded", type=NOT_NEGATIVE, default=0.0, help="USD that a commitment still owes, unused.")
 @click.option("--delay-weeks", type=NOT_NEGATIVE, default=0.0, help="Weeks until it serves, besides those of the work.")
 @click.option("--delay-usd-per-week", type=NOT_NEGATIVE, default=0.0, help="USD lost in each, as of revenue.")
@@ -197,23 +191,7 @@ def _contracted(settings: "Settings") -> dict[int, float]:
 @COMMITMENT_USE
 @SPOT_LOSS
 @HTML
-def move(
-    read: Reader,
-    *,
-    start: str | None,
-    target: str | None,
-    from_cpm: "Range | None",
-    to_cpm: "Range | None",
-    weeks: "Range | None",
-    effort: str | None,
-    upkeep_per_month: float | None,
-    upkeep_days_per_release: float | None,
-    releases_per_year: float | None,
-    model: str | None,
-    interactivity: float | None,
-    in_html: bool,
-    **options: Any,
-) -> Result:
+def move(read: Reader, *, weeks: "Range | None", effort: str | None, in_html: bool, **options: Any) -> Result:
     """Show whether and when a move pays.
 
     Shows the tokens, months and monthly spend at which it does, or never, and what would change that. Costs per token
@@ -224,6 +202,7 @@ def move(
     from flows.decisions import break_even_page as page
     from flows.decisions.break_even_sides import Use
 
+    start, from_cpm, target, to_cpm = (options.pop(each) for each in ("start", "from_cpm", "target", "to_cpm"))
     needed = {"--from or --from-cpm": start or from_cpm, "--to or --to-cpm": target or to_cpm}
     needed |= {"--migration-weeks or --effort": weeks or effort, "--engineers": options["engineers"]}
     needed |= {"--rate": options["usd_per_hour"]}
@@ -232,27 +211,20 @@ def move(
     sides = _side(start, from_cpm, "--from"), _side(target, to_cpm, "--to")
     if (weeks is None) == (effort is None):
         _refuse("give either --migration-weeks or --effort", "--migration-weeks", effort or "")
-    releases = upkeep_days_per_release, releases_per_year
-    if (releases[0] is None) != (releases[1] is None) or (releases[0] is not None and upkeep_per_month is not None):
+    monthly = options.pop("upkeep_per_month")
+    days, releases = options.pop("upkeep_days_per_release"), options.pop("releases_per_year")
+    if (days is None) != (releases is None) or None not in (days, monthly):
         hint = "Give USD a month, or both --upkeep-days-per-release and --releases-per-year"
-        stated = "" if upkeep_per_month is None else upkeep_per_month
-        _refuse("upkeep is incomplete, or set twice", "--upkeep-per-month", stated, hint)
-    upkeep = upkeep_per_month or 0.0
-    if releases[0] is not None:
-        hourly = options["usd_per_hour"]
-        upkeep = decision.in_memory().value("decision.upkeep_per_month", *releases, hourly) or 0.0
+        _refuse("upkeep is incomplete, or set twice", "--upkeep-per-month", "" if monthly is None else monthly, hint)
+    each = days, releases, options["usd_per_hour"]
+    by_release = days and decision.in_memory().value("decision.upkeep_per_month", *each)
     use = Use(**{name: options.pop(name) for name in ("utilisation", "commitment_use", "spot_running_share")})
+    of: dict[str, Any] = {name: options.pop(name) for name in ("model", "interactivity")}
+    work = decision.Work(weeks=weeks or decision.weeks_of(effort or ""), upkeep=monthly or by_release or 0.0, **options)
     settings = read()
-    found = decision.move(
-        *sides,
-        work=decision.Work(weeks=weeks or decision.weeks_of(effort or ""), upkeep=upkeep, **options),
-        use=use,
-        model=model,
-        interactivity=interactivity,
-        file=settings.published() if any(isinstance(side, str) for side in sides) else None,
-        effort=effort,
-        regions=settings.decision.regions,
-    )
+    file = settings.published() if any(isinstance(side, str) for side in sides) else None
+    of["regions"] = settings.decision.regions
+    found = decision.move(*sides, work=work, use=use, file=file, effort=effort, **of)
     parts = page.sections(found)
     return Result(found, [page.render(parts, parts[0].title).rstrip() if in_html else page.text(parts)])
 
@@ -281,8 +253,8 @@ def fleet(read: Reader, *, horizon: float | None) -> Result:
     from flows.decisions import commitments as decision
 
     settings = read()
-    private = settings.data_dir / "private.duckdb"
-    found = decision.answer(settings.published(), private, settings.decision, horizon_months=horizon)
+    files = settings.published(), settings.data_dir / "private.duckdb"
+    found = decision.answer(*files, settings.decision, horizon_months=horizon)
     return Result(found, _fleet_lines(found))
 
 
@@ -294,6 +266,7 @@ def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
     for line in found["lines"]:
         yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
+        yield from _sheet(line["negotiation"]) if line["negotiation"] else ()
         if line["reason"]:
             yield f"  no answer: {line['reason']}"
             continue
@@ -309,6 +282,18 @@ def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
             )
         for answer in line["answers"]:
             yield from _fleet_answer(answer)
+
+
+def _sheet(sheet: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what to hold against an offer for a line of the fleet."""
+    listed = "unknown" if sheet["list_usd"] is None else f"{sheet['list_usd']:.4g}"
+    yield (
+        f"  against an offer, USD a chip-hour on demand: list {listed}, median {sheet['median_usd']:.4g}, lowest "
+        f"{sheet['lowest_usd']:.4g} ({sheet['lowest_provider']}); to beat: {sheet['number_to_beat_usd']:.4g}"
+        + (f", a percent of it {sheet['percent_usd_a_year']:,.0f} USD a year" if sheet["percent_usd_a_year"] else "")
+    )
+    moves = (f"{move['ratio']:+.0%} on {move['on']}" for move in sheet["last_moves"] or ())
+    yield f"  last moves of its list price: {', '.join(moves) or 'none was seen'}"
 
 
 def _fleet_answer(answer: Mapping[str, Any]) -> Iterator[str]:

@@ -73,6 +73,7 @@ SECRET: dict[str, JsonValue] = {"secret": True}
 
 RENAMED: Mapping[str, str | None] = {
     "retention.compact_after_days": None,
+    **dict.fromkeys(("decision.monthly_spend", "decision.weeks_of_migration", "decision.weeks_to_production")),
     "run.fan_out": "run.task_runner",
     "mail.through": "mail.transport",
     "mail.least_change_percent": "mail.min_change_percent",
@@ -182,6 +183,7 @@ class CostSettings(Table):
     storage: Added | None = _unset("USD a month, or a share of the bill", 1200)
     support: Added | None = _unset("USD a month, or a share of the bill", "10%")
     tax: Added | None = _unset("USD a month, or a share of the bill", "19%")
+    engineering: Added | None = _unset("USD a month, or a share of the bill", 20000)
     capital: Added | None = _unset("USD a month, or a share of the bill", "4.5%")
 
     @field_validator("*", mode="before")
@@ -227,10 +229,7 @@ class Profile(Table):
 class DecisionSettings(Table):
     """Inputs of decisions; each may be left out."""
 
-    monthly_spend: Positive | None = _unset("no longer used", 100000)
     horizon_months: Annotated[float, Field(ge=1, le=120)] | None = _unset("evaluation horizon in months", 36)
-    weeks_of_migration: NotNegative | None = _unset("no longer used", 8)
-    weeks_to_production: Positive | None = _unset("no longer used", 12)
     share_of_use: Share | Spread | None = _unset(
         "share of paid hours in which machines work; or low, likely, high", 0.6
     )

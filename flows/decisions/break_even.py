@@ -26,9 +26,7 @@ Numbers = Mapping[str, float | None]
 Key = tuple[int, str]
 """Which of several moves, and which input of it."""
 Flip = dict[str, Any]
-"""The value of one input at which the answer flips, all others unchanged: name, given, flips_at, ratio, pays.
-
-`ratio` is the greater over the lesser of the two values, None where the input is 0. `pays`: above or below it."""
+"""Where one input flips the answer: name, given, flips_at, ratio (greater / lesser, None at 0), pays above or below."""
 
 INPUTS = tuple(next(macro for macro in models.MACROS if macro.name == "break_even").parameters)
 """The parameters of mart.break_even, by which its inputs are named here."""
@@ -168,9 +166,8 @@ def _root(name: str, value: float, other: float, gain: float | None, more: float
 
 
 EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
-"""Weeks of a port from CUDA to Neuron, of a team that knows Neuron, that does not, and with kernels of its own.
-
-One author's estimates of 2026-07-02, not measurements: claims S2-049, S2-047 and S2-048 of `chipledger audit`."""
+"""Weeks of a port from CUDA to Neuron, of a team that knows Neuron, that does not, and with kernels of its own: one
+author's estimates of 2026-07-02, not measurements, claims S2-049, S2-047 and S2-048 of `chipledger audit`."""
 
 
 def weeks_of(effort: str) -> Range:
@@ -201,16 +198,14 @@ def move(
         raise SettingsError(message, field="--tokens-per-day", value="")
     known: dict[str, Any] = {"from": start, "to": target}
     stated = {name: side if isinstance(side, str) else asdict(side) for name, side in known.items()}
-    scope = {"model": model, "interactivity": interactivity, "effort": effort}
     answer: dict[str, Any] = {
         "regions": {"allowed": [], "left_out": []},
-        "inputs": {**stated, **scope, **asdict(work), **asdict(use)},
+        "inputs": stated
+        | {"model": model, "interactivity": interactivity, "effort": effort, **asdict(work), **asdict(use)},
         "not_included": list(NOT_INCLUDED.values()),
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
         "answer": None,
-        "cases": [],
-        "unknown": [],
-        "needed": [],
+        **{name: [] for name in ("cases", "unknown", "needed")},
     }
     if isinstance(start, Range) and isinstance(target, Range):
         answer["cases"] = _cases(sums, [(None, _supplied(start), _supplied(target))], work, used=None)
@@ -351,9 +346,8 @@ def _needed(
         for point, figure in known:
             to_pay = None
             if work.tokens_per_day is not None:
-                load = work.dual_weeks, work.tokens_per_day, figure["likely"], work.upkeep, fixed
-                wait = once["wait_months"]
-                to_pay = sums.value(f"decision.{name}_cost_to_pay", work.horizon_months, wait, *load)
+                load = once["wait_months"], work.dual_weeks, work.tokens_per_day, figure["likely"], work.upkeep, fixed
+                to_pay = sums.value(f"decision.{name}_cost_to_pay", work.horizon_months, *load)
             equal = _rate(sums, price["paid_rate_usd"], figure["likely"], use)
             bound = evidence.compute_bound(con, price, point[0]) if point else None
             yield {
@@ -375,18 +369,8 @@ def _rate(sums: Sums, paid: float, usd: float, use: Use) -> float | None:
 
 def _whole_units(sums: Sums, case: Mapping[str, Any], work: Work) -> dict[str, Any]:
     """Return the likely answer where machines are paid whole, all month, on both sides."""
-    months = case["from"]["usd_per_month_at_load"], case["to"]["usd_per_month_at_load"]
-    both = sums.value("decision.dual_running_cost", work.dual_weeks, months[1])
-    likely = case["likely"]
-    once = sums.value(
-        "decision.one_off_cost", likely["engineering_usd"], both, likely["stranded_usd"], likely["delay_usd"]
-    )
-    (found,) = sums.rows(
-        "select unnest(decision.plan(?::DOUBLE, ?::DOUBLE, ?::DOUBLE, ?::DOUBLE, ?::DOUBLE, ?::DOUBLE))",
-        [once, likely["wait_months"], *months, work.upkeep, work.horizon_months],
-    )
-    return {
-        "from_accelerators": case["from"]["paid_accelerators"],
-        "to_accelerators": case["to"]["paid_accelerators"],
-        **found,
-    }
+    millions = sums.value("decision.million_tokens_per_month", work.tokens_per_day) or 0.0
+    before, after = (case[side]["usd_per_month_at_load"] / millions for side in ("from", "to"))
+    (found,) = sums.moves([work.inputs(before, after, work.weeks.likely)])
+    chips = {f"{side}_accelerators": case[side]["paid_accelerators"] for side in ("from", "to")}
+    return chips | found | {"verdict": found["move_verdict"]}

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from flows.decisions import chips, regions
 from flows.decisions.break_even_sides import described
+from flows.decisions.words import words_of
 from flows.shared import output
 from reports.pages import frame
 
@@ -13,33 +14,6 @@ MAX_IN_FULL = 3
 MAX_LINES = 12
 DAYS_A_MONTH = 730 / 24
 ENDS = ("soonest", "likely", "latest")
-ANSWERS = {
-    "pays": "The move pays within {horizon:g} months.",
-    "too late": "The move saves money, and does not pay within {horizon:g} months.",
-    "never": "The move never pays: what it saves a month is nothing, or less than its upkeep.",
-    "depends": "It depends: on the point, on where in its range a cost lies, or on machines being paid whole.",
-    "unknown": "Unknown.",
-    None: "Whether it pays depends on the load: give --tokens-per-day.",
-}
-NAMES = {
-    "from_usd": "cost per million before",
-    "to_usd": "cost per million after",
-    "tokens_a_day": "tokens a day",
-    "weeks": "weeks of work, all models",
-    "engineers": "engineers",
-    "engineer_hour": "USD an hour of an engineer",
-    "upkeep": "upkeep, USD a month",
-    "dual_weeks": "weeks in which both run",
-    "stranded": "stranded commitment, USD",
-    "late_weeks": "weeks of delay",
-    "late_usd": "USD a week of delay",
-    "horizon": "horizon, months",
-    "utilisation": "utilisation of both sides",
-    "from_price": "price before, USD/chip-h",
-    "to_price": "price after, USD/chip-h",
-    "from_rate": "rate before, tok/s a chip",
-    "to_rate": "rate after, tok/s a chip",
-}
 
 
 class Section(NamedTuple):
@@ -53,7 +27,7 @@ class Section(NamedTuple):
 def sections(found: Mapping[str, Any]) -> list[Section]:
     """Return the answer in sections, the conclusion first."""
     inputs = found["inputs"]
-    verdict = ANSWERS[found["answer"]].format(horizon=inputs["horizon_months"])
+    verdict = words_of("answer")[found["answer"] or ""].format(horizon=inputs["horizon_months"])
     lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
     lines += [f"Not included: {', '.join(found['not_included'])}.", *regions.lines(found["regions"])]
     weeks = inputs["weeks"]
@@ -95,26 +69,7 @@ def _point(case: Mapping[str, Any]) -> str:
 
 def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section]:
     """Return the sums, the flips and the evidence of one point."""
-    names = {
-        "engineering_usd": "work, USD",
-        "dual_running_usd": "both running, USD",
-        "stranded_usd": "stranded, USD",
-        "delay_usd": "delay, USD",
-        "one_off_usd": "one-off cost, USD",
-        "from_usd_per_month": "before, USD a month",
-        "to_usd_per_month": "after, USD a month",
-        "upkeep_usd_per_month": "upkeep, USD a month",
-        "net_saving_usd_per_month": "saving, USD a month",
-        "saving_usd_per_million": "saving, USD a million",
-        "break_even_tokens": "tokens to break even",
-        "break_even_months": "months of running to break even",
-        "months_from_start": "months from the start of the work",
-        "spend_to_pay_usd_per_month": "pays from a spend of USD a month",
-        "staying_usd": f"staying for {inputs['horizon_months']:g} months, USD",
-        "moving_usd": "moving, USD",
-        "gain_usd": "gain, USD",
-        "move_verdict": "answer",
-    }
+    names = {name: words.format(horizon=inputs["horizon_months"]) for name, words in words_of("sum").items()}
     sums = [{"": words, **{end: _end(case[end], name) for end in ENDS}} for name, words in names.items()]
     months = {end: case[end]["break_even_months"] for end in ENDS}
     sums[12:12] = [
@@ -134,11 +89,9 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
             f"{_word(whole['to_usd_per_month'])} after: {whole['verdict']}"
             + (f", {_word(whole['break_even_months'])} months." if whole["break_even_months"] is not None else ".")
         )
-    heads = {"given": "given", "flips_at": "flips at", "ratio": "as a ratio", "pays": "pays"}
-    flips = [
-        {"input": NAMES[flip["name"]], **{head: flip[name] for name, head in heads.items()}} for flip in case["flips"]
-    ]
-    evidence = [_evidence(side, case[side]) for side in ("from", "to") if case[side]["basis"] == "measured"]
+    named = ({**flip, "input": words_of("input")[flip["name"]]} for flip in case["flips"])
+    flips = [{words: flip[name] for name, words in words_of("flip").items()} for flip in named]
+    evidence = [_evidence(case[side], side=side) for side in ("from", "to") if case[side]["basis"] == "measured"]
     note = "Each alone, all else unchanged; the nearest first." if flips else "No value of one input flips the answer."
     return [
         Section("Sums" if case["point"] is None else _point(case), lines, sums),
@@ -152,34 +105,11 @@ def _end(row: Mapping[str, Any], name: str) -> Any:
     return "never" if late and row["move_verdict"] == "never" else row[name]
 
 
-def _evidence(side: str, figure: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "side": side,
-        **_priced(figure),
-        "tok/s a chip": figure["median_output_rate"],
-        "precision": figure["precision"],
-        "reach": figure["reach"],
-        "of bound": figure["share_of_bound"],
-        "bound": figure["binding_bound"],
-        "grade": figure["evidence_grade"],
-        "measured": figure["measured_on"],
-        "run": figure["source_url"],
-    }
-
-
-def _priced(price: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "chip": chips.full_name(price),
-        "provider": price["service_provider_name"],
-        "type": price["instance_type"],
-        "region": price["region_id"],
-        "option": price["purchase_option"],
-        "USD/chip-h": price["median_price_usd"],
-        **({"paid": price["price_basis"]} if "price_basis" in price else {}),
-        "price of": price["last_observed_at"].date(),
-        "current": price["is_current"],
-        "document": (price["price_document_sha256"] or "")[:12],
-    }
+def _evidence(of: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return what is told of a price and, where there is one, of its run."""
+    document = (of["price_document_sha256"] or "")[:12]
+    known = {**of, **more, "chip": chips.full_name(of), "seen_on": of["last_observed_at"].date(), "document": document}
+    return {words: known[name] for name, words in words_of("evidence").items() if name in known}
 
 
 def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> Section:
@@ -189,7 +119,7 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
             "side": one["side"],
             "at the point": _point(one),
             "other side USD/M": one["known"]["likely"],
-            **_priced(one["price"]),
+            **_evidence(one["price"]),
             "tok/s a chip for equal cost": one["rate_to_be_equal"],
             f"to pay in {inputs['horizon_months']:g} months": one["rate_to_pay"]
             or (None if inputs["tokens_per_day"] is None else "no rate"),

@@ -264,9 +264,7 @@ def compute_bound(con: duckdb.DuckDBPyConnection, priced: Mapping[str, Any], mod
     """Return the tokens a second that one chip can do at its best precision at most; None where that is unknown."""
     found = rows(
         con,
-        "select max(physics.forward_compute_bound(1, physics.best_dense_tflops(c.dense_bf16_tflops, "
-        "c.dense_fp16_tflops, c.dense_fp8_tflops, c.dense_fp4_tflops, c.dense_int8_tops)::DOUBLE, "
-        "physics.forward_flop_per_token(m.parameters_active, m.layers, m.attention_size, 0))) as bound "
+        "select max(physics.forward_compute_bound(1, physics.fastest_tflops(c), physics.pass_flop(m))) as bound "
         "from ref.accelerator as c cross join ref.model as m where c.accelerator_name = $chip "
         "and m.model_name = $model and (c.form_factor is null or c.form_factor = $form)",
         {"chip": priced["accelerator_name"], "form": priced["form_factor"], "model": model_name},

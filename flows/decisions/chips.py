@@ -97,9 +97,8 @@ def fit(file: Path, *, model: str, precision: str | None, context: int, batch: i
 
 def in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of `fit` with counts as they are read, and its measured run; None where none is known."""
-    counts = {
-        name: f"{row[name]:g}" for name in FIT if name.endswith(("_used", "_needed", "unit_accelerators")) and row[name]
-    }
+    names = [name for name in FIT if "accelerators" in name and row[name]]
+    counts = {name: f"{row[name]:g}" for name in names}
     ran = row["measured_accelerators"]
     words = ran and f"{ran.normalize():f} x {row['measured_precision']}, {row['measured_on']}, {row['source_url']}"
     return {**row, **counts, "ran_on": words}

@@ -71,15 +71,17 @@ where offer_id = $offer or on_demand_offer_id = $offer or on_demand_offer_id in 
 order by commitment_term_hours, purchase_option, commitment_discount_type, purchase_payment_model, offer_id
 """
 FALL = """
-select min(c.change_ratio) as deepest_fall, count(*) as n_falls
+select min(c.change_ratio) filter (c.change_ratio < 0) as deepest_fall, count_if(c.change_ratio < 0) as n_falls,
+    list({'on': c.observed_at::DATE, 'ratio': c.change_ratio} order by c.observed_at desc)[:3] as last_moves
 from int.price_change as c
 inner join core.offer as o on c.service_provider_name = o.service_provider_name
 inner join core.offer_unit as u on o.offer_id = u.offer_id and c.accelerator_name = u.accelerator_name
-where o.offer_id = $offer and c.change_kind = 'list_change' and c.purchase_option = 'on_demand' and c.change_ratio < 0
+where o.offer_id = $offer and c.change_kind = 'list_change' and c.purchase_option = 'on_demand'
 """
 MARKET = """
 select
     quantile_cont(price, 0.25) as usd_per_chip_hour, count(*) as n_providers, min(seen) as oldest_observed_at,
+    median(price) as median_usd, min(price) as lowest_usd, arg_min(service_provider_name, price) as lowest_provider,
     string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices
 from (
     select p.service_provider_name, min(p.cheapest_price_usd) as price, max(p.last_observed_at) as seen
@@ -160,6 +162,10 @@ def covered(
             "no commitment of this machine has a price that is ranked, and a ranked one on demand: both were last "
             f"seen on {newest:%Y-%m-%d}"
         )
+    first: Mapping[str, Any] = options[0] if options else {"on_demand_price_usd": None, "accelerator_count": 0}
+    running = math.fsum(share * runs for share, runs in demands["likely"]) if demands else 0.0
+    chips = float(line["accelerators_per_node"] or first["accelerator_count"])
+    head["negotiation"] = market and _negotiation(market, first["on_demand_price_usd"], chips * running, moves)
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
     owned_days = _owned_days(line, today)
@@ -173,7 +179,6 @@ def covered(
             answers.append({"prices": which, "reason": priced})
             continue
         on_demand, terms = priced
-        chips = float(line["accelerators_per_node"] or ranked[0]["accelerator_count"])
         outside = min(on_demand, market["usd_per_chip_hour"] * chips) if market else on_demand
         found = advise(
             on_demand=outside, terms=terms, demands=demands, owned=int(line["nodes"]) if owned_days else 0,
@@ -300,6 +305,13 @@ def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: Decisio
     return found if found["n_providers"] else None
 
 
+def _negotiation(market: Mapping[str, Any], listed: float | None, chips: float, moves: Sequence[Any]) -> dict[str, Any]:
+    """Return what to hold against an offer, USD a chip-hour on demand; and of the chips a percent a year."""
+    beat, names = market["usd_per_chip_hour"], ("median_usd", "lowest_usd", "lowest_provider")
+    found = {"list_usd": listed, "number_to_beat_usd": beat, "percent_usd_a_year": beat * chips * 87.6 or None}
+    return {name: market[name] for name in names} | found | {"last_moves": moves[0]["last_moves"] if moves else []}
+
+
 def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:
     return [] if offer is None else rows(con, sql, {"offer": offer})
 
@@ -333,8 +345,12 @@ def _demands(line: Mapping[str, Any], decision: DecisionSettings) -> dict[str, D
     if isinstance(use, Profile):
         return dict.fromkeys(SWANSON, tuple(zip(use.hours, use.nodes, strict=True)))
     shares = use.model_dump() if isinstance(use, Spread) else dict.fromkeys(SWANSON, use)
-    nodes = float(line["nodes"])
-    if decision.pattern == "together":
+    return demands_of(shares, float(line["nodes"]), decision.pattern)
+
+
+def demands_of(shares: Mapping[str, float], nodes: float, pattern: str) -> dict[str, Demand]:
+    """Return how many of some nodes run in an hour, for each share of use: all or none of them, or the same always."""
+    if pattern == "together":
         return {name: ((share, nodes), (1 - share, 0.0)) for name, share in shares.items()}
     return {name: ((1.0, nodes * share),) for name, share in shares.items()}
 

@@ -1,7 +1,7 @@
 """Costs next to the chips, which no figure includes: what may be added, and the lines that it makes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ NOT_INCLUDED = {
     "storage": "storage",
     "support": "support",
     "tax": "tax",
+    "engineering": "engineering",
     "capital": "cost of capital",
 }
 """What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
@@ -46,6 +47,20 @@ class Added:
         else:
             amount = f"{100 * self.share:.4g} % of the bill for chips"
         return f"{NOT_INCLUDED[self.name]}, {amount} ({self.origin})"
+
+
+def stated(costs: Iterable[tuple[str, Added | None]], additions: Sequence[str]) -> tuple[Added, ...]:
+    """Return the costs besides the chips: those of the settings, and over them those of NAME=AMOUNT."""
+    found = {name: added for name, added in costs if added is not None}
+    for text in additions:
+        name, _, amount = text.partition("=")
+        try:
+            if name not in NOT_INCLUDED:
+                raise ValueError(f"NAME is one of {', '.join(NOT_INCLUDED)}")
+            found[name] = Added.read(name, amount)
+        except ValueError as error:
+            raise SettingsError("--add is not NAME=AMOUNT", field="--add", value=text, hint=str(error)) from error
+    return tuple(found[name] for name in NOT_INCLUDED if name in found)
 
 
 def lines(base: float | None, quantity: float | None, added: Sequence[Added]) -> dict[str, Any]:

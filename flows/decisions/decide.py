@@ -5,13 +5,12 @@ become options, each charged as it is sold: `mart.serving_need`, `mart.training_
 those SELECTs; here they are put side by side, at list and, where the user has any, at contracted prices.
 """
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Any
@@ -20,7 +19,10 @@ import duckdb
 
 from flows.decisions import break_even_sides as sides
 from flows.decisions import regions as allowed
+from flows.decisions import words
 from flows.decisions.break_even import Range, in_memory
+from flows.decisions.commitments import Term, advise, cheapest_terms, demands_of
+from flows.decisions.cost_added import Added
 from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
 from warehouse.errors import SettingsError, did_you_mean
@@ -32,7 +34,11 @@ OVERHEAD = 0.15
 """Checkpoints and data loading, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
 CAPITAL = 0.08
 """Cost of capital a year: our choice of 2026-11-23, to be replaced by the reader's own."""
+SUPPORT = ((0, 10_000, 0.1), (10_000, 80_000, 0.07), (80_000, 250_000, 0.05), (250_000, math.inf, 0.03))
+"""From and to how many USD of a month's bill AWS's Business support takes which share; at least 100 USD:
+https://thenegotiationexperts.com/blog/aws-enterprise-support-negotiation, read 2026-11-23."""
 COVERS = (0.0, 0.5, 1.0)
+QUARTERS = 4
 FEWEST_WINDOWS = 60
 """Overlapping windows of history below which no odds are told."""
 BINDING = ("reserved", "savings_plan")
@@ -75,6 +81,8 @@ class Load:
     input_per_output: float | None = None
     cached_share: float = 0.0
     capital: float = CAPITAL
+    added: tuple[Added, ...] = ()
+    pattern: str = "together"
 
     @property
     def is_training(self) -> bool:
@@ -143,12 +151,14 @@ group by c.service_provider_name, c.accelerator_name, c.observed_at::DATE
 order by observed_on desc, change_ratio
 """
 CHARGED = ("charged_usd_low", "charged_usd", "charged_usd_high")
+TOGETHER = columns("""cover_nodes, cover_nodes_low, cover_nodes_high, expected_usd, expected_usd_doing_nothing,
+expected_usd_full_cover, purchases""")
 POINT = columns("model_name, scenario, benchmark, precision, input_length, output_length, decoding")
 
 
 def workloads() -> dict[str, Row]:
     """Return the workloads that published comparisons decide for, each as what a `Load` takes of it."""
-    lines = csv.DictReader((files("flows.decisions") / "workloads.csv").read_text(encoding="utf-8").splitlines())
+    lines = words.table("workloads")
     numbers = columns("training_tokens, interactivity, peak, is_batch")
     return {
         line["workload"]: {"model": line["model"]} | {name: float(line[name]) for name in numbers if line[name]}
@@ -156,10 +166,10 @@ def workloads() -> dict[str, Row]:
     }
 
 
-def own(file: Path, words: str) -> Row:
+def own(file: Path, text: str) -> Row:
     """Return what a text such as "h200 sxm on_demand runpod" says of a `Load`. Raises SettingsError."""
     with duckdb.connect(str(file), read_only=True) as con:
-        side = sides.read(words, field="--own", providers=sides.providers(con))
+        side = sides.read(text, field="--own", providers=sides.providers(con))
     return {"chips": (side.chip,)} | ({"providers": (side.provider,)} if side.provider else {})
 
 
@@ -184,7 +194,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
         hosted = list(_hosted(load, point, months, like=ladder[0])) if load.hosted else []
         options += [row for row in hosted if row["left_out"] is None]
-        options.sort(key=lambda row: (row["charged_usd"] + row["capital_usd"], str(row["offer_id"])))
+        options.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
         market = _market(options)
         return {
             "as_of": built["as_of"],
@@ -199,6 +209,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             ),
             "market": market,
             "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
+            "together": _together(options, market, load) if market else None,
             "moves": rows(con, MOVES, {"chips": [need["accelerator_name"] for need in needs]}),
             "own_is_cheaper": _own_is_cheaper(options, needs, load),
             "decide_again": list(_decide_again(options, built, load)),
@@ -224,11 +235,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"tokens": load.training_tokens, "days": load.deadline_days}
         found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
     else:
-        values |= {
-            "speed": None if load.is_batch else load.interactivity,
-            "scenario": load.scenario,
-            "ratio": load.input_per_output,
-        }
+        values |= {"scenario": load.scenario, "ratio": load.input_per_output}
+        values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
         spare = {"spare_units": 1 if load.spare is None else load.spare}
@@ -247,10 +255,11 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
 
 def _held(con: duckdb.DuckDBPyConnection, needs: list[Row]) -> list[Row]:
     """Return needs with the least chips that run a sequence of their lengths, by mart.fit, and no fewer than that."""
-    if not needs or None in (needs[0]["input_length"], needs[0]["output_length"], models.find(needs[0]["model_name"])):
+    point: Row = needs[0] if needs else dict.fromkeys(POINT)
+    name, *lengths = (point[each] for each in ("model_name", "input_length", "output_length"))
+    if None in (name and models.find(name), *lengths):
         return [need | {"accelerators_needed": None} for need in needs]
-    first, context = needs[0], math.ceil(needs[0]["input_length"] + needs[0]["output_length"])
-    values = {"model": first["model_name"], "precision": first["precision"], "context": context}
+    values = {"model": name, "precision": point["precision"], "context": math.ceil(sum(lengths))}
     sql = "select accelerator_name, form_factor, accelerators_needed from mart.fit($model, $precision, $context, 1)"
     least = {
         (row["accelerator_name"], row["form_factor"]): row["accelerators_needed"] for row in rows(con, sql, values)
@@ -275,7 +284,18 @@ def _option(row: Mapping[str, Any], load: Load, contracted: Mapping[int, float])
         + 0.0,
         "owed_after_usd": found["charged_usd"] * max(0.0, 1 - row["hours_needed"] / row["charged_hours"]),
         "usd_per_million_tokens": found["charged_usd"] / tokens * 1e6 if tokens else None,
+        **_on_top(found, cash, load),
     }
+
+
+def _on_top(row: Mapping[str, Any], cash: Sequence[float], load: Load) -> Row:
+    """Return what the user adds to an option's charge, and what AWS's Business support would take of its cash."""
+    months = row["hours_needed"] / HOURS_A_MONTH
+    added = sum((each.usd_per_month or 0.0) * months + (each.share or 0.0) * row["charged_usd"] for each in load.added)
+    each_month = (sum(share * max(0.0, min(usd, top) - low) for low, top, share in SUPPORT) for usd in cash if usd)
+    is_aws = row["service_provider_name"] == "AWS" and all(each.name != "support" for each in load.added)
+    support = sum(max(100.0, usd) for usd in each_month) if is_aws else None
+    return {"added_usd": added, "support_usd": support, "total_usd": row["charged_usd"] + added}
 
 
 def _cash(row: Mapping[str, Any]) -> Iterator[float]:
@@ -361,7 +381,7 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     """Return what a commitment is worth against staying on demand at the market's lower quartile, for as long.
 
     `fall_at_once` is how far on demand must fall on the first day until both cost the same; in the middle of the time
-    twice as far. A regret is the mean of what a cover costs more than the best of `COVERS`.
+    twice as far. A regret is the mean of what a cover costs more than the best one: over all windows, none drawn.
     """
     stay = market["quarter_usd"] * row["charged_hours"] / row["hours_needed"]
     commit = row["charged_usd"] + row["capital_usd"]
@@ -369,11 +389,17 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     windows = rows(con, "select mean_ratio from mart.price_window($months)", {"months": months})
     ratios = [each["mean_ratio"] for each in windows] if len(windows) >= FEWEST_WINDOWS else []
 
-    def cost(cover: float, ratio: float) -> Any:
-        return cover * commit + (1 - cover) * stay * ratio
+    def costs(ratio: float) -> dict[str, float]:
+        """Return the cost of each cover, and of a quarter of it in each of four quarters, while a term is cheaper."""
+        waits = [min(3 * quarter / months, 1.0) for quarter in range(QUARTERS)]
+        later = commit if ratio * stay >= commit else ratio * stay
+        found = {f"{cover:.0%}": cover * commit + (1 - cover) * stay * ratio for cover in COVERS}
+        parts = (wait * stay * ratio + (1 - wait) * (later if wait else commit) for wait in waits)
+        return found | {"a quarter each quarter": fmean(parts)}
 
     def regret(of: Sequence[float]) -> dict[str, float]:
-        return {f"{c:.0%}": fmean(cost(c, r) - min(cost(each, r) for each in COVERS) for r in of) for c in COVERS}
+        each = [costs(ratio) for ratio in of]
+        return {name: fmean(one[name] - min(one.values()) for one in each) for name in each[0]}
 
     return {
         "offer_id": row["offer_id"],
@@ -387,6 +413,42 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
         "regret_if_no_change_usd": regret([1.0]),
         "regret_by_history_usd": regret(ratios) if ratios else None,
     }
+
+
+def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> Row | None:
+    """Return what several terms cost together: the best cover for the use, and all of it bought by the quarter.
+
+    Terms are those of the unit that the cheapest commitment has, one after another, each whole (`commitments.advise`);
+    what they do not cover is on demand at the market's lower quartile. None without a commitment.
+    """
+    bound = [row for row in options if row["purchase_option"] in BINDING and not load.is_training]
+    if not bound:
+        return None
+    of_unit = itemgetter("accelerator_name", "unit_accelerators", "network", "units")
+    _, unit, _, units = of_unit(bound[0])
+    terms = [
+        Term(
+            name=f"{row['service_provider_name']} {row['purchase_option']} {row['offer_terms']}",
+            days=row["commitment_term_hours"] // 24,
+            hourly=row["price_usd"] * unit,
+            offer_id=row["offer_id"],
+        )
+        for row in bound
+        if of_unit(row) == of_unit(bound[0])
+    ]
+    hours, use = bound[0]["hours_needed"], asdict(load.use)
+    days, hourly = max(1, round(hours / 24)), market["quarter_usd"] / (units * hours * load.use.likely)
+    common: Row = {"on_demand": hourly, "terms": terms, "owned": 0, "owned_days": 0, "days": days}
+    best = advise(demands=demands_of(use, units, load.pattern), ratios={"expected": 1.0}, **common)
+    ladder = []
+    for quarter in range(QUARTERS):
+        count, waited = units * (quarter + 1) // QUARTERS - units * quarter // QUARTERS, min(91 * quarter, days)
+        chain = cheapest_terms(terms, days - waited)
+        line = {"quarter": quarter + 1, "units": count, "terms": [f"{n} x {term.name}" for term, n in chain.items()]}
+        line["committed_usd"] = count * sum(n * term.usd for term, n in chain.items())
+        line["on_demand_before_usd"] = count * waited * 24 * hourly * load.use.likely
+        ladder.append(line | {"on_demand_usd_per_chip_hour": hourly / unit})
+    return {name: best[name] for name in TOGETHER} | {"units": units, "by_quarter": ladder}
 
 
 def _decide_again(options: Sequence[Row], built: Mapping[str, Any], load: Load) -> Iterator[dict[str, str]]:

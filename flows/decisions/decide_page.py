@@ -1,54 +1,38 @@
 """The answer of `decide` for people: sections, of which `break_even_page` makes text, or a page that prints."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from flows.decisions import regions
 from flows.decisions.break_even_page import Section
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS
+from flows.decisions.words import table, words_of
 from flows.shared.query import columns
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
-_LINES = (files("flows.decisions") / "not_counted.csv").read_text(encoding="utf-8").splitlines()
-NOT_COUNTED = tuple(csv.DictReader(_LINES))
+NOT_COUNTED = table("not_counted")
 """What no sum has, of what order it is, and who says so, read on which day."""
-INTERRUPTED = (
-    "Goodput: a chip is interrupted each 45,561 hours, and all with it for 16.7 minutes of lost work and restart, by "
-    "Llama 3, arXiv 2407.21783: 466 in 54 days on 16,384 H100. Yours: --goodput."
-)
-COLUMNS = dict(
-    line.split(": ")
-    for line in """
-service_provider_name: sold by|accelerator_name: chip|unit_accelerators: unit|price_usd: USD/chip-h|offer_id: offer
-charged_usd: likely USD|charged_usd_low: low|charged_usd_high: high|capital_usd: capital|owed_after_usd: owed after
-usd_per_million_tokens: USD/M tokens|region_id: region|document_sha256: document|source_url: link|accelerators: chips
-output_rate_per_accelerator: tok/s a chip|rate_per_accelerator: tok/s a chip|reach: known|evidence_grade: grade
-accelerators_needed: least that run it|measured_on: measured|goodput_share: goodput|form_factor: form|last_observed_at: seen
-""".strip()
-    .replace("|", "\n")
-    .splitlines()
-)
+LADDER = "quarter, units, terms, committed_usd, on_demand_before_usd, on_demand_usd_per_chip_hour"
+TEXT = words_of("text")
+COLUMNS = words_of("column")
 """Columns of an answer, as people read them; others by their own names."""
 
 
 def sections(found: Mapping[str, Any]) -> list[Section]:
     """Return the answer in sections, the conclusion first."""
-    options = found["options"]
+    options, added = found["options"], {each["name"] for each in found["inputs"]["added"]}
     left_out = [{"left out": reason, "offers": n} for reason, n in sorted(found["left_out"].items())]
     parts = [Section("What to do", list(_conclusion(found)))]
     if options:
         shown = _shown(options)
         lines = [
-            f"Formula: {found['formula']}. Prices are assumed not to move. Low and high: your range of use, and the "
-            "zones of a spot price. Capital is what paying early costs; owed after: of a term, beyond your time. "
-            f"{len(options) - len(shown)} more in --json: other payments and sizes."
+            f"Formula: {found['formula']}. {TEXT['columns']} {len(options) - len(shown)} more in --json.",
         ]
         has_range = any(row["charged_usd_low"] < row["charged_usd_high"] for row in shown)
         what = "charged_usd, charged_usd_low, charged_usd_high" if has_range else "charged_usd"
-        what += ", how, accelerator_name, unit_accelerators, units, price_usd, capital_usd, owed_after_usd"
+        what += ", how, accelerator_name, unit_accelerators, units, price_usd, capital_usd, support_usd, owed_after_usd"
+        what += ", added_usd, total_usd" if found["inputs"]["added"] else ""
         tokens = ", usd_per_million_tokens" if found["point"] else ""
         table = _table(shown, f"service_provider_name, {what}{tokens}")
         parts += [
@@ -56,13 +40,14 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             *_chips(found),
             _cash(found),
             _waiting(found),
+            *_together(found),
             Section("What must be true", list(_conditions(found))),
             Section("When to decide again", [], found["decide_again"]),
             *_negotiation(found),
         ]
     parts += [
         Section("Left out, and why", found["inputs"]["hosted_from"], left_out),
-        Section("What no sum has", [], NOT_COUNTED),
+        Section("What no sum has", list(_added(found)), [row for row in NOT_COUNTED if row["name"] not in added]),
     ]
     if options:
         what = (
@@ -171,9 +156,8 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
         return
     of = [f"{value:g}" if isinstance(value, float) else str(value) for value in found["point"].values() if value]
     lines = [
-        f"At {', '.join(of)}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums. "
-        '"at most": every run was faster for a user than wanted, so that fewer chips may do. Benchmarks differ in '
-        "what they count: across two of them an order is no proof."
+        f"At {', '.join(of)}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums.",
+        TEXT["at most"],
     ]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
     needs = [
@@ -185,7 +169,7 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     rate = "rate_per_accelerator, goodput_share, days" if found["inputs"]["training_tokens"] else serving
     what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, {rate}, benchmark"
     if found["inputs"]["training_tokens"] and not found["inputs"]["goodput"]:
-        lines.append(INTERRUPTED)
+        lines.append(TEXT["interrupted"])
     yield Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))
 
 
@@ -218,7 +202,7 @@ def _waiting(found: Mapping[str, Any]) -> Section:
         f"{row['service_provider_name']}, {row['accelerator_name']}: {row['change_ratio']:+.0%} on "
         f"{row['observed_on']}, {row['months_on_sale']} months after it was first seen there ({row['n_offers']} offers)"
         for row in found["moves"][:MAX_MOVES]
-    ] or ["No list price of these chips has moved while it was seen: that is little history, and no promise."]
+    ] or [TEXT["no move"]]
     table = []
     for each in found["waiting"]:
         lost = each["share_of_windows_that_lost"]
@@ -230,10 +214,34 @@ def _waiting(found: Mapping[str, Any]) -> Section:
         )
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:
-                covers = {f"{cover} covered, USD": _full(usd) for cover, usd in regret.items()}
+                covers = {f"{cover}, USD": _full(usd) for cover, usd in regret.items()}
                 table.append({"months": each["months"], "regret": name.replace("_", " ")} | covers)
-    lines.append('No forecast is made: none beat "no change" (the table is on the page of methods).')
-    return Section("The price of waiting", lines, table)
+    return Section("The price of waiting", [*lines, TEXT["forecast"]], table)
+
+
+def _together(found: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield what several terms cost together: the best cover for the use, and all of it bought by the quarter."""
+    if (of := found["together"]) is None:
+        return
+    bought = "; ".join(
+        f"from day {each['from_day']} {each['terms']} x {each['commitment']}" for each in of["purchases"]
+    )
+    lines = [
+        "Cover {cover_nodes} of {units} units ({cover_nodes_low} to {cover_nodes_high} by use): {bought}. Expected "
+        "{expected_usd:,.0f} USD, with no cover {expected_usd_doing_nothing:,.0f}, all covered "
+        "{expected_usd_full_cover:,.0f}.".format(bought=bought or "nothing", **of),
+        TEXT["ladder"],
+    ]
+    by_quarter = [line | {"terms": ", ".join(line["terms"])} for line in of["by_quarter"]]
+    yield Section("Several terms, and a share each quarter", lines, _table(by_quarter, LADDER))
+
+
+def _added(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the sums have besides the chips, and the default for support."""
+    yield from (f"In the totals: {each['name']}, as stated." for each in found["inputs"]["added"])
+    supported = next((row for row in found["options"] if row["support_usd"]), None)
+    if supported:
+        yield TEXT["support"].format(usd=supported["support_usd"], named=_named(supported))
 
 
 def _conditions(found: Mapping[str, Any]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extract.web import strict_json
+from flows.decisions.words import words_of
 from flows.shared import user_file
 from warehouse.errors import ChipledgerError
 from warehouse.reference.table import Model, Rule, fields_of
@@ -69,24 +70,7 @@ MAX_USD = 1_000_000
 ENDS = {"Input tokens": "input", "Output tokens": "output"}
 USAGE = re.compile(r"[A-Z0-9]+-.+-(input|output)-tokens(?:-standard)?")
 ON_DEMAND = "On-demand Inference"
-OTHERS = {
-    "batch": "batch",
-    "provision": "provisioned throughput",
-    "reserved": "provisioned throughput",
-    "custom": "custom models",
-    "cache": "cached input",
-    "guardrail": "guardrails",
-    "image": "images, video and sound",
-    "video": "images, video and sound",
-    "audio": "images, video and sound",
-    "speech": "images, video and sound",
-    "cross-region": "cross-region inference",
-    "latency": "latency-optimised",
-    "long-context": "long context",
-    "long-ctx": "long context",
-    "flex": "another tier",
-    "priority": "another tier",
-}
+OTHERS = words_of("bedrock")
 """Words in a product's attributes that make it another price than the one looked for, and what it is counted as."""
 
 

@@ -153,7 +153,7 @@ def test_a_fall_is_no_forecast_and_its_regret_is_told() -> None:
 def test_a_commitment_is_weighed_against_the_market() -> None:
     """What runs beyond the cover is bought where it costs less: at 2.50 a chip-hour a term at 3.125 binds nobody."""
     own = line(purchase_option="on_demand")
-    market = {"usd_per_chip_hour": 2.5, "n_providers": 4}
+    market = {"usd_per_chip_hour": 2.5, "n_providers": 4, "median_usd": 3, "lowest_usd": 2, "lowest_provider": "X"}
     asked = {"today": TODAY, "days": YEARS, "decision": DecisionSettings(), "contracted": {}, "moves": []}
     alone = at_list(commitments.covered(own, OPTIONS, **asked))  # type: ignore[arg-type]
     beside = at_list(commitments.covered(own, OPTIONS, market=market, **asked))  # type: ignore[arg-type]
@@ -303,6 +303,12 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert answer["sizes"][0]["cover_nodes"] == 0
     assert answer["on_demand_usd_per_node_hour"] == pytest.approx(55.04)
     # 3.00, 4.00 and AWS's 6.88 a chip-hour of a node: one card at 1.50 is no node, and a "from" price no price.
+    sheet = training["negotiation"]
+    assert [sheet[name] for name in ("list_usd", "median_usd", "number_to_beat_usd", "lowest_usd")] == [6.88, 4, 3.5, 3]
+    assert sheet["lowest_provider"] == "Alpha"
+    assert [move["ratio"] for move in sheet["last_moves"]] == [pytest.approx(fall)]
+    worth = 0.01 * 3.5 * 48 * 8760 * float(training["share_of_use"])
+    assert sheet["percent_usd_a_year"] == pytest.approx(worth)
     assert training["market"]["n_providers"] == 3
     assert training["market"]["usd_per_chip_hour"] == pytest.approx(3.5)
     assert training["market"]["prices"] == "Alpha 3.0, Beta 4.0, AWS 6.88"
@@ -315,6 +321,8 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
+    assert f"lowest 3 (Alpha); to beat: 3.5, a percent of it {worth:,.0f} USD a year" in words.output
+    assert f"last moves of its list price: -44% on {sheet['last_moves'][0]['on']}" in words.output
     assert "market: 3.5 USD a chip-hour on demand, lower quartile of 3 providers (Alpha 3.0, " in words.output
     assert (
         "beyond them: 28.0000 USD a node-hour on demand, the market's, as a node-hour here costs 55.0400"
