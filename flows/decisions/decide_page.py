@@ -203,19 +203,14 @@ def _waiting(found: Mapping[str, Any]) -> Section:
         f"{row['observed_on']}, {row['months_on_sale']} months after it was first seen there ({row['n_offers']} offers)"
         for row in found["moves"][:MAX_MOVES]
     ] or [TEXT["no move"]]
-    table = []
+    table, named = [], {row["offer_id"]: _named(row) for row in found["options"]}
     for each in found["waiting"]:
-        lost = each["share_of_windows_that_lost"]
-        lines.append(
-            f"{each['months']} months: too few windows of history for odds ({each['n_windows']} of {FEWEST_WINDOWS})."
-            if lost is None
-            else f"{each['months']} months: in {lost:.1%} of {each['n_windows']} windows of history, of all chips and "
-            "providers, on demand fell so far that the commitment lost. Windows overlap, and few chips moved."
-        )
+        of = {**each, "named": named[each["offer_id"]], "fewest": FEWEST_WINDOWS}
+        lines.append(TEXT["few" if each["share_of_windows_that_lost"] is None else "lost"].format_map(of))
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:
                 covers = {f"{cover}, USD": _full(usd) for cover, usd in regret.items()}
-                table.append({"months": each["months"], "regret": name.replace("_", " ")} | covers)
+                table.append({"covered by": of["named"], "regret": name.replace("_", " ")} | covers)
     return Section("The price of waiting", [*lines, TEXT["forecast"]], table)
 
 
