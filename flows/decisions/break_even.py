@@ -202,7 +202,7 @@ def move(
         "regions": {"allowed": [], "left_out": []},
         "inputs": stated
         | {"model": model, "interactivity": interactivity, "effort": effort, **asdict(work), **asdict(use)},
-        "not_included": list(NOT_INCLUDED.values()),
+        "not_included": [words for name, words in NOT_INCLUDED.items() if name != "engineering"],
         "formula": "one-off cost / (cost per million before - after - upkeep a million) x 10^6",
         "answer": None,
         **{name: [] for name in ("cases", "unknown", "needed")},

@@ -163,7 +163,7 @@ def test_serving_a_load(call: Call) -> None:
         assert row["usd_per_month_at_load"] == pytest.approx(units * 113.9328 * 730)
         assert row["usd_per_million_at_load"] == pytest.approx(row["usd_per_month_at_load"] * 24 / 730 / 1000)
     assert "USD/month at 30%" in text
-    assert "Not included: egress, storage, support, tax, cost of capital." in text
+    assert "Not included: egress, storage, support, tax, engineering, cost of capital." in text
     assert "points whose runs promise less than 25 tokens per second and user" in text
 
 
@@ -188,7 +188,7 @@ def test_added_costs_are_lines_of_their_own(call: Call) -> None:
     words = ("--model", "llama-2-70b", "--tokens-per-day", "1B", "--add", "support=10%", "--add", "egress=5000")
     found = json.loads(call(*words, "--json").stdout)
 
-    assert found["not_included"] == ["storage", "tax", "cost of capital"]
+    assert found["not_included"] == ["storage", "tax", "engineering", "cost of capital"]
     reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
     assert len(reached) > 20
     for row in reached:
@@ -218,7 +218,7 @@ def test_costs_of_the_settings_are_added_and_may_be_overridden(call: Call, tmp_p
     found = settled(call, tmp_path, "--tokens-per-day", "1B", "--add", "support=20%")
 
     assert [(each["name"], each["origin"]) for each in found["added"]] == [("egress", "settings"), ("support", "--add")]
-    assert found["not_included"] == ["storage", "tax", "cost of capital"]
+    assert found["not_included"] == ["storage", "tax", "engineering", "cost of capital"]
     reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
     assert len(reached) > 20
     for row in reached:
@@ -232,9 +232,9 @@ def test_a_month_of_the_settings_stays_excluded_where_no_load_is_asked(call: Cal
     text = call("--model", "llama-2-70b", settings=tmp_path / "chipledger.toml").stdout
 
     assert [each["name"] for each in found["added"]] == ["support"]
-    assert found["not_included"] == ["egress", "storage", "tax", "cost of capital"]
+    assert found["not_included"] == ["egress", "storage", "tax", "engineering", "cost of capital"]
     assert all("added_egress_usd" not in row for row in found["rows"])
-    assert "Not included: egress, storage, tax, cost of capital." in text
+    assert "Not included: egress, storage, tax, engineering, cost of capital." in text
     assert "Added: support, 10 % of the bill for chips (settings)." in text
 
 

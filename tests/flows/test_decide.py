@@ -177,8 +177,10 @@ def test_the_same_question_has_the_same_bytes(file: Path) -> None:
     """Regrets are over all windows, none drawn: text, JSON and page of two runs are equal."""
     for form in ([], ["--json"], ["--html"]):
         words = ["--data-dir", str(file.parent), "decide", "--machine", P5, "--nodes", "4", "--months", "12", *form]
-        first, second = (CliRunner().invoke(main.main, words).stdout_bytes for _ in range(2))
-        assert first == second != b""
+        training = ["--data-dir", str(file.parent), "decide", "--workload", "pretraining-175b", *form]
+        for asked in (words, training):
+            first, second = (CliRunner().invoke(main.main, asked).stdout_bytes for _ in range(2))
+            assert first == second != b""
 
 
 def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
