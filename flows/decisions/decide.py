@@ -117,7 +117,10 @@ where
 qualify point_rank = min(point_rank) over ()
 order by accelerator_name, form_factor, unit_accelerators, network
 """
-TRAINING = "from mart.training_need($model, $tokens, $days, $overhead, $goodput) order by hours, accelerator_name, form_factor, unit_accelerators, network"
+TRAINING = """
+from mart.training_need($model, $tokens, $days, $overhead, $goodput)
+order by hours, accelerator_name, form_factor, unit_accelerators, network
+"""
 NEED = """
 accelerator_name VARCHAR, form_factor VARCHAR, instance_type VARCHAR, accelerators DOUBLE, spare_units DOUBLE,
 least_unit DOUBLE, unit_accelerators DOUBLE, network VARCHAR, hours DOUBLE, hours_left DOUBLE
