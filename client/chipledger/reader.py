@@ -85,7 +85,7 @@ class Prices:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<chipledger prices of {self.built_at or 'an unknown day'} in {self.place}>"
+        return f"<chipledger prices in {self.place}>"
 
     def close(self) -> None:
         """Let go of the file."""
@@ -276,10 +276,8 @@ def _listed(con: duckdb.DuckDBPyConnection, folder: str, *, is_address: bool) ->
         found[table] = files if is_address or files else _files(Path(folder), table)
     if not any(found.values()):
         raise ReaderError(f"no table in {folder}; it should have {TABLES[0]}.parquet, or a {PACKAGE} that lists it")
-    if is_address:
-        found[FILE] = [urljoin(base, FILE)] if any(each.get("path") == FILE for each in resources.values()) else []
-    else:
-        found[FILE] = [str(file)] if (file := Path(folder, FILE)).is_file() else []
+    file = urljoin(base, FILE) if is_address else str(Path(folder, FILE))
+    found[FILE] = [file] if is_address or Path(file).is_file() else []  # an address is tried when it is needed
     built_at = package.get("created")
     con.execute("create schema mart")
     con.execute("create table memory.main.build as select ?::TIMESTAMPTZ::TIMESTAMP as built_at", [built_at])

@@ -99,7 +99,7 @@ def test_every_page_is_light(hostile_reports: Path) -> None:
 def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
     """By a link to itself, in the navigation or below; there the navigation names the part it belongs to."""
     parents = {"latest.html": "index.html", "sources.html": "methods.html", "evidence.html": "index.html",
-               "providers.html": "index.html",
+               "providers.html": "index.html", "disagreement.html": "methods.html",
                "tables.html": "methods.html", "tables-checks.html": "methods.html"}  # fmt: skip
     for name in ("index.html", "cost.html", "explore.html", "drift.html", "methods.html", *parents):
         page = (hostile_reports / name).read_text(encoding="utf-8")

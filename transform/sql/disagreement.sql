@@ -1,10 +1,17 @@
--- Each price that a source confirmed, beside the nearest of every other source that was in force with it: of the same
--- offer, or, of providers other than AWS, of the same chip on the same terms under whatever names. A price agrees where
--- any of those is equal, so that a source that learns of a change later does not disagree.
--- is_wrong is decided by a primary document alone: the provider's own answer (provider_bytes) on the other side, and a
--- transcription on this. Between two of a kind that differ nothing is decided: NULL.
--- Spot, marketplaces and statistics of several offers move by the hour, and are no second reading of anything.
-with offered as materialized (
+-- Each confirmed price beside the nearest of every other source in force with it: of the same offer, or, but at AWS, of
+-- the same chip on the same terms under whatever names. Where any of those is equal it agrees: a source may learn of a
+-- change late. is_wrong: the provider's own answer (provider_bytes) on the other side contradicts a transcription; two
+-- of a kind that differ decide nothing. Spot, marketplaces and statistics move by the hour, and are no second reading.
+with teller as (
+    select
+        offer_id,
+        min(source) as first_source,
+        max(source) as last_source
+    from core.sku_price
+    group by offer_id
+),
+
+offered as materialized (
     select
         o.*,
         u.* exclude (u.offer_id, u.accelerator_count),
@@ -19,6 +26,7 @@ with offered as materialized (
         ) as terms
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
+    inner join teller as t on o.offer_id = t.offer_id
     where
         o.purchase_option <> 'spot'
         and o.statistic in ('price', 'floor')
@@ -31,6 +39,7 @@ with offered as materialized (
         )
         and u.accelerator_name is not null
         and chips > 0
+    qualify min(t.first_source) over (partition by terms) < max(t.last_source) over (partition by terms)
 ),
 
 told as materialized (
@@ -49,7 +58,6 @@ told as materialized (
     inner join offered as o on p.offer_id = o.offer_id
     left join int.document_evidence as e on p.document_sha256 = e.document_sha256
     where chip_hour > 0
-    qualify min(p.source) over (partition by o.terms) < max(p.source) over (partition by o.terms)
 ),
 
 beside as (
@@ -62,7 +70,6 @@ beside as (
         q.evidence_kind as other_evidence_kind,
         greatest(p.valid_from, q.valid_from) as began_at,
         least(p.last_observed_at, q.last_observed_at) as last_confirmed_at,
-        p.offer_id = q.offer_id as is_same_offer,
         (p.form_factor is not distinct from q.form_factor) as is_same_form,
         abs(p.chip_hour - q.chip_hour)
         <= greatest(q.chip_hour / 10000, case when p.offer_id = q.offer_id then 0 else 0.005 end) as is_equal
@@ -82,7 +89,7 @@ beside as (
         )
     qualify row_number() over (
         partition by p.offer_id, p.source, p.valid_from, q.source
-        order by not is_same_offer, not is_equal, abs(ln(p.chip_hour / q.chip_hour)), q.offer_id, q.valid_from
+        order by p.offer_id <> q.offer_id, not is_equal, abs(ln(p.chip_hour / q.chip_hour)), q.offer_id, q.valid_from
     ) = 1
 )
 
@@ -93,7 +100,6 @@ select
     instance_type,
     region_id,
     purchase_option,
-    commitment_term_hours,
     source,
     other_source,
     chip_hour as price_per_accelerator_hour,
@@ -107,7 +113,6 @@ select
     end as is_wrong,
     began_at,
     last_confirmed_at,
-    evidence_kind,
     document_sha256,
     other_document_sha256,
     offer_id,
