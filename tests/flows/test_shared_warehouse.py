@@ -25,7 +25,6 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
-from warehouse.publish import amending
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -249,7 +248,6 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
 
 def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""
-    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
     monkeypatch.setattr(
         "flows.collect.publisher.MARTS", needed("price_index_item")[0]
     )  # which a day's offers are held to

@@ -54,7 +54,7 @@ def kinds(con: duckdb.DuckDBPyConnection, *days: tuple[float, list[Row]], comple
     for name in ("first_look", "silent_import"):
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
     con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
-    for name in ("price_move", "repricing"):
+    for name in ("price_move", "repricing", "price_correction"):
         con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
     found = con.execute(
         f"select change_kind from ({(SQL / 'price_change.sql').read_text()}) order by observed_at, unit_price_before"

@@ -17,7 +17,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import decide
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
-from warehouse.publish import amending, chains, published_file
+from warehouse.publish import chains, published_file
 
 LEAST = {
     "p5.48xlarge": 20, "p5en.48xlarge": 24, "p4d.24xlarge": 12, "g6.xlarge": 0.6, "trn1.2xlarge": 1, "inf2.xlarge": 0.6,
@@ -29,9 +29,8 @@ CHIPS = tuple(name for name in LEAST if "." not in name)
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Amend files of any size, and leave out comments: they are tested elsewhere."""
-    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
+def few() -> Iterator[None]:
+    """Leave out comments: they are tested elsewhere."""
     with undescribed():
         yield
 
@@ -188,18 +187,14 @@ def compare(folder: Path, *, seed: int, days: int, since: int) -> int:
     return n_amended_files
 
 
-def test_a_file_that_is_amended_is_the_one_made_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+def test_a_file_that_is_amended_is_the_one_made_from_nothing(tmp_path: Path) -> None:
     assert compare(tmp_path, seed=1, days=17, since=10) >= 3
 
 
 @pytest.mark.prove
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(2, 22))
-def test_long_histories_that_are_amended_are_those_made_from_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+def test_long_histories_that_are_amended_are_those_made_from_nothing(tmp_path: Path, seed: int) -> None:
     """Of twenty markets ten days each."""
     assert compare(tmp_path, seed=seed, days=17, since=5) >= 8
 
@@ -257,7 +252,6 @@ def test_what_is_new_in_an_amended_file_is_checked(tmp_path: Path, monkeypatch: 
         file = three_days(con, tmp_path)
         stood = file.read_bytes()
         told(con, look(3.25, *four("11", "12")), learnt=3.25)
-        monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
         told(con, look(3.3, row("g6.48xlarge", "12"), complete=False), learnt=3.3)
         select = f"select * replace (valid_from as valid_to) from ({chains.SKU_PRICE})"
         monkeypatch.setattr(chains, "SKU_PRICE", select)
@@ -272,34 +266,14 @@ FIRST_OTHER = look(3.1, row("p5.48xlarge", "11"), source="offline_archive", scop
 
 
 @pytest.mark.parametrize("touching", [LATE, ARCHIVED, FIRST_OTHER], ids=["late", "archived", "another source"])
-def test_what_touches_an_offer_makes_it_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touching: ParsedFetch
-) -> None:
+def test_what_touches_an_offer_makes_it_anew(tmp_path: Path, touching: ParsedFetch) -> None:
     """A late look, one of an archive in the same scope, and another source's word on it."""
-    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 0.9)
     with db.writer(tmp_path / "writer") as con:
         file = three_days(con, tmp_path)
         told(con, touching, learnt=3.2)
         put(con, tmp_path, 3.5)
     assert n_amended(file) == 1
     assert "p5.48xlarge" not in spoiled(file)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("MAX_TOUCHED_SHARE", 0.1), ("MIN_EVENTS", 1000)],
-    ids=str,
-)
-def test_all_is_made_where_amending_is_not_worth_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: float
-) -> None:
-    """Too many offers were touched, or the log is small."""
-    monkeypatch.setattr(amending, name, value)
-    with db.writer(tmp_path / "writer") as con:
-        file = three_days(con, tmp_path)
-        told(con, look(3.25, *four("12", "11")), learnt=3.25)
-        put(con, tmp_path, 3.5)
-    assert (n_amended(file), spoiled(file)) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -327,9 +301,8 @@ def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:
         assert n_amended(put(con, tmp_path, 0.5)) == 0
 
 
-def test_only_days_that_may_differ_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_days_that_may_differ_are_made_again(tmp_path: Path) -> None:
     """The day after the last file is added, and a price learnt late makes its days again; past days stand."""
-    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
     shown = []
     with db.writer(tmp_path / "writer") as con:
         for at in range(9):

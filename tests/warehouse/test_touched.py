@@ -14,14 +14,11 @@ from two_files import chip, dated, differences, n_amended, put
 
 from warehouse.log import db
 from warehouse.log.parsed import ParsedFetch
-from warehouse.publish import amending
 
 
 @pytest.fixture(autouse=True)
-def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take over from files of any size, however many offers were touched, and leave out comments."""
-    monkeypatch.setattr(amending, "MIN_EVENTS", 0)
-    monkeypatch.setattr(amending, "MAX_TOUCHED_SHARE", 1)
+def always() -> Iterator[None]:
+    """Leave out comments: they are tested elsewhere."""
     with undescribed():
         yield
 

@@ -83,9 +83,9 @@ doubtful as (
     select
         c.offer_id,
         min(epoch(b.built_at - c.observed_at) / 86400) as newest_days
-    from int.price_change as c
+    from int.price_move as c
     cross join meta.build as b
-    where c.change_kind in ('correction', 'suspected_error') and c.reason is null and c.observed_at <= b.built_at
+    where c.change_kind in ('correction', 'suspected_error') and c.observed_at <= b.built_at
     group by c.offer_id
 ),
 

@@ -1,19 +1,20 @@
--- Whose list prices moved in the 90 days before the file's own date: one row per provider, how many rose and fell,
--- and
+-- Whose list prices moved in the 90 days before the file's own date: one row per provider, how many rose and fell, and
 -- the largest of them. size_rank 1 has the largest move of all, news_rank 1 the provider with the most.
 with moved as (
     select
-        c.service_provider_name,
-        c.accelerator_name,
-        c.change_ratio,
+        o.service_provider_name,
+        u.accelerator_name,
+        c.effective_hourly_price_after / c.effective_hourly_price_before - 1 as change_ratio,
         c.observed_at,
         c.offer_id
-    from int.price_change as c
+    from int.price_move as c
+    inner join core.offer as o on c.offer_id = o.offer_id
+    inner join core.offer_unit as u on c.offer_id = u.offer_id
     cross join meta.build as b
     where
         c.change_kind = 'list_change'
         and c.purchase_option = 'on_demand'
-        and c.accelerator_name is not null
+        and u.accelerator_name is not null
         and c.observed_at between b.built_at - interval 90 days and b.built_at
 ),
 

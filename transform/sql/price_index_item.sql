@@ -12,7 +12,7 @@
 -- in its own directory. An import that never tells a price twice is a list of changes: its silence means that the price
 -- holds, up to its last word on any offer.
 --   log_relative   ln of the price over the last one of the link; NULL on the first day of a link
---   doubtful_log   the part of the move that int.price_change calls correction or suspected_error: left out of it
+--   doubtful_log   the part of the move that int.price_move calls correction or suspected_error: left out of it
 --   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
 --                  their median absolute deviation from their median. The price before it is held for the comparison;
 --                  what comes back within seven days has not moved.
@@ -46,11 +46,12 @@ change as (
         count(*) filter (where change_kind in ('correction', 'suspected_error')) as n_doubtful,
         -- of decimals, as all sums here: those of doubles depend on the order of rows
         coalesce(
-            sum(ln(1 + change_ratio)::DECIMAL(18, 15)) filter (where change_kind in ('correction', 'suspected_error')),
+            sum(ln(1 + (effective_hourly_price_after / effective_hourly_price_before - 1))::DECIMAL(18, 15))
+            filter (where change_kind in ('correction', 'suspected_error')),
             0
         )::DOUBLE as doubtful_log
-    from int.price_change
-    where reason is null
+    from int.price_move
+    where change_kind in ('market_move', 'correction', 'suspected_error')
     group by offer_id, observed_at::DATE
 ),
 

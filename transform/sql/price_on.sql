@@ -6,53 +6,51 @@
 -- Inside the window of a change (the old price was last seen before the moment, another first seen after it) nobody
 -- knows which of both it was: an amount in which they differ is NULL, the lower and the higher one are in _low and
 -- _high, and window_end is when the change was seen. An offer that was gone by then keeps its last price.
-with asked as (
+with standing as (
     select
-        case when moment is not null then moment::TIMESTAMP else error('moment must not be NULL')::TIMESTAMP end
-            as asked_at
-),
-
-standing as (
-    select
-        h.*,
-        a.asked_at,
-        greatest(epoch(a.asked_at - h.last_observed_at), 0) as held_seconds,
-        least(a.asked_at, h.last_observed_at)::DATE as rated_on,
-        case when a.asked_at > h.last_observed_at then h.valid_to end as window_end
-    from int.price_history as h
-    inner join asked as a on h.valid_from <= a.asked_at and coalesce(h.valid_to > a.asked_at, true)
-    where h.unit_price is not null
+        *,
+        greatest(epoch(moment::TIMESTAMP - last_observed_at), 0) as held_seconds,
+        least(moment::TIMESTAMP, last_observed_at)::DATE as rated_on,
+        case when moment::TIMESTAMP > last_observed_at then valid_to end as window_end
+    from log.price_link
+    where
+        unit_price is not null
+        and case
+            when moment is null then error('moment must not be NULL')
+            else valid_from <= moment::TIMESTAMP and (valid_to > moment::TIMESTAMP or valid_to is null)
+        end
 ),
 
 -- `later` is the price seen at the end of the window; NULL outside of one, and where the offer was gone by then.
-windowed as (
-    select
-        s.*,
-        n.unit_price as later_unit_price,
-        n.effective_hourly_price as later_hourly_price,
-        case when coalesce(n.unit_price = s.unit_price, true) then s.unit_price end as sure_unit_price,
-        case
-            when n.offer_id is null or coalesce(n.upfront_price, 0) = coalesce(s.upfront_price, 0) then s.upfront_price
-        end as sure_upfront_price,
-        case when coalesce(n.effective_hourly_price = s.effective_hourly_price, true) then s.effective_hourly_price end
-            as sure_hourly_price,
-        n.offer_id is null as is_sure
-    from standing as s
-    left join int.price_history as n
-        on s.offer_id = n.offer_id and s.window_end = n.valid_from and n.unit_price is not null
-),
-
 priced as (
     select
         s.*,
-        o.* exclude (o.offer_id, o.accelerator_count),
+        o.* exclude (o.offer_no, o.accelerator_count),
         u.accelerator_name,
         u.form_factor,
         u.accelerator_count,
-        u.capacity_class
-    from windowed as s
-    inner join core.offer as o on s.offer_id = o.offer_id
-    inner join core.offer_unit as u on s.offer_id = u.offer_id
+        u.capacity_class,
+        u.hours_per_pricing_unit,
+        n.unit_price as later_unit_price,
+        n.unit_price is null as is_sure,
+        s.unit_price::DOUBLE / u.hours_per_pricing_unit
+        + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+            as effective_hourly_price,
+        n.unit_price::DOUBLE / u.hours_per_pricing_unit
+        + case when n.upfront_price > 0 then n.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+            as later_hourly_price,
+        case when coalesce(n.unit_price = s.unit_price, true) then s.unit_price end as sure_unit_price,
+        case
+            when n.unit_price is null or coalesce(n.upfront_price, 0) = coalesce(s.upfront_price, 0)
+                then s.upfront_price
+        end as sure_upfront_price,
+        case when coalesce(later_hourly_price = effective_hourly_price, true) then effective_hourly_price end
+            as sure_hourly_price
+    from standing as s
+    inner join core.offer as o on s.offer_no = o.offer_no
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    left join log.price_link as n
+        on s.offer_no = n.offer_no and s.window_end = n.valid_from and n.valid_from > moment::TIMESTAMP
 ),
 
 rated as (
@@ -110,7 +108,8 @@ select
     p.held_seconds = 0
     or (p.is_sure and coalesce(p.held_seconds / 3600 <= s.max_age_hours, false)) as is_confirmed,
     p.last_source as source,
-    p.document_sha256,
+    coalesce(p.document_sha256, d.document_sha256) as document_sha256,
     p.offer_id
 from rated as p
 inner join core.source as s on p.last_source = s.source
+left join log.document as d on p.document_no = d.document_no

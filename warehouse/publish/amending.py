@@ -31,13 +31,9 @@ from warehouse.schema.tables import FACT_TABLES
 LOG = logging.getLogger(__name__)
 SQL = files("warehouse") / "sql" / "amend"
 
-MIN_EVENTS = 100_000
-"""Of a smaller log, making all rows takes as long as finding out which to make."""
-MAX_TOUCHED_SHARE = 0.3
-"""The share of offers above which all are made."""
-
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
+TOUCHED = "select offer_id, TIMESTAMP '-infinity' as since from touched_offer union all"
 
 
 class FromNothing(Exception):
@@ -101,11 +97,9 @@ class _Amendment:
         self._renew_references()
         self._temp("new_market", _sql("new_market"))
         self._temp("touched_offer", _sql("touched"))
-        self._refuse_many()
         db.keep(self.con)
         chains.show(self.con)
         chains.put(self.con, "core.sku_price", chains.SKU_PRICE)
-        self._temp("plain_offer", _sql("plain"))
         amend = {
             "price_history": self._amend_prices,
             "price_move": self._amend_moves,
@@ -114,14 +108,19 @@ class _Amendment:
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
         }
+        kept = set(amend) if self.is_measured_anew else {*amend, "throughput"}
+        renewed = [mart for mart in self.made.contents.marts if mart.is_table and mart.name not in kept]
+        for mart in renewed:
+            self.con.execute(f"delete from {mart.qualified}")
+        db.keep(self.con)
+        # Blocks that are freed now are those that the marts are written to.
+        self.con.execute("checkpoint published")
         for mart in self.made.contents.marts:
             db.keep(self.con)
-            if not mart.is_table or (mart.name == "throughput" and not self.is_measured_anew):
-                continue
             if mart.name in amend:
                 amend[mart.name](mart)
-            else:
-                self._renew(f"{mart.schema}.{mart.name}", mart.sql)
+            elif mart in renewed:
+                self.con.execute(f"insert into {mart.qualified} by name {mart.sql}")
         for each in self.made.contents.computed:
             self.con.execute(f"delete from int.{each.name}")
             insert_rows(self.con, f"int.{each.name}", each.rows(self.con))
@@ -138,13 +137,10 @@ class _Amendment:
                 "and marketplace_days = ?",
                 [self.made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
             ).fetchone()
-            n_events = self.con.execute("select count(*) from core.price_event").fetchone()
         except duckdb.Error as error:
             raise FromNothing(str(error).splitlines()[0]) from error
         if found != (1,):
             raise FromNothing("another version, other SELECTs or limits of age made the last one")
-        if n_events and n_events[0] < MIN_EVENTS:
-            raise FromNothing("the log is small")
 
     def _append_log(self) -> None:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
@@ -182,7 +178,7 @@ class _Amendment:
         """Renew what is made of the package and of the log's words. Raises FromNothing where all rows rest on it."""
         con = self.con
         con.execute("delete from core.source")
-        insert_rows(con, "core.source", list(self.made.contents.sources))
+        insert_rows(con, "core.source", self.made.contents.source_rows)
         building.refuse_unknown_sources(con, "new_price")
         if con.execute("(from former.core.source except from core.source) limit 1").fetchone():
             raise FromNothing("a source is believed otherwise")
@@ -205,18 +201,10 @@ class _Amendment:
             "semi join new_offer as n on u.offer_id = n.offer_id"
         )
 
-    def _refuse_many(self) -> None:
-        """Raise where so many offers were touched that it is not worth to leave the others."""
-        found = self.con.execute(
-            "select (select count(*) from touched_offer) <= ? * (select count(*) from core.offer)", [MAX_TOUCHED_SHARE]
-        ).fetchone()
-        if found != (True,):
-            raise FromNothing("too many offers were touched")
-
     def _amend_prices(self, mart: Model) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
         chains.put(self.con, mart.qualified, mart.sql)
-        self._show_offers("select offer_id, TIMESTAMP '-infinity' from wanted_offer")
+        chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from wanted_offer")
         self._temp("made_row", f"from {mart.qualified} semi join shown_offer using (offer_id)")
         self._temp("old_row", f"from former.{mart.qualified} semi join shown_offer using (offer_id)")
         self._temp("differing_price", _sql("differing"))
@@ -224,7 +212,7 @@ class _Amendment:
     def _amend_moves(self, mart: Model) -> None:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
         self._depend(mart.amended)
-        self._show_offers("select offer_id, TIMESTAMP '-infinity' from dependent_offer")
+        chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer")
         chains.excerpted(self.con, "made_row", mart.sql)
         self._temp("exact_row", "from made_row semi join touched_offer using (offer_id)")
         self._temp("remade_offer", "select offer_id, offer_no from core.offer semi join touched_offer using (offer_id)")
@@ -233,13 +221,15 @@ class _Amendment:
     def _amend_items(self, mart: Model) -> None:
         """Make the items of touched offers again, and of the others how long the last one has held."""
         con = self.con
+        self._temp("plain_offer", _sql("plain"))
         self._depend(mart.amended)
         others = "anti join touched_offer using (offer_id)"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
-            self._show_offers(
-                "select offer_id, TIMESTAMP '-infinity' from dependent_offer union all "
-                f"select offer_id, shown_since from offer_tail {others} anti join plain_offer using (offer_id)"
+            chains.show_offers(
+                con,
+                f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer union all "
+                f"select offer_id, shown_since from offer_tail {others} anti join plain_offer using (offer_id)",
             )
             chains.excerpted(self.con, "made_row", mart.sql)
             con.execute(
@@ -279,7 +269,6 @@ class _Amendment:
             f"insert into touched_offer select distinct offer_id from "
             f"(({here} except {there}) union all ({there} except {here})) as rows_that_differ"
         ).fetchone()
-        self._refuse_many()
         return found is not None and found[0] > 0
 
     def _depend(self, dependents: str | None) -> None:
@@ -288,15 +277,6 @@ class _Amendment:
         self.con.execute(
             "insert into touched_offer select distinct offer_id from dependent_offer "
             "anti join touched_offer using (offer_id) where is_anew"
-        )
-        self._refuse_many()
-
-    def _show_offers(self, others: str) -> None:
-        """Let the excerpt show all of touched offers and of some others, or what they have from a moment on (since)."""
-        self._temp(
-            "shown_offer",
-            "select offer_id, min(since) as since from (select offer_id, TIMESTAMP '-infinity' as since "
-            f"from touched_offer union all {others}) as shown group by offer_id",
         )
 
     def _differ(self, one: str, other: str) -> bool:

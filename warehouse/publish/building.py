@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 import duckdb
@@ -44,6 +45,11 @@ class Contents:
     marketplace_days: int = 30
     code: str = ""
 
+    @cached_property
+    def source_rows(self) -> list[SourceRow]:
+        """Return the sources, which are read once though a file may be made twice."""
+        return list(self.sources)
+
     @property
     def sql_sha256(self) -> str:
         """Return the hash of all that a file is made by."""
@@ -82,12 +88,12 @@ OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
 def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
     """Attach a file that is being made as `published`; yield the name of the log's database, in use before and after.
 
-    No transaction may be open. A crash leaves the file to be thrown away, so nothing has to bring it back.
+    No transaction may be open. What a crash leaves is thrown away: no log. Small blocks, as many tables are small.
     """
     log = con.execute("select current_database()").fetchone()
     if log is None:
         raise ChipledgerError("the writer's file has no name", source="build.duckdb")
-    con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes)")
+    con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes, block_size 65536)")
     try:
         con.execute("use published")
         yield log[0]
@@ -132,7 +138,7 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
 
 def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents, data_dir: Path) -> None:
     """Make what is read from the package, and what offers are in its words."""
-    insert_rows(con, "core.source", list(contents.sources))
+    insert_rows(con, "core.source", contents.source_rows)
     prepared.load(con, data_dir)
     contents.formulas(con)
     refuse_unknown_sources(con, "core.price_event")
@@ -163,6 +169,7 @@ def _make_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> None:
         if model.qualified == "int.price_history":
             chains.show(con)
             chains.put(con, model.qualified, model.sql)
+            con.execute(f"create view log.price_link as {sql('chain/price_link.sql')}")
         elif model.qualified == "int.price_move":
             chains.temp(con, "exact_row", model.sql)
             chains.temp(con, "remade_offer", "select offer_id, offer_no from core.offer")

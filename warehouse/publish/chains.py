@@ -26,7 +26,8 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", "chain_price", "price_move"))
+VIEWS = ("chain_link", "chain_price")
+FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, "price_link", "price_move"))
 
 
 def make_covers(con: duckdb.DuckDBPyConnection) -> None:
@@ -35,7 +36,8 @@ def make_covers(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
     for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
         con.execute(ddl(table_named(f"core.{name}")))
-    con.execute(f"create view log.chain_price as {sql('chain/chain_price.sql')}")
+    for name in VIEWS:
+        con.execute(f"create view log.{name} as {sql(f'chain/{name}.sql')}")
 
 
 def add_covers(con: duckdb.DuckDBPyConnection) -> None:
@@ -75,21 +77,32 @@ def excerpt(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def show(con: duckdb.DuckDBPyConnection) -> None:
-    """Let the excerpt show what the file has so far, of the offers in `shown_offer` from a moment on (since)."""
-    con.execute("create or replace temp table shown_offer (offer_id BIGINT, since TIMESTAMP)")
-    db.keep(con)
+    """Let the excerpt show what the file has so far, by its own views on the links of `shown_offer` alone."""
+    show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
     names = "select schema_name || '.' || table_name from duckdb_columns() where database_name = 'published'"
     there = {name for (name,) in con.execute(names).fetchall()}
-    views = {name: f"from published.{name}" for name in TABLES["full"]} | {
-        name: f"select x.* from published.{name} as x inner join temp.shown_offer as s "
-        f"on x.offer_id = s.offer_id and x.{at} >= s.since"
-        for name, at in TABLES["restricted"].items()
-    }
-    for name in views.keys() & there:
-        con.execute(f"create or replace view excerpt.{name} as {views[name]}")
+    views = {name: f"from published.{name}" for name in TABLES["full"]}
+    views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
+    views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
+    views |= {"log.open_link": "from log.price_open", "core.price_event": sql("log/price_event.sql")}
+    views |= {name: _view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")
+    for name in [name for name in views if name in there]:
+        at = TABLES["restricted"].get(name)
+        shown = f" as x semi join temp.shown_offer as s on x.offer_id = s.offer_id and x.{at} >= s.since" if at else ""
+        con.execute(f"create or replace view {name} as from ({views[name]}){shown}")
     db.create_macros(con, of_events=True)
     con.execute("use published")
+    db.keep(con)
+
+
+def show_offers(con: duckdb.DuckDBPyConnection, offers: str) -> None:
+    """Let the excerpt show the offers that a SELECT gives, all that they have from the earliest since on."""
+    numbered = f"from ({offers}) as x inner join core.offer as o on x.offer_id = o.offer_id group by all"
+    temp(con, "shown_offer", f"select o.offer_id, o.offer_no, min(x.since) as since {numbered}")
+    for table, more in TABLES["shown"].items():
+        links = f"from {table} as x inner join temp.shown_offer as s on x.offer_no = s.offer_no {more}"
+        temp(con, f"shown_{table.partition('.')[2]}", f"select x.* {links}")
     db.keep(con)
 
 
@@ -109,10 +122,9 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Make the view of prices by their SELECT where it does not exist, and of `wanted_offer` the rows of no chain."""
     name = table.partition(".")[2]
     temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
-    temp(con, "shown_offer", "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
+    show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
     excerpted(con, "exact_row", select)
-    columns = _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
-    _create(con, table, columns, f"from ({CHAINS[table]}) anti join core.{name}_replaced using (offer_no, fetch_no)")
+    _create(con, table, _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)"))
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")
         con.execute(f"insert into {target} by name from {rows}")
@@ -122,8 +134,7 @@ def put_moves(con: duckdb.DuckDBPyConnection) -> None:
     """Let the moves of the offers in `remade_offer` be those in `exact_row`: from link to link by their kinds alone."""
     links = "log.chain_price as c on m.offer_id = c.offer_id and m.source = c.source and m.observed_at = c.valid_from"
     temp(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
-    columns = _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind"))
-    _create(con, "int.price_move", columns, CHAINS["int.price_move"])
+    _create(con, "int.price_move", _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind")))
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
     con.execute(
         "delete from core.price_move_kind where offer_no in (select offer_no from remade_offer) "
@@ -140,18 +151,22 @@ def put_moves(con: duckdb.DuckDBPyConnection) -> None:
 def _compare(con: duckdb.DuckDBPyConnection, links: str) -> list[str]:
     """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, links not in it; return columns."""
     temp(con, "link_row", links)
-    columns = [name for name, *_ in con.execute("describe exact_row").fetchall()]
-    same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in columns)
+    names = con.sql("from exact_row").columns
+    same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in names)
     temp(con, "other_row", f"from exact_row as m anti join link_row as c on {same}")
     temp(con, "unlike_link", f"select offer_no, fetch_no from link_row as c anti join exact_row as m on {same}")
-    return columns
+    return names
 
 
-def _create(con: duckdb.DuckDBPyConnection, table: str, columns: list[str], links: str) -> None:
+def _view(table: str, names: list[str]) -> str:
+    """Return the SELECT of all rows of a view of prices: the links that are such rows, and those of no chain."""
+    other, links, shown = f"core.{table.partition('.')[2]}_other", CHAINS[table], ", ".join(names)
+    if table != "int.price_move":
+        links = f"from ({links}) anti join core.{table.partition('.')[2]}_replaced using (offer_no, fetch_no)"
+    return f"select {shown} from ({links}) as link union all select {shown} from {other}"
+
+
+def _create(con: duckdb.DuckDBPyConnection, table: str, names: list[str]) -> None:
     """Create the table of the rows of no chain, and the view of all rows."""
-    other, shown = f"core.{table.partition('.')[2]}_other", ", ".join(columns)
-    con.execute(f"create table if not exists {other} as from exact_row limit 0")
-    con.execute(
-        f"create view if not exists {table} as select {shown} from ({links}) as link "
-        f"union all select {shown} from {other}"
-    )
+    con.execute(f"create table if not exists core.{table.partition('.')[2]}_other as from exact_row limit 0")
+    con.execute(f"create view if not exists {table} as {_view(table, names)}")

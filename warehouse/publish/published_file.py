@@ -118,16 +118,13 @@ def _recorded(file: Path) -> _Recorded | None:
         try:
             con.execute(f"attach {quote(str(file))} as recorded (read_only)")
             con.execute("use recorded")
-            (n_events,) = con.execute("select count(*) from core.price_event").fetchall()[0]
+            ids = "from meta.build union all by name select null::VARCHAR as history_id"
+            counted = "(select count(*) from core.price_event)"
+            return _Recorded(*con.execute(f"select max(history_id), {counted} from ({ids})").fetchall()[0])
         except duckdb.Error as error:
             if disk.is_fault(error):
                 raise
             return None
-        try:
-            (history_id,) = con.execute("select history_id from meta.build").fetchall()[0]
-        except duckdb.Error:
-            history_id = None
-    return _Recorded(history_id, n_events)
 
 
 def set_aside(file: Path, now: datetime) -> Path:
