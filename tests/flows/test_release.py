@@ -17,11 +17,14 @@ from frictionless import validate
 from published import query
 from ranges import serving
 
+from extract import source_named
 from flows.cli.main import main
 from flows.collect import importer
+from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from flows.release import making
+from warehouse.documents import Document, ScopeFetch
 from warehouse.reference.source_terms import terms_of
 
 OPEN, CLOSED = "adriannutiu/gpu-rental-prices", "nixj9/gpu-market-intel"
@@ -98,7 +101,7 @@ def test_nothing_is_in_a_release_that_may_not_be_published_again(site: Path, day
     """No row, figure, document or page of a source or provider that forbids it, without a licence, or of a contract."""
     found = [
         *leaks(day),
-        *((page.name, word) for page in site.glob("*.*") for word in SECRETS if word in page.read_text()),
+        *((page.name, word) for page in site.rglob("*.html") for word in SECRETS if word in page.read_text()),
     ]
     released = {row["source"] for row in making.licences()}
     file = day / "prices.duckdb"
@@ -300,6 +303,34 @@ def test_a_figure_of_the_published_file(offline_run: Path, tmp_path: Path) -> No
     assert "equal" in steps
     assert hashlib.sha256(ask("reproduce", sha256).stdout_bytes).hexdigest() == sha256
     assert hashlib.sha256(ask("data", "document", sha256).stdout_bytes).hexdigest() == sha256
+
+
+def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live answer that may be published again is in the release as received; one that may not is in nothing of it."""
+    at = datetime(2026, 11, 22, 9, tzinfo=UTC)
+    settings, fixtures = Settings(data_dir=tmp_path / "data"), Path(__file__).parents[1] / "neoclouds" / "fixtures"
+    with open_run(settings, clock=lambda: at) as run:
+        for name, file in (("lium", "lium.json"), ("verda", "verda.json")):
+            (scope,) = source_named(name).scopes(run.collector.context(source_named(name)))
+            body = (fixtures / file).read_bytes()
+            document = Document(source=name, scope=scope, url=f"https://{name}.test", body=body, fetched_at=at)
+            fetch = ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=(document,))
+            run.land(FetchResult(source=name, scope=scope, fetches=(fetch,)))
+        run.load()
+        run.publisher.publish()
+    monkeypatch.setattr(making, "_write_site", lambda *_: [])
+    made = making.release(settings, tmp_path / "site")
+    day = tmp_path / "site" / "2026-11-22"
+    ((offer, count),) = query(
+        day / "prices.duckdb", "select min(offer_id), count(distinct offer_id) from mart.price_now"
+    )
+    done = call("reproduce", f"offer-{offer}", "--release", day)
+
+    assert count and made["left_out"]["verda"] > 3
+    assert (done.exit_code, "equal; the provider's own bytes" in done.output) == (0, True), done.output
+    assert [path.read_bytes()[:2] for path in (day / "documents").rglob("*.gz")] == [b"\x1f\x8b"]
+    assert query(day / "prices.duckdb", "select distinct service_provider_name from core.offer") == [("Lium",)]
+    assert {row["evidence_kind"] for row in pq.read_table(day / "price_now.parquet").to_pylist()} == {"provider_bytes"}
 
 
 @pytest.mark.parametrize(
