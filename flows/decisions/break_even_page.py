@@ -12,7 +12,6 @@ from reports.pages import frame
 MAX_IN_FULL = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
 MAX_LINES = 12
-DAYS_A_MONTH = 730 / 24
 ENDS = ("soonest", "likely", "latest")
 
 
@@ -74,7 +73,7 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
     months = {end: case[end]["break_even_months"] for end in ENDS}
     sums[12:12] = [
         {"": words, **{end: None if each is None else each * factor for end, each in months.items()}}
-        for words, factor in (("the same in days", DAYS_A_MONTH), ("the same in years", 1 / 12))
+        for words, factor in (("the same in days", 730 / 24), ("the same in years", 1 / 12))
     ]
     lines = [
         f"The {end} is unknown: the {price} price of a side is not known."
@@ -134,9 +133,10 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
 
 
 def text(parts: Sequence[Section]) -> str:
-    """Return sections as plain text."""
-    blocks = ("\n".join(filter(None, (part.title, *part.lines, output.text_table(_shown(part))))) for part in parts)
-    return "\n\n".join(blocks)
+    """Return sections as plain text, of tables too wide for the line the columns that matter most."""
+    tables = (output.text_table(_shown(part), [*words_of("kept")], is_open=True) for part in parts)
+    blocks = (filter(None, (part.title, *part.lines, table)) for part, table in zip(parts, tables, strict=True))
+    return "\n\n".join(map("\n".join, blocks))
 
 
 def render(parts: Sequence[Section], title: str) -> str:

@@ -169,6 +169,8 @@ def test_what_is_added_is_in_the_total_and_the_rank(file: Path) -> None:
     words = ["decide", "--machine", P5, "--nodes", "1", "--months", "12"]
     told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--add", "egress=500"])
     assert "In the totals: egress, as stated." in told.stdout
+    head = told.stdout.partition("in --json.")[2].partition("\nAWS")[0].split()
+    assert {"how", "total", "units"} <= {*head}  # in a line of 100 characters
     assert "storage  " in told.stdout.partition("What no sum has")[2]
     assert "egress  " not in told.stdout.partition("What no sum has")[2]
 
