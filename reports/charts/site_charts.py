@@ -5,8 +5,8 @@ Each function asks an open published file and returns HTML for a page, empty whe
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import duckdb
 import polars as pl
@@ -21,12 +21,7 @@ from reports.templating import macro, render
 MAX_CHIPS = 4
 ON_DEMAND = "on_demand"
 MAX_NAME = 16
-MAX_LABELS = 7
 MIN_DRIFT = 0.0005
-RECENT_DAYS = 8
-"""A chain that ended longer ago has no words beside it."""
-
-Chain = Sequence[tuple[date, float]]
 
 grid = macro("chart.html.j2", "grid")
 
@@ -91,7 +86,7 @@ def frontier(points: pl.DataFrame) -> Drawing:
                 value=rows[-1]["cost_usd"],
                 ink=QUIET,
             )
-            for chip, rows in chips.items()
+            for chip, rows in sorted(chips.items(), key=lambda each: each[1][-1]["cost_rank"])[:MAX_LINES]
         ],
         band=(fastest + room / 2, last + room, "not reached") if fastest < last else None,
         is_stepped=False,
@@ -114,6 +109,7 @@ def _seller(row: Row) -> str:
 # --- the front page: few labelled lines of one chip as steps, as wide as the page
 
 ORDER = ("AWS", "median", "lowest")
+USD_UNIT = "USD per chip-hour"
 APART = 15
 """Least distance between two labels."""
 
@@ -145,6 +141,53 @@ class Size:
 DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
 
 
+MAX_LINES = 5
+CLASSES = {"AWS": "aws", "median": "median", "all": "median"}
+"""Of a line by its name, what the style sheet knows it by; all others are grey."""
+
+
+def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
+    """Return the figure of a chip's index: all offers, AWS, and the providers that moved most; empty without any.
+
+    `rows` are of reports/sql/chart_drift.sql and of the chip. Of a chain that broke the last part alone is drawn.
+    """
+    chains: dict[str, list[tuple[int, datetime, float]]] = {}
+    for row in rows:
+        moment = datetime.combine(row["index_date"], datetime.min.time())
+        chain = chains.setdefault(row["service_provider_name"] or "all", [])
+        if chain and chain[-1][0] != row["chain_number"]:
+            chain.clear()
+        chain.append((row["chain_number"], moment, row["price_index"]))
+    lines = {
+        name: [
+            (begin, end, 100 * value / chain[0][2]) for (_, begin, value), (_, end, _) in itertools.pairwise(chain)
+        ] + [(chain[-1][1], chain[-1][1], 100 * chain[-1][2] / chain[0][2])]
+        for name, chain in chains.items()
+        if len(chain) > 1
+    }  # fmt: skip
+    if "all" not in lines:
+        return Markup()
+
+    def change(name: str) -> float:
+        return lines[name][-1][2] / 100 - 1
+
+    others = sorted(lines.keys() - {"all", "AWS"}, key=lambda name: (-abs(change(name)), name))
+    moved = [name for name in others if abs(change(name)) >= MIN_DRIFT]
+    names = [*(name for name in ("all", "AWS") if name in lines), *moved][:MAX_LINES]
+    shown = {name: lines[name] for name in names}
+    begin = lines["all"][0][0]
+    return render(
+        "front_chart.html.j2",
+        finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}",
+        scope="Index of the offers that were there on both days, on demand, 100 on each line's first day; each "
+        "provider counts alike. A line that stops was not observed any more.",
+        drawings=[
+            _front(shown, replace(size, left=32, right=size.right + 14), until, chip, kind, unit="index, 100 at first")
+            for size, kind in ((DESK, "desk"), (PHONE, "phone"))
+        ],
+    )
+
+
 def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
     """Return the spans of each line, in the order of the labels; rows that lack anything are left out."""
     found: dict[str, list[tuple[datetime, datetime, float]]] = {}
@@ -174,7 +217,10 @@ def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
 
 
 def _finding(lines: Mapping[str, Spans], chip: str) -> str:
-    """Return what the chart says in a sentence: AWS's last step, and which way the others went in a year."""
+    """Return what the chart says in a sentence: AWS's last step, and the lowest elsewhere.
+
+    Not by how much that fell: others were observed then than now; the index compares like for like.
+    """
     parts = []
     if spans := lines.get("AWS"):
         moves = [(a, b) for a, b in itertools.pairwise(spans) if a[2] != b[2]]
@@ -186,26 +232,9 @@ def _finding(lines: Mapping[str, Spans], chip: str) -> str:
             parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
-    if since := _since(lines.get("lowest")):
-        parts.append(f"the lowest elsewhere {since}")
+    if spans := lines.get("lowest"):
+        parts.append(f"the lowest elsewhere is {spans[-1][2]:.2f}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
-
-
-def _since(spans: Spans | None) -> str:
-    """Return what a line did in its last year, or since it began anew after a gap; empty where it has one price."""
-    if not spans:
-        return ""
-    first, (_, end, last) = len(spans) - 1, spans[-1]
-    while first and spans[first - 1][1] == spans[first][0] and (end - spans[first][0]).days < 365:
-        first -= 1
-    begin, _, price = spans[first]
-    if (end - begin).days < 28 or not price:
-        return ""
-    when = "in a year" if (end - begin).days >= 365 else f"since {wording.MONTHS[begin.month - 1]} {begin.year}"
-    change = last / price - 1
-    if abs(change) < 0.005:
-        return f"is unchanged {when}"
-    return f"{'fell' if change < 0 else 'rose'} {wording.share(change)} {when}"
 
 
 def _scope(lines: Mapping[str, Spans]) -> str:
@@ -214,7 +243,9 @@ def _scope(lines: Mapping[str, Spans]) -> str:
     return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: not observed."
 
 
-def _front(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str) -> Mapping[str, object]:
+def _front(
+    lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str, unit: str = USD_UNIT
+) -> Mapping[str, object]:
     """Return what one drawing is made of."""
     since = min(spans[0][0] for spans in lines.values())
     total = (until - since).total_seconds() or 1.0
@@ -233,31 +264,40 @@ def _front(lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, k
     return {
         "kind": kind,
         "size": size,
-        "label": f"{chip}, USD per chip-hour: {ends}",
+        "label": f"{chip}, {unit}: {ends}",
         "grid": [(f"{n * step:g}", y(n * step)) for n in range(int(top / step) + 1)],
         # Times are naive and UTC, as all times of the file.
         "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
-        "lines": [(name.lower(), sparkline.steps(lines[name], x, y)) for name in reversed(list(lines))],
-        "event": _event(lines.get("AWS"), x, y, size),
-        "labels": _labels(lines, y, until),
+        "lines": [(CLASSES.get(name, "lowest"), sparkline.steps(lines[name], x, y)) for name in reversed(list(lines))],
+        "event": _event(lines.get("AWS"), x, y, size, below=unit != USD_UNIT),
+        "labels": _labels(lines, y, until, is_price=unit == USD_UNIT),
     }
 
 
-def _event(spans: Spans | None, x, y, size: Size) -> tuple[float, float, float, float, str, str] | None:  # type: ignore[no-untyped-def]
-    """Return AWS's last move, marked and dated: its point, where its text begins or ends, and the text."""
+def _percent(ratio: float) -> str:
+    sign = wording.MINUS if ratio < 0 else "+"
+    return f"{sign}{wording.share(ratio)}"
+
+
+def _event(spans: Spans | None, x, y, size: Size, *, below: bool) -> tuple[float, float, float, float, str, str] | None:  # type: ignore[no-untyped-def]
+    """Return AWS's last move, marked and dated: its point, where its text begins or ends, and the text.
+
+    `below`: the text stands under the point, or over it after a rise, where other lines would cross it.
+    """
     moves = [(a, b) for a, b in itertools.pairwise(spans or ()) if a[2] != b[2]]
     if not moves:
         return None
     before, after = moves[-1]
     at, height = x(after[0]), y(after[2])
-    sign = "\N{MINUS SIGN}" if after[2] < before[2] else "+"
-    text = f"{sign}{wording.share(after[2] / before[2] - 1)} by {wording.date(after[0])}"
+    text = f"{_percent(after[2] / before[2] - 1)} by {wording.date(after[0])}"
     is_left = at > size.left + (size.end - size.left) * 0.55
     middle = round((height + y(before[2])) / 2 + 4, 1)
+    if below:
+        middle = height + 16 if after[2] < before[2] else height - 8
     return at, height, at - 8 if is_left else at + 8, middle, "event end" if is_left else "event", text
 
 
-def _labels(lines: Mapping[str, Spans], y, until: datetime) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
+def _labels(lines: Mapping[str, Spans], y, until: datetime, *, is_price: bool) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
     """Return the names at the ends of the lines, pushed apart; one that ended before says when."""
     placed = sorted((y(spans[-1][2]), name) for name, spans in lines.items())
     made: list[tuple[str, str, str]] = []
@@ -266,5 +306,6 @@ def _labels(lines: Mapping[str, Spans], y, until: datetime) -> list[tuple[str, s
         last = max(height, last + APART)
         _, end, price = lines[name][-1]
         dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
-        made.append((f"{last + 4:.1f}", name.lower(), f"{name} {price:.2f}{dated}"))
+        text = f"{price:.2f}" if is_price else _percent(price / 100 - 1)
+        made.append((f"{last + 4:.1f}", CLASSES.get(name, "lowest"), f"{wording.short(name, most=10)} {text}{dated}"))
     return made

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +30,8 @@ MAX_CHANGES = 15
 SHOWN_CHANGES = ("list_change", "gone_offer", "returned_offer")
 CITED = re.compile(r"<code class=\"hash\">\w*</code>")
 """Of a page, what alone may differ where its prices are the same."""
+
+TWO_YEARS = timedelta(days=731)
 
 Paths = Mapping[str, Mapping[str, str]]
 """Addresses of pages below the reports, by folder and name."""
@@ -78,6 +80,9 @@ class Market:
         )
         self.cells = _by(rows(con.execute("from int.front_cell")), CHIP.column)
         self.lines = _by(rows(con.execute("from int.front_line order by all")), CHIP.column)
+        since = self.built_at - TWO_YEARS
+        drifts = ask(con, "chart_drift", chips=[*self.lines], option="on_demand", since=since, until=self.built_at)
+        self.drifts = _by(drifts, CHIP.column)
         self.stock = rows(con.execute("from int.obtainable order by all"))
         self.plans: Sequence[Row] = rows(con.execute("from int.commitment_option order by price_rank, offer_id"))
         self.costs = _by(ask(con, "cost_model"), CHIP.column)
@@ -223,7 +228,7 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
 
 
 def _history(market: Market, name: str, newest: datetime) -> Markup:
-    return site_charts.front(market.lines[name], name, newest)
+    return site_charts.front(market.lines[name], name, newest) + site_charts.index(market.drifts[name], name, newest)
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:
@@ -250,7 +255,7 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
         subtitle="USD per million output tokens at full load, all of the machine charged to them",
         rows=[{"model": name, "point": each[0]} for name, each in cost_page.by(found, "model_name").items()],
         columns=[
-            Column("Model", lambda row: row["model"] + small(cost_page.point_text(row["point"]))),
+            Column("Model", lambda row: row["model"] + small(_point(row["point"]))),
             *(
                 column(head.replace("\n", " "), *key)
                 for head, *key in cost_page.WAYS
@@ -258,6 +263,11 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
             ),
         ],
     )
+
+
+def _point(row: Row) -> str:
+    speed = f"{row['interactivity']:g} tok/s for a user" if row["interactivity"] is not None else row["task"]
+    return wording.listed(row["scenario"], row["precision"], speed)
 
 
 def _way(row: Row) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ from reports.charts.site_charts import grid
 from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Mark
 from reports.weekly.facts import WeekFacts
 
-MAX_LABELS = 8
+MAX_LABELS = 5
 MAX_NAME = 15
 MAX_EVENTS = 3
 """Older events with words; the lines step at the others."""

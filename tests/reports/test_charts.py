@@ -265,6 +265,36 @@ def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reach
     assert "not reached" not in words(style.svg(site_charts.frontier(frame.head(3))))
 
 
+def chain(name: str | None, *values: tuple[int, float], number: int = 1) -> list[dict[str, object]]:
+    return [
+        {"service_provider_name": name, "chain_number": number, "index_date": day(n).date(), "price_index": value}
+        for n, value in values
+    ]
+
+
+def test_the_index_has_five_labelled_lines_at_most_each_from_100() -> None:
+    """All, AWS with its dated move, and those that moved most; of a chain that broke its last part."""
+    rows = [
+        *chain("A", (0, 100), (9, 50)), *chain("A", (20, 200), (40, 220), (90, 220), number=2),
+        *chain("AWS", (0, 100), (30, 56), (90, 56)), *chain("B", (0, 80), (50, 60), (90, 60)),
+        *chain("C", (0, 100), (50, 101), (90, 101)), *chain("D", (0, 100), (50, 103), (90, 103)),
+        *chain("E", (0, 100), (90, 100)), *chain("F", (90, 100)), *chain(None, (0, 50), (30, 40), (90, 40)),
+    ]  # fmt: skip
+    made = site_charts.index(rows, "H100", day(90))
+    desk = made[made.index("<svg") : made.index("</svg>")]
+    labels = re.findall(r'class="name (\w+)">([^<]+)</text>', desk)
+
+    assert "H100, like for like: fell 20.0 % since 1\N{NO-BREAK SPACE}Jan" in made
+    assert {text.replace("\N{NO-BREAK SPACE}", " ") for _, text in labels} == {
+        "all \N{MINUS SIGN}20 %", "AWS \N{MINUS SIGN}44 %", "A +10 %", "B \N{MINUS SIGN}25 %", "D +3.0 %"
+    }  # fmt: skip
+    assert {text.split(" ")[0]: kind for kind, text in labels}["AWS"] == "aws"
+    assert "\N{MINUS SIGN}44\N{NO-BREAK SPACE}% by " in desk
+    heights = [float(y) for y in re.findall(r'y="([\d.]+)" class="name', desk)]
+    assert min(b - a for a, b in zip(sorted(heights), sorted(heights)[1:], strict=False)) >= site_charts.APART - 0.01
+    assert site_charts.index(chain("A", (0, 100), (9, 50)), "H100", day(90)) == ""
+
+
 # --- sparklines
 
 
