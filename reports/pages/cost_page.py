@@ -125,7 +125,7 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
         id=f"t-{_anchor(name)}",
         title=f"{name}: {finding}",
         subtitle=f"{point_text(rows[0])}. USD per million output tokens at full load, chips that have a cost first; "
-        "under it low and high of the repeats, price per chip-hour, who sells and its last day.",
+        "under it low and high of repeats that differ, price per chip-hour, who sells and its last day.",
         rows=chips,
         columns=[
             Column("Chip", "chip"),
@@ -146,8 +146,10 @@ def _cost(row: Row) -> str | None:
     price = wording.amount(row["price_usd"], wording.places_of([row["price_usd"]]))
     sold = (row["service_provider_name"], row["instance_type"], row["region_id"])
     terms = wording.listed(*sold, TERMS.get(row["commitment_class"]), row["offer_terms"])
-    under = f"{low} to {high}; {price} of {wording.day(row['last_observed_at'])}; {terms}"
-    return wording.significant(row["usd_per_million_output_tokens"]) + small(under)
+    spread = None if low == high else f"{low} to {high}"
+    sold_at = span(wording.listed(spread, f"{price} {row['service_provider_name']}"), title=terms)
+    seen = span(wording.day(row["last_observed_at"]), "whole")
+    return wording.significant(row["usd_per_million_output_tokens"]) + small(sold_at + " " + seen)
 
 
 def _runs(rows: Iterable[Row]) -> str:
@@ -156,7 +158,10 @@ def _runs(rows: Iterable[Row]) -> str:
     lines = []
     for row in runs.values():
         chips = wording.count(int(row["most_accelerators"]), "chip")
-        lines.append(_grade(row) + small(wording.listed(row["reach"], chips, row["measured_by"], row["software"])))
+        about = wording.listed(row["reach"], chips, row["measured_by"], row["software"])
+        lines.append(
+            _grade(row) + small(span(wording.listed(chips, wording.short(row["measured_by"], most=24)), title=about))
+        )
     return Markup().join(lines)
 
 
