@@ -20,9 +20,9 @@ from reports.templating import macro
 INK, QUIET, LINE, FALL, RISE, PAPER = "#1a1c20", "#565c66", "#d5d9e0", "#0a5cb8", "#a34100", "#ffffff"
 """The colours of a PNG; in an SVG they stand in for the variables of the same names in page.css."""
 VARIABLES = {INK: "--ink", QUIET: "--quiet", LINE: "--line", FALL: "--fall", RISE: "--rise", PAPER: "--paper"}
-WIDTH, HEIGHT = 250, 200
+WIDTH, HEIGHT = 275, 200
 """Of the plot, in units of which the whole is 444 wide, so that on a phone the words shrink to three quarters."""
-LEFT, RIGHT, TOP, BOTTOM = 34, 160, 24, 24
+LEFT, RIGHT, TOP, BOTTOM = 34, 135, 24, 24
 LABEL_HEIGHT = 14
 LETTER = 6.2
 """Width of a letter on average, to leave out ticks whose words would touch."""

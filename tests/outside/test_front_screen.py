@@ -1,5 +1,6 @@
 """The front page on one screen: at 1280 px wide all of it is within 900 px, which a screen of 1024 leaves a browser."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,20 @@ def test_what_an_address_leads_to_is_shown_though_it_is_folded(offline_run: Path
         page.locator(":target").wait_for(state="visible")
         assert "/evidence.html#offer-" in page.url
         browser.close()
+
+
+def test_ten_seconds_answer_the_four_first_questions(offline_run: Path) -> None:
+    """H100 at AWS and elsewhere, what moved last, the cheapest token of gpt-oss-120b, and as of when: each in sight."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
+        page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True).new_page()
+        page.goto((offline_run / "reports" / "index.html").as_uri())
+        news, models = page.locator("h1").inner_text(), page.locator(".models").inner_text()
+        ages = page.locator("#chips tbody tr td:last-child").all_inner_texts()
+        seen = page.locator(".models").bounding_box()
+        browser.close()
+    assert re.match(r"An H100 costs \d+\.\d\d USD an hour at AWS, .* and \d+\.\d\d at \w+; in 90 days \w+ raised", news)
+    assert re.search(r"gpt-oss-120b [\d.]+ on \w+", models)
+    assert seen
+    assert seen["y"] + seen["height"] < HEIGHT
+    assert all(age.isdigit() for age in ages)

@@ -87,7 +87,7 @@ def test_a_price_that_moves_is_one_line_with_a_step() -> None:
     (runpod,) = [line for line in made.lines if line.ink == style.RISE]
 
     assert [(x - style.days(SINCE), y) for x, y in runpod.corners] == [(0, 2.0), (95, 2.5), (100, 2.5)]
-    assert re.fullmatch(r"M0 [\d.]+H237.5V[\d.]+H250", made.path(runpod))
+    assert re.fullmatch(r"M0 [\d.]+H261.2V[\d.]+H275", made.path(runpod))
 
 
 def test_cheapest_is_said_only_where_two_providers_are_known() -> None:
