@@ -35,7 +35,8 @@ MEND = (
 
 SILENCE_S = 1.0
 """After which a terminal is told what is going on."""
-STEP = re.compile(r"(fetch|load|publish|report): ")
+NEXT = {"fetch": "loading", "load": "publishing", "publish": "writing the pages", "report": "finishing"}
+STEP = re.compile(rf"({'|'.join(NEXT)}): ")
 """How messages of a whole step begin, which stay to be read."""
 WIDTH = 100
 """Characters of a line where there is no terminal."""
@@ -157,8 +158,9 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
                     return
 
     def tell(message: str) -> None:
-        messages.append(message)
-        if STEP.match(message):
+        step = STEP.match(message)
+        messages.append(NEXT[step[1]] if step else message)
+        if step:
             echo(message, err=True)
 
     shower = threading.Thread(target=show, daemon=True)
