@@ -198,7 +198,8 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         hosted = list(_hosted(load, point, months, like=ladder[0])) if load.hosted else []
         options += [row for row in hosted if row["left_out"] is None]
         options.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
-        market = _market(options)
+        market, every = _market(options), [*ladder, *hosted]
+        left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in every if row["left_out"])
         return {
             "as_of": built["as_of"],
             "inputs": asdict(load) | {"months": months},
@@ -207,9 +208,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "point": point,
             "needs": needs,
             "options": options,
-            "left_out": dict(
-                Counter(f"{row['purchase_option']}: {row['left_out']}" for row in [*ladder, *hosted] if row["left_out"])
-            ),
+            "left_out": dict(sorted(left.items())),
             "market": market,
             "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
             "together": _together(options, market, load) if market else None,
@@ -390,7 +389,7 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     commit = row["charged_usd"] + row["capital_usd"]
     months = max(1, round(row["charged_hours"] / HOURS_A_MONTH))
     windows = rows(con, "select mean_ratio from mart.price_window($months)", {"months": months})
-    ratios = [each["mean_ratio"] for each in windows] if len(windows) >= FEWEST_WINDOWS else []
+    ratios = [round(each["mean_ratio"], 12) for each in windows] if len(windows) >= FEWEST_WINDOWS else []
 
     def costs(ratio: float) -> dict[str, float]:
         """Return the cost of each cover, and of a quarter of it in each of four quarters, while a term is cheaper."""
