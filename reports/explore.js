@@ -3,6 +3,7 @@
   const { day, words, rows } = JSON.parse(document.getElementById("data").textContent);
   const [CHIP, SELLER, OPTION, TERM, REGION, MACHINE, TERMS, SOURCE, FORM, PRICE, KIND, COUNT, SEEN, RANKED, CHANGE, CHANGED] = Array(16).keys();
   const keys = Object.keys(words);
+  const ON_DEMAND = "on-demand";
   const word = (row, i) => (row[i] === null ? "" : words[keys[i]][row[i]]);
   const safe = (text) => String(text).replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
   const age = (row) => Math.round((Date.parse(day) - Date.parse(row[SEEN])) / 864e5);
@@ -57,6 +58,10 @@
     const values = [...words[keys[i]]].filter(Boolean).sort(order.compare);
     picks[name] = select(name, label, [["", "all"], ...(name === "term" ? [["none", "none"]] : []), ...values.map((each) => [each, each])]);
   }
+  // Options are compared only where somebody asks for it: without a choice the table is on demand.
+  picks.option.options[0].textContent = ON_DEMAND;
+  picks.option.append(new Option("all, side by side", "all"));
+  for (const each of [...picks.option.options]) if (each.value === ON_DEMAND) each.remove();
   picks.age = select("age", "Age", [["", "rankable"], ...["7", "30", "90", "365"].map((n) => [n, `${n} days or less`]), ["any", "any"]]);
   const save = Object.assign(document.createElement("button"), { type: "button", textContent: "CSV of this view" });
   const told = document.createElement("span");
@@ -67,7 +72,8 @@
   const wanted = new URLSearchParams(location.hash.slice(1));
   const fill = () => { for (const [name, each] of Object.entries(picks)) { each.value = wanted.get(name) || ""; if (each.selectedIndex === -1) each.value = ""; } };
   fill();
-  const fits = (row) => Object.entries({ chip: CHIP, provider: SELLER, option: OPTION, region: REGION }).every(([name, i]) => !picks[name].value || word(row, i) === picks[name].value)
+  const fits = (row) => Object.entries({ chip: CHIP, provider: SELLER, region: REGION }).every(([name, i]) => !picks[name].value || word(row, i) === picks[name].value)
+    && (picks.option.value === "all" || word(row, OPTION) === (picks.option.value || ON_DEMAND))
     && (!picks.term.value || (word(row, TERM) || "none") === picks.term.value)
     && (picks.age.value === "any" || (picks.age.value ? age(row) <= Number(picks.age.value) : row[RANKED] === 1));
   const sorted = () => [[at[wanted.get("sort")] ?? at.price, wanted.get("dir") === "desc" ? "desc" : "asc"]];
