@@ -20,8 +20,8 @@ FACT = "H100,SXM,memory_gb,80,GB,1,,https://x.test/a,2026-11-21"
 
 MODEL_COLUMNS = table_named("ref.model").columns
 MODEL_HEADER = ",".join(models.Model._fields)
-DENSE = "toy-1b,toy1b,1000,1000,900,2,16,16,4,4,,,,,,,,4096,text,2026,https://x.test/b,,https://x.test/a,2026-11-21"
-MOE = "moe-1b,,1000,400,200,2,16,16,,,24,,,2,8,2,50,4096,text,2026,https://x.test/b,,https://x.test/a,2026-11-21"
+DENSE = "toy-1b,toy1b,1000,1000,900,2,16,16,4,4,4,,,,,,,,4096,text,2026,https://x.test/b,,https://x.test/a,2026-11-21"
+MOE = "moe-1b,,1000,400,200,2,16,16,,,,24,,,2,8,2,50,4096,text,2026,https://x.test/b,,https://x.test/a,2026-11-21"
 
 
 @pytest.fixture(scope="module")
