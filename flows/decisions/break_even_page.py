@@ -16,11 +16,12 @@ ENDS = ("soonest", "likely", "latest")
 
 
 class Section(NamedTuple):
-    """A title, lines of text, and a table."""
+    """A title, lines of text, and a table, which a page shows on demand and on paper where it is `folded`."""
 
     title: str
     lines: Sequence[str]
     table: Sequence[Mapping[str, Any]] = ()
+    folded: bool = False
 
 
 def sections(found: Mapping[str, Any]) -> list[Section]:
@@ -141,7 +142,7 @@ def text(parts: Sequence[Section]) -> str:
 
 def render(parts: Sequence[Section], title: str) -> str:
     """Return sections as an HTML page; the same sections give the same bytes, and all text is escaped."""
-    return frame.answer(title, [(part.title, part.lines, _shown(part), ()) for part in parts])
+    return frame.answer(title, [(part.title, part.lines, _shown(part), (), part.folded) for part in parts])
 
 
 def _shown(part: Section) -> list[dict[str, str]]:

@@ -318,7 +318,7 @@ def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
 
     cells = [{name: output.word(row[name]) for name in table[0]} for row in table]
     before = _head(found) + ([] if table else [_nothing(found)])
-    return frame.answer("Cost per token", [("Cost per token", before, cells, _foot(found, len(table)))])
+    return frame.answer("Cost per token", [("Cost per token", before, cells, _foot(found, len(table)), False)])
 
 
 def _is_sum(found: Mapping[str, Any]) -> bool:

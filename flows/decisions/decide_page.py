@@ -46,14 +46,14 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             *_negotiation(found),
         ]
     parts += [
-        Section("Left out, and why", found["inputs"]["hosted_from"], left_out),
+        Section("Left out, and why", found["inputs"]["hosted_from"], left_out, folded=True),
         Section("What no sum has", list(_added(found)), [row for row in NOT_COUNTED if row["name"] not in added]),
     ]
     if options:
         what = (
             "service_provider_name, how, region_id, price_usd, last_observed_at, offer_id, document_sha256, source_url"
         )
-        parts.append(Section("Prices, and where they were read", [], _table(shown, what)))
+        parts.append(Section("Prices, and where they were read", [], _table(shown, what), folded=True))
     return parts
 
 

@@ -29,7 +29,7 @@ SITE = (
 )
 """The pages that are always there, by their path, in the order of the navigation."""
 
-Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str]]
+Part = tuple[str, Sequence[str], Sequence[Mapping[str, str]], Sequence[str], bool]
 
 MORE = (
     ("latest.html", "Newest day", "index.html"),
@@ -97,7 +97,7 @@ def frame(
 def answer(title: str, parts: Sequence[Part]) -> str:
     """Return the answer of a command as a page that belongs to no site: no way to other pages, no script.
 
-    Each part is a heading, lines before its table, the table by column, and lines after it.
+    Each part is a heading, lines before its table, the table by column, lines after it, and if the table is folded.
     """
     return render("answer.html.j2", title=title, parts=parts, **alone())
 

@@ -82,7 +82,7 @@ def test_every_price_rate_and_total_is_a_query_of_the_file(page: str, folder: Pa
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_shows_it_whole(page: str, tmp_path: Path, scheme: str) -> None:
-    """At 1280 and 390 pixels nothing is wider than the window but tables in their frames; it prints on A4."""
+    """At 1280 and 390 pixels nothing is wider than the window but tables in frames; paper has what is folded."""
     file = tmp_path / "decision.html"
     file.write_text(page)
     said: list[str] = []
@@ -93,12 +93,16 @@ def test_a_browser_shows_it_whole(page: str, tmp_path: Path, scheme: str) -> Non
             window.on("console", lambda message: said.append(message.text))
             window.goto(file.as_uri())
             assert window.evaluate("document.documentElement.scrollWidth") <= width
+            assert width < 1280 or window.evaluate("document.documentElement.scrollHeight") <= 6000
+            seen = "[...document.querySelectorAll('table')].filter(t => t.checkVisibility()).length"
+            assert window.evaluate(seen) == window.locator("table").count() - 2
             paper = window.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (int(re.findall(r"\d+", paper)[0]) < 100) == (scheme == "dark")
             window.emulate_media(media="print")
             wide = "[...document.querySelectorAll('table')].map(t => t.scrollWidth - t.parentElement.clientWidth)"
             window.set_viewport_size({"width": 1047, "height": 718})
             assert max(window.evaluate(wide)) <= 0
+            assert window.evaluate(seen) == window.locator("table").count()
             assert len(window.pdf(format="A4", landscape=True)) > 1000
         browser.close()
     assert said == []
