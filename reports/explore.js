@@ -10,6 +10,8 @@
   const floor = ["", "from ", "25th percentile ", "median "];
   const price = (row) => row[PRICE].toFixed(row[PRICE] < 0.1 ? 4 : 2);
   const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${Math.abs(100 * row[CHANGE]).toFixed(1)}\u00a0%`);
+  // What is short stays on its line, and of longer text each word: no name breaks after a hyphen.
+  const whole = (words) => (words.length < 24 ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");
   const machine = (row) => [word(row, MACHINE), row[COUNT] && row[COUNT] !== 1 ? `${row[COUNT]}\u00a0chips` : ""].filter(Boolean).join(", ");
   const chip = (row) => [word(row, CHIP), word(row, FORM)].filter(Boolean).join(" ");
   const link = (row, text) => {
@@ -24,12 +26,12 @@
     ["provider", "Provider", (row) => word(row, SELLER), { ...text(SELLER), className: "name" }],
     ["option", "Option", (row) => word(row, OPTION), { ...text(OPTION), className: "name" }],
     ["term", "Term", (row) => word(row, TERM), { ...text(TERM), className: "name" }],
-    ["price", "USD per chip-hour", (row) => row[PRICE], { data: null, className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
+    ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
     ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE] ?? -9e9) }],
     ["changed", "", (row) => row[CHANGED] || "", { data: null, visible: false, render: () => "" }],
-    ["region", "Region", (row) => word(row, REGION), text(REGION)],
-    ["machine", "Machine", machine, { data: null, className: "wide", render: (row, type) => (type === "display" ? safe(machine(row)) : machine(row)) }],
-    ["terms", "Terms", (row) => word(row, TERMS), { ...text(TERMS), className: "wide" }],
+    ["region", "Region", (row) => word(row, REGION), { data: null, render: (row, type) => (type === "display" ? whole(word(row, REGION)) : word(row, REGION)) }],
+    ["machine", "Machine", machine, { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(machine(row)) : machine(row)) }],
+    ["terms", "Terms", (row) => word(row, TERMS), { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(word(row, TERMS)) : word(row, TERMS)) }],
     ["seen", "Seen", (row) => row[SEEN], { data: null, className: "number", render: (row) => row[SEEN] }],
     ["age", "Age, days", age, { data: null, className: "number wide", type: "num", render: age }],
     ["ranked", "", (row) => row[RANKED], { data: null, visible: false, render: (row) => row[RANKED] }],

@@ -97,6 +97,11 @@ def test_it_loads_with_what_can_be_ranked_cheapest_first(page: Page, place: Path
     took = page.evaluate("performance.now()")
     assert took < 20_000
     assert page.locator("img").count() == 0
+    page.set_viewport_size({"width": 900, "height": 900})
+    for named in ("region", "xlarge", "Upfront"):
+        words = page.locator("#prices tbody td span.whole", has_text=named)
+        assert words.count() == 50
+        assert words.evaluate_all("all => all.every(each => each.getClientRects().length === 1)")
     links = page.locator("#prices tbody a").evaluate_all("all => all.map(each => each.protocol)")
     assert links
     assert set(links) == {"https:"}
