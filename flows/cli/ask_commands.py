@@ -371,6 +371,7 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
 @click.option("--chip", help="Instead of NUMBER: the chip, as in the tables; with --provider and --option.")
 @click.option("--provider", help="Who sells it.")
 @click.option("--option", help="Purchase option, such as on_demand.")
+@click.option("--model", help="Instead of the price: what a million output tokens of this model costs on it.")
 @click.option("--region", help="Region of the offer.")
 @click.option("--instance-type", help="Machine of the offer.")
 @click.option("--day", type=DAY, help="The price in force at the end of this day, UTC [the last known].")
@@ -388,6 +389,8 @@ def reproduce(
 
     if number is None and not (by["chip"] and by["provider"] and by["option"]):
         raise click.UsageError("give NUMBER, or --chip, --provider and --option")
+    if by["model"] and day:
+        raise click.UsageError("--day is of prices alone: of a token the cost of today is recomputed")
     if folder and (faults := reproducing.verify(folder)):
         return Result({"faults": faults}, faults, is_failed=True)
     documents = Landing(folder / "documents") if folder else read().shown().landing()

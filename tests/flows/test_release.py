@@ -6,7 +6,8 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -23,7 +24,7 @@ from flows.collect import importer
 from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
-from flows.release import making
+from flows.release import making, reproducing
 from warehouse.documents import Document, ScopeFetch
 from warehouse.reference.source_terms import terms_of
 
@@ -213,20 +214,126 @@ def test_verify_names_the_altered_file(altered: Path, name: str) -> None:
     assert call("reproduce", "1", "--release", altered).exit_code == 1
 
 
+POINTS = """
+select distinct offer_id::VARCHAR, model_name from int.token_option as t
+semi join int.model_point as p on
+    t.model_name = p.model_name and t.benchmark = p.benchmark and t.scenario = p.scenario
+    and t.precision = p.precision and t.decoding = p.decoding and t.interactivity is not distinct from p.interactivity
+    and t.input_length is not distinct from p.input_length and t.output_length is not distinct from p.output_length
+where t.usd_per_million_output_tokens is not null order by all
+"""
+TOKEN = ("reproduce", "--model", "gpt-oss-120b", "--chip", "B200", "--provider", "aws", "--option", "on_demand")
+
+
 def test_twenty_figures_from_the_release_alone(day: Path) -> None:
-    """Any price of any time is recomputed from the documents of its folder, and says whose bytes they are."""
+    """Any price of any time, and any cost of a token on one, is recomputed from its folder, and says whose bytes."""
     offers = query(
         day / "prices.duckdb",
         "select distinct offer_id from mart.price_history where valid_to is null "
         "and price_per_accelerator_hour is not null order by all",
     )
-    for (offer,) in random.Random(29).sample(offers, 20):  # noqa: S311 - chance, no secret
-        done = call("reproduce", f"https://prices.example.org/evidence.html#offer-{offer}", "--release", day)
+    chance = random.Random(29)  # noqa: S311 - chance, no secret
+    words = [*chance.sample(offers, 10), *chance.sample(query(day / "prices.duckdb", POINTS), 10)]
+    for offer, *model in words:
+        address = f"https://prices.example.org/evidence.html#offer-{offer}"
+        done = call("reproduce", address, "--release", day, *(("--model", *model) if model else ()))
 
         assert done.exit_code == 0, done.output
         assert "SHA-256" in done.output
         assert "not the provider's bytes: transcribed" in done.output
+        assert ("not from bytes: transcribed, read from core.throughput" in done.output) == bool(model)
         assert done.output.splitlines()[-1].startswith("equal: recomputed")
+
+
+def test_costs_of_each_purchase_option(offline_run: Path) -> None:
+    """Plans, Reserved, spot and blocks of the published file too; idle minutes of a block are paid."""
+    options = ("on_demand", "savings_plan", "reserved", "spot", "capacity_block")
+    chance, text = random.Random(29), POINTS.replace("where ", "where purchase_option = '{}' and ")  # noqa: S311
+    for option in options:
+        for offer, model in chance.sample(query(offline_run / "prices.duckdb", text.format(option)), 2):
+            done = CliRunner().invoke(main, ["--data-dir", str(offline_run), "reproduce", offer, "--model", model])
+
+            assert done.exit_code == 0, done.output
+            assert ("the last 30 minutes" in done.output) == (option == "capacity_block")
+            assert done.output.splitlines()[-1].startswith("equal: recomputed")
+
+
+def test_the_cost_of_a_token_step_by_step(day: Path) -> None:
+    """The published cost is price x 10^6 / (3600 x rate), with each run's source, maker, day and grade."""
+    steps = json.loads(call(*TOKEN, "--release", day, "--json").output)
+    ((cost, offer),) = query(
+        day / "prices.duckdb",
+        "select usd_per_million_output_tokens, offer_id from mart.token_cost where model_name = 'gpt-oss-120b' "
+        "and scenario = '8k/1k' and precision = 'fp4' and decoding = 'one token a step' and interactivity = 100 "
+        "and accelerator_name = 'B200' and service_provider_name = 'AWS' and purchase_option = 'on_demand' "
+        "order by cost_rank limit 1",
+    )
+    runs = [text for name, text in steps.items() if name.startswith("run ")]
+    rate = float(steps["rate of a paid chip"].split(" = ")[1].split(" ")[0])
+    price = float(steps["price is equal"].split(" published ")[1])
+
+    assert f"identity of offer {offer}" in steps["parse"]
+    assert "equal" in steps
+    assert steps["published cost"] == f"{cost} in token_cost.parquet"
+    assert price * 1e6 / (3600 * rate) == pytest.approx(cost, rel=1e-8)
+    assert len(runs) > 1
+    assert all("; by SemiAnalysis InferenceX, 20" in run and "grade B, https://" in run for run in runs)
+
+
+def alter(folder: Path, change: str) -> Result:
+    """Change the database of a release, with its list of checksums, and ask for the cost of a token again."""
+    (folder / "prices.duckdb").chmod(0o644)
+    with duckdb.connect(str(folder / "prices.duckdb")) as con:
+        con.execute(change)
+    relist(folder)
+    return call(*TOKEN, "--release", folder)
+
+
+def test_an_altered_run_price_or_byte_of_a_cost(altered: Path) -> None:
+    """A cost differs where a run or its price was altered; of an altered document, or a mean, there is none."""
+    steps = json.loads(call(*TOKEN, "--release", altered, "--json").output)
+    run = next(name for name in reversed(steps) if name.startswith("run ")).split()[1]
+    rates = alter(altered, f"update core.throughput set output_rate = output_rate * 1.01 where throughput_id = {run}")
+    alter(altered, f"update core.throughput set output_rate = output_rate / 1.01 where throughput_id = {run}")
+    sha256 = steps["document"].split("SHA-256 ")[1][:64]
+    document = altered / "documents" / sha256[:2] / f"{sha256}.gz"
+    body = document.read_bytes()
+    document.write_bytes(gzip.compress(gzip.decompress(body).replace(b"113.9328", b"113.9329")))
+    relist(altered)
+    bytes_ = call(*TOKEN, "--release", altered)
+    document.write_bytes(body)
+    again = alter(altered, "select 1")
+    mean = alter(altered, "update int.cost_option set price_kind = 'mean_30d' where purchase_option = 'on_demand'")
+
+    assert [each.exit_code for each in (rates, bytes_, again, mean)] == [1, 1, 0, 1]
+    assert rates.output.splitlines()[-1].startswith("DIFFERS: recomputed 0.8")
+    assert "does not match its hash" in bytes_.output
+    assert "a mean price" in mean.output
+
+
+def test_the_rate_to_dollars_and_idle_hours_are_steps_of_a_cost() -> None:
+    """7.2 CNY and 1.08 USD to the euro; a fifth of spot hours is lost; 3 chips of 8 run twice and leave 2 idle."""
+    cost = {
+        **dict.fromkeys(("interactivity", "interruption_band", "model_name", "scenario", "precision", "decoding")),
+        "reach": "measured",
+        "purchase_option": "spot", "lost_share": 0.2, "unit_accelerators": 8.0, "n_costs": 1,
+        "accelerator_name": "H100", "fx_rate_date": date(2026, 10, 20),
+    }  # fmt: skip
+    figure = {
+        "pricing_currency": "CNY", "unit_price": Decimal(144), "upfront_price": None, "n_chips": Decimal(8),
+        "hours_per_pricing_unit": 1, "commitment_term_hours": None,
+    }  # fmt: skip
+    run = dict.fromkeys(
+        ("throughput_id", "interactivity", "measured_by", "measured_on", "evidence_grade", "source_url")
+    )
+    run |= {"accelerator_count": Decimal(3), "output_rate": 3000.0}
+    rates = {"CNY": (Decimal("7.2"), "a" * 64), "USD": (Decimal("1.08"), "b" * 64)}
+    usd = 144 / 8 * 1.08 / 7.2 / 0.8 * 1e6 / (3600 * 1000 * 6 / 8)
+    text = reproducing.cost_text(cost, figure, rates, [[run]], "mart.token_cost", usd)
+
+    assert text.splitlines()[-1].startswith("equal")
+    assert "7.2 CNY, 1.08 USD, to the euro" in text
+    assert "/ 3 chips x 0.75 of the paid chips" in text
 
 
 def test_a_figure_by_its_words(day: Path) -> None:
@@ -337,7 +444,9 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("words", "code", "said"),
     [
         ((), 2, "give NUMBER, or --chip, --provider and --option"),
-        (("index.html",), 1, "no such price"),
+        (("price_index.html",), 1, "no index of prices"),
+        (("offer-1", "--model", "gpt-oss-120b"), 1, "no such cost"),
+        (("offer-1", "--model", "gpt-oss-120b", "--day", "2026-10-01"), 2, "--day is of prices alone"),
         (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 1, "no such price"),
     ],
 )
