@@ -105,9 +105,16 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def model_table(name: str, rows: Sequence[Row]) -> Table:
-    """Return a row for each chip and a column for each way to buy it: the cost at the model's point, or why none."""
+    """Return a row for each chip that has a cost at the model's point, by way to buy; of others in a line why not."""
     cells = {(row["accelerator_name"], row["option_kind"], row["place"], row["option_rank"]): row for row in rows}
-    chips = [{"chip": chip, "runs": _runs(of_chip)} for chip, of_chip in by(rows, "accelerator_name").items()]
+    chips, without = [], dict[str, list[str]]()
+    for chip, of_chip in by(rows, "accelerator_name").items():
+        if any(map(_cost, of_chip)):
+            chips.append({"chip": chip, "runs": _runs(of_chip)})
+        else:
+            reasons = sorted({row["cost_basis"].removeprefix("unknown: ") for row in of_chip})
+            without.setdefault("; ".join(reasons), []).append(chip)
+    no_cost = "; ".join(f"{', '.join(names)} ({why})" for why, names in without.items())
     drifts = {row["accelerator_name"]: row["drift_90d"] for row in rows}
     costs = on_demand(rows)
     finding = f"{costs[0]['accelerator_name']} is the cheapest on demand" if costs else "no cost on demand is known"
@@ -133,7 +140,8 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
             Number("Cheapest seen,\n90 days", lambda row: wording.percent(drifts[row["chip"]])),
             Column("Measured", "runs"),
         ],
-        note="The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count in it.",
+        note="The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count in it."
+        + (f" No cost: {no_cost}." if no_cost else ""),
     )
 
 

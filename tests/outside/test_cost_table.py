@@ -133,8 +133,15 @@ def test_each_reason_is_true(file: Path, cells: list[Row]) -> None:
     assert told["no price"] > 500 < told["no measured run at a comparable point"]
 
 
+def no_cost(table: str) -> dict[str, set[str]]:
+    """Return the reasons of each chip that a table of the page names as without a cost."""
+    (line,) = re.findall(r"No cost: (.*)\.</div>", table)
+    told = re.findall(r"([^();]+) \(((?:[^()]|\([^()]*\))*)\)(?:; |$)", html.unescape(line))
+    return {chip: set(why.split("; ")) for chips, why in told for chip in chips.split(", ")}
+
+
 def test_the_page_shows_each_cell(offline_run: Path, cells: list[Row]) -> None:
-    """The page of the run has the cost in its cell, or a dash whose footnote is the reason."""
+    """Its cost, or a dash whose footnote is the reason; of a chip without any cost every reason in one line."""
     page = (offline_run / "reports" / "cost.html").read_text(encoding="utf-8")
     by_key = {
         (c["model_name"], c["accelerator_name"], c["option_kind"], c["place"], c["option_rank"]): c for c in cells
@@ -147,7 +154,13 @@ def test_the_page_shows_each_cell(offline_run: Path, cells: list[Row]) -> None:
             html.unescape(chip): re.findall(r"<td[^>]*>(.*?)</td>", line, re.DOTALL)
             for chip, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
         }
-        assert shown.keys() >= CHIPS
+        told = no_cost(table)
+        assert shown.keys() | told.keys() >= CHIPS
+        assert shown.keys().isdisjoint(told)
+        for chip, why in told.items():
+            of_chip = [by_key[(model, chip, *way)] for _, *way in cost_page.WAYS]
+            assert why == {cell["cost_basis"].removeprefix("unknown: ") for cell in of_chip}
+            assert not any(cell["usd_per_million_output_tokens"] for cell in of_chip)
         for chip, texts in shown.items():
             for (_, *way), text in zip(cost_page.WAYS, texts[: len(cost_page.WAYS)], strict=True):
                 cell = by_key[(model, chip, *way)]

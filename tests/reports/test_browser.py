@@ -1,5 +1,6 @@
 """All pages in a real browser: quiet, readable by everybody, at home on a phone, and deaf to hostile words."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -166,23 +167,28 @@ def test_a_page_is_whole_without_script(opened: Open, name: str) -> None:
 
 def test_a_table_sorts_by_its_numbers_with_what_is_unknown_last(opened: Open) -> None:
     """Up, down, and as it was; by keyboard; the head says how it stands."""
-    page = opened("cost.html")
-    before = column(page, "t-llama-3-1-8b", 5)
-    head = page.locator("#t-llama-3-1-8b thead th").nth(5)
+    page = opened("latest.html")
+    before = column(page, "recent", 1)
+    head = page.locator("#recent thead th").nth(1)
     head.locator("button").focus()
     page.keyboard.press("Enter")
-    up, said_up = column(page, "t-llama-3-1-8b", 5), head.get_attribute("aria-sort")
+    up, said_up = column(page, "recent", 1), head.get_attribute("aria-sort")
     page.keyboard.press("Enter")
-    down, said_down = column(page, "t-llama-3-1-8b", 5), head.get_attribute("aria-sort")
+    down, said_down = column(page, "recent", 1), head.get_attribute("aria-sort")
     page.keyboard.press("Enter")
 
-    numbers = [float(text.replace(",", "")) for text in before if text != "\N{EN DASH}"]
-    dashes = ["\N{EN DASH}"] * (len(before) - len(numbers))
+    def read(texts: list[str]) -> list[float | None]:
+        """Return the change that each cell begins with: an arrow, a sign and a number; None for a dash."""
+        found = [re.match(r"\S ([+\N{MINUS SIGN}][\d.]+)", text) for text in texts]
+        return [each and float(each[1].replace("\N{MINUS SIGN}", "-")) for each in found]
+
+    numbers = [each for each in read(before) if each is not None]
+    dashes = [None] * (len(before) - len(numbers))
     assert len(numbers) > 1
     assert dashes
-    assert [float(text) if text not in dashes else text for text in up] == [*sorted(numbers), *dashes]
-    assert [float(text) if text not in dashes else text for text in down] == [*sorted(numbers, reverse=True), *dashes]
-    assert column(page, "t-llama-3-1-8b", 5) == before
+    assert read(up) == [*sorted(numbers), *dashes]
+    assert read(down) == [*sorted(numbers, reverse=True), *dashes]
+    assert column(page, "recent", 1) == before
     assert (said_up, said_down, head.get_attribute("aria-sort")) == ("ascending", "descending", None)
 
 
