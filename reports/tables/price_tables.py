@@ -30,8 +30,8 @@ WAYS = (
 MAX_ROWS = 60
 NOTE = (
     "Cheapest seen of the regions, sizes and hosts of each; of a marketplace the 25th percentile of its machines. "
-    "From: the least that anybody pays, which you may not be offered. Grey: too old to rank. To AWS: against its "
-    "cheapest list price for the same chip, form, commitment and capacity, where that is known."
+    "Bold: the cheapest of a form, option and term. From: the least that anybody pays, not always offered to you. "
+    "Grey: too old to rank. To AWS: against its cheapest list price for the same chip, form, commitment and capacity."
 )
 
 _bar = macro("cells.html.j2", "bar")
@@ -126,4 +126,5 @@ def _price(row: Row, places: int, built_at: datetime, rate: Rate | None) -> str:
         amount = wording.amount(row["price_per_accelerator_hour"], places)
         native = f"{amount} {row['pricing_currency']}, rate of {row['fx_rate_date']}"
     other = rate.amount(row["price_usd"], places) if rate and rate.currency != row["pricing_currency"] else None
-    return (shown if row["is_ranked"] else span(shown, "no")) + small(other) + small(native) + small(notes)
+    kind = "least" if row["price_rank"] == 1 else "" if row["is_ranked"] else "no"
+    return (span(shown, kind) if kind else shown) + small(other) + small(native) + small(notes)

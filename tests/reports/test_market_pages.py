@@ -121,6 +121,24 @@ def test_every_price_is_the_marts(folder: Path, market: Path) -> None:
     assert len([page for page in pages if page.parent.name == "chips"]) == chips
 
 
+def test_the_cheapest_of_a_form_option_and_term_is_marked(folder: Path, market: Path) -> None:
+    """As the mart ranks it: no floor, nothing too old, of equal prices one; a term that is not stated has no column."""
+    with duckdb.connect(str(market), read_only=True) as con:
+        first = (
+            "select accelerator_name, offer_id from int.provider_price "
+            "where price_rank = 1 and commitment_class is not null"
+        )
+        asked = {(chip, str(offer)) for chip, offer in con.execute(first).fetchall()}
+    marked = {
+        (re.findall(r"<title>(.*?) ·", text)[0], offer)
+        for path in (folder / "chips").glob("*.html")
+        for text in [path.read_text(encoding="utf-8")]
+        for offer in re.findall(r'<span class="least"><a [^>]*data-offer-id="(\d+)"', text)
+    }
+    assert len(asked) > 3
+    assert {(html.unescape(chip), offer) for chip, offer in marked} == asked
+
+
 def test_a_page_of_which_nothing_changed_stays(market: Path, folder: Path, tmp_path: Path) -> None:
     """With the hash of the file that it was written from; where a price differs it is written again."""
     shutil.copytree(folder, tmp_path / "site")

@@ -13,7 +13,7 @@ import pytest
 from flows.collect import publisher
 from flows.config.settings import Settings
 from reports import queries, wording
-from reports.pages import archive, cost_page, methods_page, site, sources_page
+from reports.pages import archive, cost_page, frame, methods_page, site, sources_page
 from reports.queries import ROWS_OF_A_THREAD, fit_threads
 from warehouse.errors import SettingsError
 
@@ -204,7 +204,7 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
 
 
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
-    """With a cost, or with why not and when it was last looked for in how many sources, as the file has it."""
+    """A row where it has a cost, else its name and why not, last looked for when in how many sources, in one line."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
     (n_sources, day), = ask(
         file, "select count(distinct source), max(last_good_at)::DATE::VARCHAR from int.source_health "
@@ -218,10 +218,13 @@ def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: P
             for chip, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
         }
         (asked,) = ask(file, "select cost.usual_chips()")
-        assert {*asked[0]} <= cells.keys() == {row["accelerator_name"] for row in rows}
-        for each in cells["Trainium3"][:6]:
-            assert re.fullmatch(f"{wording.UNKNOWN}<sup>\\d+</sup>", each)
-        assert f"no price, last looked for on {day} in {n_sources} sources" in table
+        named = {row["accelerator_name"] for row in rows}
+        (line,) = re.findall(r"No cost: (.*)\.</div>", table)
+        without = {each for each in named if re.search(rf"(^|, |; ){re.escape(html.escape(each))}( \(|, )", line)}
+        assert {*asked[0]} <= cells.keys() | without == named
+        assert cells.keys().isdisjoint(without)
+        assert all(any(not text.startswith(wording.UNKNOWN) for text in each[:6]) for each in cells.values())
+        assert re.search(rf"Trainium3[^()]* \([^()]*no price, last looked for on {day} in {n_sources} sources", line)
         assert re.findall(r'<td class="gt_right"[^>]*>\s*</td>', table) == []
 
 
@@ -314,3 +317,12 @@ def test_charts_are_drawn_where_a_price_is_current(hostile_reports: Path, offlin
     without = Settings(data_dir=tmp_path, site={"charts": False})
     publisher.write_pages(without, hostile_reports.with_name("prices.duckdb"))
     assert not drawn(tmp_path / "reports" / "cost.html")
+
+
+def test_type_has_one_scale_and_alarm_one_place() -> None:
+    """Sizes are those of the scale, or a share of what is around; the colour of a rise is for tables of headlines."""
+    css = frame.style()
+    sizes = set(re.findall(r"font-size: ([^;}]+)", css))
+    assert {size.strip() for size in sizes if not size.strip().endswith("em")} == {f"var(--t{n})" for n in range(1, 7)}
+    assert not [size for size in sizes if size.strip().endswith("rem")]
+    assert re.findall(r"\n([^\n]*) \{[^}]*color: var\(--rise\)", css) == ["#chips .rise, #moves-table .rise"]
