@@ -169,8 +169,6 @@ class Moved:
     n_bytes: int = 0
 
     def lines(self) -> Iterator[str]:
-        for name, table in self.log.items():
-            yield f"{table.sha256}  {table.n_rows:>9}  {name}"
         yield f"{content.whole(self.log)}  all tables of the log, in both"
         yield f"{content.whole(self.published)}  all tables published, of both"
         if self.landed:

@@ -10,7 +10,7 @@ import duckdb
 from reports import wording
 from reports.pages.frame import frame
 from reports.queries import Row, build, rows
-from reports.tables.table import Column, Number, Table, left_out, small
+from reports.tables.table import Column, Number, Table, left_out, outside, small
 
 PLACE = "disagreement.html"
 MAX_SHOWN = 500
@@ -34,7 +34,7 @@ order by is_wrong desc nulls last, last_confirmed_at desc, p.source, p.offer_id,
 """
 """Each difference from the side that is wrong, else from the first of both."""
 FACTS = """
-select string_agg(instance_type, ', ' order by instance_type) as machines, override_reason, source_url
+select string_agg(instance_type, ', ' order by instance_type) as machines, override_reason, source_url as url
 from ref.current_instance_type where override_reason is not null group by all order by machines
 """
 
@@ -46,11 +46,12 @@ def render(file: Path) -> str:
         con.execute("create temp table pair as from int.disagreement")
         sources, chips, found, facts = (rows(con.execute(sql)) for sql in (OF_SOURCES, OF_CHIPS, DIFFERENCES, FACTS))
     total, differing = (sum(row[name] for row in sources) for name in ("n_compared", "n_differing"))
+    differ = f"{differing:,} of {wording.count(total, 'price')} with a second source differ from it"
     tables = (_of_sources(sources), _of_chips(chips), _differences(found), _facts(facts))
     return frame(
         "plain.html.j2",
         title="Disagreement",
-        headline=f"{differing:,} of {wording.count(total, 'price')} with a second source differ from it",
+        headline=differ if total else "No price has a second source in force with it",
         place=PLACE,
         build=(built_at, version),
         parts=[table for table in tables if table.rows],
@@ -81,13 +82,13 @@ def _of_sources(found: list[Row]) -> Table:
 
 
 def _of_chips(found: list[Row]) -> Table:
-    columns = [Column("Chip", "accelerator_name"), Column("Source", "source"), Column("With", "other_source")]
+    source = Column("Source", lambda row: row["source"] + small(f"against {row['other_source']}"))
     return Table(
-        id="chips",
+        id="markets",
         title="By provider and chip",
         rows=found[:MAX_SHOWN],
         group="service_provider_name",
-        columns=[*columns, *_counts(of="Error rate")],
+        columns=[Column("Chip", "accelerator_name"), source, *_counts(of="Error rate")],
         note=left_out(len(found) - MAX_SHOWN, "more", "from int.disagreement", "more").strip(),
     )
 
@@ -105,7 +106,7 @@ def _differences(found: list[Row]) -> Table:
         columns=[
             Column("Chip", lambda row: " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))),
             Column("Provider", lambda row: row["service_provider_name"] + small(row["instance_type"] or "")),
-            Column("Option", lambda row: wording.short(row["purchase_option"])),
+            Column("Option", lambda row: wording.OPTIONS[row["purchase_option"]]),
             Column("One source", lambda row: shown(row, "")),
             Column("The other", lambda row: shown(row, "other_")),
             Column("In force", lambda row: f"{row['began_at']:%Y-%m-%d} to {row['last_confirmed_at']:%Y-%m-%d}"),
@@ -116,13 +117,12 @@ def _differences(found: list[Row]) -> Table:
 
 
 def _facts(found: list[Row]) -> Table:
+    def page(row: Row) -> str:
+        return outside(row["url"].split("/")[2], row["url"])
+
     return Table(
         id="facts",
         title="Machines of which EC2's own answer is wrong",
         rows=found,
-        columns=[
-            Column("Machines", "machines"),
-            Column("Why", "override_reason"),
-            Column("Document", "source_url"),
-        ],
+        columns=[Column("Machines", "machines"), Column("Why", "override_reason"), Column("Document", page)],
     )
