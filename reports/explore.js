@@ -11,7 +11,7 @@
   const price = (row) => row[PRICE].toFixed(row[PRICE] < 0.1 ? 4 : 2);
   const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${Math.abs(100 * row[CHANGE]).toFixed(1)}\u00a0%`);
   // What is short stays on its line, and of longer text each word: no name breaks after a hyphen.
-  const whole = (words) => (words.length < 24 ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");
+  const whole = (words, most = 24) => (words.length < most ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");
   const machine = (row) => [word(row, MACHINE), row[COUNT] && row[COUNT] !== 1 ? `${row[COUNT]}\u00a0chips` : ""].filter(Boolean).join(", ");
   const chip = (row) => [word(row, CHIP), word(row, FORM)].filter(Boolean).join(" ");
   const link = (row, text) => {
@@ -24,7 +24,7 @@
   const columns = [
     ["chip", "Chip", chip, { data: null, className: "name", render: (row, type) => (type === "display" ? safe(chip(row)) : chip(row)) }],
     ["provider", "Provider", (row) => word(row, SELLER), { ...text(SELLER), className: "name" }],
-    ["option", "Option", (row) => word(row, OPTION), { ...text(OPTION), className: "name" }],
+    ["option", "Option", (row) => word(row, OPTION), { data: null, className: "name", render: (row, type) => (type === "display" ? whole(word(row, OPTION), 0) : word(row, OPTION)) }],
     ["term", "Term", (row) => word(row, TERM), { ...text(TERM), className: "name" }],
     ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
     ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE] ?? -9e9) }],
