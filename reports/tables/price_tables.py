@@ -30,8 +30,8 @@ WAYS = (
 MAX_ROWS = 60
 NOTE = (
     "Cheapest seen of the regions, sizes and hosts of each; of a marketplace the 25th percentile of its machines. "
-    "Bold: the cheapest of a form, option and term. From: the least that anybody pays, not always offered to you. "
-    "Grey: too old to rank. To AWS: against its cheapest list price for the same chip, form, commitment and capacity."
+    "From: the least that anybody pays, which you may not be offered. Grey: too old to rank. To AWS: against its "
+    "cheapest list price for the same chip, form, commitment and capacity, where that is known."
 )
 
 _bar = macro("cells.html.j2", "bar")
@@ -82,10 +82,11 @@ def standing(
             if price is None:
                 return ""
             share = price["price_usd"] / top if top and option == "on_demand" and price["is_ranked"] else 0
-            return _price(price, places, built_at, rate) + (_bar(f"{100 * share:.0f}") if share else "")
+            return _price(price, places, built_at, rate, of_chip) + (_bar(f"{100 * share:.0f}") if share else "")
 
         return Number(head, cell, spanner=spanner)
 
+    bold = " Bold: the cheapest of a form, option and term." if of_chip else ""
     ways = [column(*way) for way in WAYS if way[2:] in known]
     return Table(
         id=id,
@@ -99,7 +100,7 @@ def standing(
             Column("Provider" if of_chip else "Chip", named),
             *ways,
         ],
-        note=NOTE + (f" {len(found) - MAX_ROWS:,} more are in the explorer." if len(found) > MAX_ROWS else ""),
+        note=NOTE + bold + (f" {len(found) - MAX_ROWS:,} more are in the explorer." if len(found) > MAX_ROWS else ""),
     )
 
 
@@ -110,7 +111,7 @@ def linked(number: str, row: Row) -> str:
     return link(number, f"#d-{row['document_sha256'][:12]}", offer=row["offer_id"])
 
 
-def _price(row: Row, places: int, built_at: datetime, rate: Rate | None) -> str:
+def _price(row: Row, places: int, built_at: datetime, rate: Rate | None, marks: bool) -> str:
     """Return a price as a link to its document, with when it was seen, and what it is if not a plain price."""
     number = ("from " if row["is_floor"] else "") + wording.amount(row["price_usd"], places)
     shown = linked(number, row)
@@ -126,5 +127,5 @@ def _price(row: Row, places: int, built_at: datetime, rate: Rate | None) -> str:
         amount = wording.amount(row["price_per_accelerator_hour"], places)
         native = f"{amount} {row['pricing_currency']}, rate of {row['fx_rate_date']}"
     other = rate.amount(row["price_usd"], places) if rate and rate.currency != row["pricing_currency"] else None
-    kind = "least" if row["price_rank"] == 1 else "" if row["is_ranked"] else "no"
+    kind = "least" if marks and row["price_rank"] == 1 else "" if row["is_ranked"] else "no"
     return (span(shown, kind) if kind else shown) + small(other) + small(native) + small(notes)
