@@ -29,7 +29,7 @@ def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
     with memory() as con:
         _tables(con)
         con.execute("create table core.option as select ? as purchase_option", [option])
-        for name in ("price_move", "repricing", "price_change"):
+        for name in ("price_move", "repricing", "price_correction", "price_change"):
             con.execute(f"create view int.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
 
@@ -101,7 +101,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     )
     con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
     con.execute("drop table int.price_history")
-    for name in ("price_history", "price_move", "repricing", "price_change"):
+    for name in ("price_history", "price_move", "repricing", "price_correction", "price_change"):
         con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
     _marts(con)
 
