@@ -43,6 +43,7 @@ REMADE = (
     "price_history",
     "price_move",
     "repricing",
+    "price_correction",
     "price_change",
     "document_evidence",
     "accelerator_hour_price",
@@ -357,7 +358,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:
-        if name in ("price_move", "repricing", "price_change") and not known_then:
+        if name in ("price_move", "repricing", "price_correction", "price_change") and not known_then:
             con.execute(f"create view int.{name} as from published.int.{name}")
         else:
             con.execute(f"create table int.{name} as {models[name]}")
