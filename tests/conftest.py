@@ -30,6 +30,11 @@ HISTORY_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HISTORY = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+for name in ("COLUMNS", "LINES"):
+    # Readline, which pytest imports, states 80 by 24 to each process that it starts: no terminal of anybody's.
+    os.environ.pop(name, None)
+    os.unsetenv(name)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let logs be lakes: `--warehouse=lake`."""

@@ -52,14 +52,27 @@ def results(rows: dict[str, Row]) -> dict[str, object]:
     return {name: row["result"] for name, row in rows.items() if row["result"] != "ok"}
 
 
-HEAD_BYTES, BLOCK_BYTES = 3 * 4096, 1 << 18
-"""Of a file of DuckDB: what precedes its blocks, and the size of one, which may be filled in part."""
+HEAD_BYTES = 3 * 4096
+"""Of a file of DuckDB: what precedes its blocks."""
+
+
+def blocks(file: Path) -> tuple[int, list[int]]:
+    """Return the bytes of a block, and the numbers of those that have rows: others are free, or of the catalogue."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        (size,) = con.execute("select block_size from pragma_database_size()").fetchall()[0]
+        names = con.execute('select format(\'"{}"."{}"\', schema_name, table_name) from duckdb_tables()').fetchall()
+        sql = "select distinct unnest(list_append(additional_block_ids, block_id)) from pragma_storage_info(?)"
+        found = {number for (name,) in names for (number,) in con.execute(sql, [name]).fetchall()}
+    return size, sorted(number for number in found if number is not None and number >= 0)
 
 
 def damage(file: Path, at: float) -> None:
-    """Turn a few bytes over at the head of the file, or of the block that is so far into it."""
+    """Turn a few bytes over at the head of the file, or of the block with rows that is so far among them."""
+    start = 0
+    if at:
+        size, numbers = blocks(file)
+        start = HEAD_BYTES + numbers[int(at * (len(numbers) - 1))] * size
     content = bytearray(file.read_bytes())
-    start = HEAD_BYTES + int((len(content) - HEAD_BYTES) / BLOCK_BYTES * at) * BLOCK_BYTES if at else 0
     content[start : start + 64] = bytes(byte ^ 0xFF for byte in content[start : start + 64])
     file.write_bytes(content)
 
@@ -107,9 +120,9 @@ def test_room_on_the_disk_is_looked_at(tmp_path: Path, monkeypatch: pytest.Monke
     assert looked(tmp_path)["disk"]["result"] == result
 
 
-@pytest.mark.parametrize("at", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("at", [0.0, 0.01, 0.3, 0.6, 1.0])
 def test_a_damaged_published_file_is_named(folder: Path, at: float) -> None:
-    """Wherever the damage is: every block is read, and has a sum of its own."""
+    """Wherever the damage is: every block with rows is read, and has a sum of its own."""
     damage(folder / "prices.duckdb", at)
     row = looked(folder)["published file"]
     assert (row["result"], row["advice"]) == ("fail", "`chipledger build` makes it anew")
