@@ -55,7 +55,9 @@ MAP = b"""{"manifest": {}, "regions": {"US East (N. Virginia)": {"p5 48xlarge": 
 """The price of p5.48xlarge behind AWS's price page, as captured on 2026-10-05."""
 
 
-NOT_ASKED = dict.fromkeys(("offline_archive", "price_archive"), "reads files of the package; no address is ever asked")
+NOT_ASKED = dict.fromkeys(
+    ("offline_archive", "price_archive"), "reads files of the package; no address is ever asked"
+) | {"gpuhunt": "is used no more, and asks no address: a fetch is refused (test_gpuhunt.test_it_is_used_no_more)"}
 """Registered sources that no fault of this table can befall, and why."""
 
 

@@ -65,7 +65,7 @@ def test_pages_are_for_everybody(made: Path) -> None:
     """A web server reads them as another user."""
     pages = {name: mode for name, mode in modes(made / "data").items() if name.startswith("reports")}
 
-    assert {"reports/index.html", "reports/weekly"} <= pages.keys()
+    assert {"reports/index.html", "reports/weeks"} <= pages.keys()
     wrong = {
         name: oct(mode) for name, mode in pages.items() if mode != (0o755 if (made / "data" / name).is_dir() else 0o644)
     }

@@ -158,7 +158,7 @@ def test_the_page_of_the_week_lies_beside_the_file(archived: Path) -> None:
     """Reports and mail are written where the file is that they are made of."""
     done = call("report", "weekly", data_dir=archived)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(str(archived / "offline/reports/weekly"))
+    assert done.stdout.startswith(str(archived / "offline/reports/weeks"))
     sent = call("mail", "--dry-run", data_dir=archived)
     assert sent.exit_code == 0, sent.output
     assert sent.stdout.startswith(str(archived / "offline/mail"))

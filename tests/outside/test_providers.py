@@ -41,7 +41,7 @@ def cells(page: str) -> dict[tuple[str, str], re.Match[str]]:
         matches = list(CELL.finditer(row))
         assert len(matches) == len(heads) - 1, row
         found |= {
-            (html.unescape(name), chip): each
+            (html.unescape(re.sub("<[^>]*>", "", name)), chip): each
             for chip, each in zip(heads[1:], matches, strict=True)
             if each["empty"] is None
         }
