@@ -214,12 +214,12 @@ def figure(made: Drawing) -> Markup:
     return macro("chart.html.j2", "figure")(made, svg(made))
 
 
-def png(made: Drawing, *, scale: float = 2) -> bytes:
-    """Return a drawing as PNG on white, with its finding above it, `scale` times as large as the SVG."""
+def png(made: Drawing, *, width: int = 1152) -> bytes:
+    """Return a drawing as PNG on white, with its finding above it, `width` pixels wide: twice what the mail shows."""
     import vl_convert
 
     text = _drawn(made, {colour: colour for colour in VARIABLES}, textwrap.wrap(made.finding, 58)[:3])
-    return _packed(vl_convert.svg_to_png(text, scale=scale))
+    return _packed(vl_convert.svg_to_png(text, scale=width / (LEFT + WIDTH + RIGHT)))
 
 
 def _packed(png: bytes) -> bytes:

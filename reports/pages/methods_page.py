@@ -1,7 +1,4 @@
-"""The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file.
-
-They are those of a version, whatever the day.
-"""
+"""The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file."""
 
 import re
 from pathlib import Path
@@ -14,15 +11,13 @@ from reports.queries import ask, build
 from reports.queries import rows as read
 from reports.tables.table import outside
 
-PLACE = "methods.html"
-TABLES_PLACE = "tables.html"
-CHECKS_PLACE = "tables-checks.html"
 SCHEMAS = {
     "cost": ("Cost of a token", "Called by the marts of cost and by `chipledger cost`."),
     "physics": ("Physics", "What a chip can do at most, whatever somebody says."),
     "decision": ("Decisions", "When buying pays, and against what."),
     "core": ("History", "How prices are read out of the log."),
 }
+EXCLUDED = re.compile(r"(?<=EXCLUDE \()[^()]+")
 ELSE = re.compile(r"\|\| \w+\)\)\) ELSE (?P<formula>.*) END$", re.DOTALL)
 
 
@@ -50,12 +45,12 @@ def render(file: Path) -> str:
     return frame(
         "methods.html.j2",
         n_formulas=len(formulas),
-        place=PLACE,
+        place="methods.html",
         build=(None, version),
         schemas=schemas,
         misdeclared=misdeclared,
         backtest=backtest,
-        macros=[row for row in macros if row["kind"] == "table_macro"],
+        macros=[{**row, "definition": in_order(row["definition"])} for row in macros if row["kind"] == "table_macro"],
     )
 
 
@@ -72,17 +67,21 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
     with duckdb.connect(str(file), read_only=True) as con:
         _, version = build(con)
         models = [row for row in ask(con, "model") if row["model_name"].startswith("int.truth_") == of_checks]
-    title, place = ("Tables of checks", CHECKS_PLACE) if of_checks else ("Tables", TABLES_PLACE)
+    title, place = ("Tables of checks", "tables-checks.html") if of_checks else ("Tables", "tables.html")
     return frame(
         "tables.html.j2",
         title=title,
         headline=f"{wording.count(len(models), 'table')}{' of truth checks' if of_checks else ''}, each one SELECT",
         place=place,
         build=(None, version),
-        kind=title,
         of_checks=of_checks,
         models=models,
     )
+
+
+def in_order(definition: str) -> str:
+    """Return a SELECT with the columns it leaves out in order: DuckDB may turn them round when it writes them again."""
+    return EXCLUDED.sub(lambda found: ", ".join(sorted(found[0].split(", "))), definition)
 
 
 def split_formula(definition: str) -> tuple[str, list[str]]:

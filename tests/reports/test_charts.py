@@ -200,13 +200,15 @@ def test_words_from_outside_are_text() -> None:
     tree(text)
 
 
-def test_a_png_is_twice_as_large_and_holds_the_finding() -> None:
+def test_a_png_is_as_wide_as_asked_and_holds_the_finding() -> None:
+    """Its height is in proportion, and has room for the finding."""
     made = style.png(draw(MARKET, ROSE))
     size = struct.unpack(">II", made[16:24])
 
     assert made.startswith(b"\x89PNG\r\n\x1a\n")
-    assert size[0] == 2 * (style.LEFT + style.WIDTH + style.RIGHT)
-    assert size[1] > 2 * (style.TOP + style.HEIGHT + style.BOTTOM)
+    assert size[0] == 1152
+    assert size[1] > 1152 / (style.LEFT + style.WIDTH + style.RIGHT) * (style.TOP + style.HEIGHT + style.BOTTOM)
+    assert struct.unpack(">I", style.png(draw(MARKET, ROSE), width=444)[16:20]) == (444,)
     assert made != style.png(replace(draw(MARKET, ROSE), finding="Something else."))
     assert len(made) < 200_000
 
@@ -214,7 +216,7 @@ def test_a_png_is_twice_as_large_and_holds_the_finding() -> None:
 def test_a_png_that_is_packed_shows_the_same() -> None:
     """Every byte of the picture is there, and each part has its sum."""
     parts = []
-    made, at = style.png(draw(MARKET, ROSE), scale=1), 8
+    made, at = style.png(draw(MARKET, ROSE), width=444), 8
     while at < len(made):
         size, kind = struct.unpack_from(">I4s", made, at)
         data = made[at + 8 : at + 8 + size]

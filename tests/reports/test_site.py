@@ -164,6 +164,13 @@ def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path)
     assert methods_page.split_formula("a + b") == ("a + b", [])
 
 
+def test_a_select_is_the_same_in_whatever_order_it_leaves_columns_out() -> None:
+    """As DuckDB gives them: by the copy of a file, in one order or the other; all else stays."""
+    made = [f"SELECT * EXCLUDE ({names}), f(b, a) FROM x" for names in ('b, a, "source"', '"source", a, b')]
+
+    assert {methods_page.in_order(each) for each in made} == {'SELECT * EXCLUDE ("source", a, b), f(b, a) FROM x'}
+
+
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
     """Of each chip, way to buy and place the least cost that may be ranked at the model's point; where none is, why."""
     same = ("model_name", "accelerator_name", "place", "option_kind")

@@ -129,19 +129,19 @@ class _Amendment:
                 self._renew(f"mart.{model.name}", model.sql)
 
     def _refuse_other(self) -> None:
-        """Raise where the file has another version, SELECTs, limits of age or log: any of its rows may differ then."""
-        contents = self.made.contents
+        """Raise where version, SELECTs, limits of age or log are others, or it is of later: any row may differ then."""
+        contents, built_at = self.made.contents, naive(self.made.built_at)
         try:
             found = self.con.execute(
                 "select count(*) from meta.build where version = ? and sql_sha256 = ? and ranked_days = ? and "
-                "marketplace_days = ? and history_id is not distinct from (select max(history_id) from "
-                f"{self._theirs('meta.history')})",
-                [self.made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
+                "marketplace_days = ? and built_at <= ? and history_id is not distinct from "
+                f"(select max(history_id) from {self._theirs('meta.history')})",
+                [self.made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days, built_at],
             ).fetchone()
         except duckdb.Error as error:
             raise FromNothing(str(error).splitlines()[0]) from error
         if found != (1,):
-            raise FromNothing("another version, other SELECTs, limits of age or another log made the last one")
+            raise FromNothing("another version, other SELECTs, limits or log, or a later clock, made the last one")
 
     def _append_log(self) -> None:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
