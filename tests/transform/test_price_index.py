@@ -245,8 +245,9 @@ def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:
     prices["m", "H100", 5] = [1.0, 10.0, 1.0]
     with panels() as con:
         con.execute(
-            "create or replace view int.price_change as select offer_id, valid_from as observed_at, "
-            "'market_move' as change_kind, 0.0 as change_ratio, null::VARCHAR as reason from int.price_history"
+            "create or replace view int.price_move as select offer_id, valid_from as observed_at, 'market_move' as "
+            "change_kind, unit_price as effective_hourly_price_before, unit_price as effective_hourly_price_after "
+            "from int.price_history"
         )
         load_panel(con, prices)
         found = series(con, "index_date, price_index, n_cut", "provider")
