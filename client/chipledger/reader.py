@@ -75,7 +75,7 @@ class Prices:
     def __init__(self, place: str, con: duckdb.DuckDBPyConnection, files: Mapping[str, Sequence[str]] | None) -> None:
         self.place = place
         self._con = con
-        self._files = files  # of a folder, by table, and a published file beside them; None: a published file is in use
+        self._files = files  # files of a folder by table, prices.duckdb among them; None: one published file is read
         self._seen: set[str] = set()
 
     def __enter__(self) -> "Prices":
@@ -157,8 +157,8 @@ class Prices:
                 raise ReaderError(
                     f"as_of needs {FILE}, and {self.place} has none: only the file knows windows of change"
                 )
-            with open(self._files[FILE][0]) as beside:
-                return beside.as_of(moment, chip)
+            with open(self._files[FILE][0]) as published:
+                return published.as_of(moment, chip)
         wanted = {"moment": moment} | ({"chip": self._known("price_now", "accelerator_name", chip)} if chip else {})
         condition = "where accelerator_name = $chip " if chip else ""
         return self._answer(f"from mart.price_on($moment) {condition}order by offer_id", wanted)
@@ -264,7 +264,7 @@ def _attach(con: duckdb.DuckDBPyConnection, file: str) -> None:
 
 
 def _listed(con: duckdb.DuckDBPyConnection, folder: str, *, is_address: bool) -> dict[str, list[str]]:
-    """Return the files of each table of a folder, and the published file beside them. None is read yet."""
+    """Return the files of each table of a folder, and its prices.duckdb where it has one, without reading them."""
     base = folder.rstrip("/") + "/"
     package = _package(base, is_address=is_address)
     resources = {each["name"]: each for each in package.get("resources", ())}

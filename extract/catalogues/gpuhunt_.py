@@ -1,11 +1,11 @@
 """The long tail, as the library gpuhunt read it: documents that landed are still read; nothing is fetched any more.
 
-What: https://github.com/dstackai/gpuhunt (MPL-2.0), by whose providers CloudRift, Daytona and Seeweb were asked until
-November 2026 where a deployment said so. gpuhunt minds no robots.txt and keeps no document of the provider's own.
+What: https://github.com/dstackai/gpuhunt (MPL-2.0), through which chipledger fetched CloudRift, Daytona and Seeweb
+until November 2026, where the settings enabled it. gpuhunt minds no robots.txt and keeps no provider's own document.
 
 1. A document is what gpuhunt 0.1.34 gave for one provider, as JSON, with its version and its warnings. Amounts had been
    binary fractions on their way. Every row is marked "via gpuhunt <version>" in `conditions`.
-2. It renamed chips (RTX-PRO-6000 to RTXPRO6000). The provider's own name is the label where gpuhunt handed it on,
+2. It renamed chips (RTX-PRO-6000 to RTXPRO6000). The label is the provider's own name where gpuhunt gave it,
    followed by the memory of one chip.
 3. It knew no currencies. Seeweb bills in euros, and its figures are as they came.
 4. Daytona's prices are sums that gpuhunt made for a sandbox of its own choice (1x-H100-8cpu-100gb-256gb), and its
@@ -27,7 +27,7 @@ URL = "https://github.com/dstackai/gpuhunt"
 OFF_BECAUSE = "gpuhunt minds no robots.txt: it is used no more, and documents that landed are still read"
 PLACELESS = ("earth", "")
 SERVED = {"cloudrift": ("CloudRift", "USD"), "daytona": ("Daytona", "USD"), "seeweb": ("Seeweb", "EUR")}
-"""Name and currency of each provider that gpuhunt was asked for."""
+"""Name and currency of each provider whose prices were fetched through gpuhunt."""
 
 
 def _retired(ctx: Context, scope: str = "") -> NoReturn:

@@ -5,7 +5,6 @@ Of a token's cost follow the rate to US dollars, the measured runs and the formu
 The arithmetic is written here once more, apart from the SQL that published the figure. `verify` checks a release.
 """
 
-import hashlib
 import json
 import math
 import re
@@ -21,6 +20,7 @@ import duckdb
 
 from extract import observations, source_named
 from flows.shared.output import as_json
+from reports.pages.site import sha256_of
 from reports.templating import render
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
@@ -57,7 +57,7 @@ Row = dict[str, Any]
 def checksums(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file of a release but its list, by name."""
     found = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / CHECKSUMS)
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in found}
 
 
 def verify(folder: Path) -> list[str]:

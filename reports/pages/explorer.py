@@ -3,8 +3,6 @@
 The table is DataTables (MIT), out of the wheel of itables at the time of writing; the prices lie in the page as JSON.
 """
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.pages.frame import POLICY, frame
+from reports.pages.frame import frame, policy
 from reports.queries import Row, ask, build
 
 PLACE = "explore.html"
@@ -55,7 +53,6 @@ def render(file: Path) -> str:
 
 def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_out: int = 0) -> str:
     """Return the page of packed prices; `built` is when and by which version the file was made."""
-    hashed = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
     return frame(
         "explore.html.j2",
         headline=headline,
@@ -64,7 +61,7 @@ def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_o
         left_out=left_out,
         data=Markup(data),  # noqa: S704 (JSON without <, > and &)
         script=script(),
-        policy=Markup(POLICY.format(hashed)),  # noqa: S704
+        policy=policy(script()),
     )
 
 

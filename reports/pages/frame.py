@@ -56,9 +56,9 @@ def script() -> Markup:
 
 
 @cache
-def policy() -> Markup:
-    """Return what browsers are told to allow: by its hash, the script and no other."""
-    return Markup(POLICY).format(base64.b64encode(hashlib.sha256(script().encode()).digest()).decode())  # noqa: S704
+def policy(text: Markup) -> Markup:
+    """Return the policy of a page: by its hash, this script runs, and no other."""
+    return Markup(POLICY).format(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())  # noqa: S704
 
 
 def root(place: str) -> str:
@@ -85,7 +85,7 @@ def frame(
     `sections` are added at its end: anchor, name, table. What of these is fixed stands in the template. `build` is
     when the published file was made, naive and UTC, the only clock, and by which version.
     """
-    known = {"style": style(), "script": script(), "policy": policy(), "cited": None} | values
+    known = {"style": style(), "script": script(), "policy": policy(script()), "cited": None} | values
     return render(
         template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind,
         nav=[*nav, *((anchor, name) for anchor, name, _ in sections)], sections=sections,

@@ -38,6 +38,10 @@ SEEN = (
     f"2026-10-20T00:00:00Z,lambda,H100,1,,,on_demand,7.7771372915,{CLOSED}\n"  # by a collector without a licence
     "2026-10-20T00:00:00Z,aws,,,p5.48xlarge,us-east-1,on_demand,60.5,aws/karpenter-provider-aws@abc\n"
 )
+P5_WORDS = (
+    "--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--instance-type", "p5.48xlarge",
+    "--region", "us-east-1",
+)  # fmt: skip
 SECRETS = ("6.6661372915", "5.5551372915", "7.7771372915", CLOSED, "contract-4711", "8.8881372915")
 """Of rows that no release may have: each would show, wherever it slipped in."""
 
@@ -348,18 +352,7 @@ def test_the_rate_to_dollars_and_idle_hours_are_steps_of_a_cost() -> None:
 
 def test_a_figure_by_its_words(day: Path) -> None:
     """Chip, provider, option and day: the lowest of the offers then, with the exact arithmetic."""
-    words = (
-        "--chip",
-        "h100",
-        "--provider",
-        "aws",
-        "--option",
-        "on_demand",
-        "--instance-type",
-        "p5.48xlarge",
-        "--region",
-        "us-east-1",
-    )
+    words = [word.lower() for word in P5_WORDS]
     new = json.loads(call("reproduce", *words, "--release", day, "--json").output)
     old = json.loads(call("reproduce", *words, "--release", day, "--day", "2026-10-19", "--json").output)
 
@@ -370,19 +363,7 @@ def test_a_figure_by_its_words(day: Path) -> None:
 
 def test_an_altered_figure_or_document_differs(altered: Path) -> None:
     """Where somebody altered figure or document, and the list of checksums with it, exit 1 names it."""
-    words = (
-        "--chip",
-        "H100",
-        "--provider",
-        "AWS",
-        "--option",
-        "on_demand",
-        "--instance-type",
-        "p5.48xlarge",
-        "--region",
-        "us-east-1",
-    )
-    asked = ("reproduce", *words, "--release", altered)
+    asked = ("reproduce", *P5_WORDS, "--release", altered)
     steps = json.loads(call(*asked, "--json").output)
     path = altered / "price_history" / "month=2026-10" / "part0.parquet"
     with duckdb.connect() as con:

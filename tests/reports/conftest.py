@@ -1,13 +1,16 @@
 """Published files for the tests of pages: the offline archive alone, and four days of a live source with failures."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import kept
 import pytest
+from chromium import ALONE, executable
 from hostile_site import write_site
+from playwright.sync_api import Browser, sync_playwright
 from standin import aws, faults, world
 from standin.catalogue import Product
 
@@ -32,6 +35,16 @@ def learn(settings: Settings, at: datetime, *, offline: bool = False) -> None:
             one.plan(one.collector.sources(["offline_archive"] if offline else [], offline=offline)), one.land
         )
         one.load()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return Chromium, one for all tests of a module; on CI it must be there."""
+    path = executable()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ALONE)
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")

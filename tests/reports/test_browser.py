@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium import ALONE, executable
 from hostile_site import WEEK, WEEK_BEFORE
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 PHONE, DESK = 360, 1200
 PAGES = (
@@ -37,16 +36,6 @@ Open = Callable[..., Page]
 @pytest.fixture(scope="module")
 def reports(hostile_reports: Path) -> Path:
     return hostile_reports
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return Chromium, one for all tests; on CI it must be there."""
-    path = executable()
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=ALONE)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

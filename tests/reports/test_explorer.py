@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium import ALONE, executable
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from reports.pages import explorer
 from reports.pages.frame import frame
@@ -53,15 +52,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("explorer") / explorer.PLACE
     path.write_text(explorer.page(data, "10,000 prices", (None, "0")), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=ALONE)
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -119,6 +109,7 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
     assert first == (f"{len(wanted):,} of 10,000 prices", ["from 1.06", "1.11", "1.21"])
     page.get_by_role("searchbox").fill("region-3")
     page.locator("#prices thead th", has_text="USD per chip-hour").click()
+    page.wait_for_url("**dir=desc")
     found = shown(page)
     address = page.url
     assert address.split("#")[1] == "q=region-3&chip=H100&option=spot&age=any&sort=price&dir=desc"
