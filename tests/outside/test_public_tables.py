@@ -88,6 +88,14 @@ def test_mart_has_the_ten_tables_the_macros_and_deprecated_names(con: duckdb.Duc
     assert {name for (name,) in macros} == {macro.name for macro in MACROS}
 
 
+def test_every_view_can_be_read_whole(con: duckdb.DuckDBPyConnection) -> None:
+    """Publishing binds a view and reads no row of it: here every column of every row is made."""
+    views = con.execute("select schema_name || '.' || view_name from duckdb_views() where not internal").fetchall()
+    assert len(views) > len(TEN)
+    for (view,) in views:
+        assert con.execute(f"select count(hash(t)) = count(*) from {view} as t").fetchone() == (True,), view
+
+
 @pytest.mark.parametrize("model", PUBLIC, ids=lambda model: model.name)
 def test_a_public_table_is_narrow_and_described(con: duckdb.DuckDBPyConnection, model: Any) -> None:
     """At most 15 columns, each with what it means; one sentence; an example of six lines, on it alone, that runs."""

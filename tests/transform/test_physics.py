@@ -442,8 +442,10 @@ def test_a_file_declares_its_formula() -> None:
 def bounds(chip: str, model: str, rest: str) -> dict[str, float | None]:
     """Return physics.rate_bounds of a chip and a model by name; `rest` are the other arguments."""
     name, _, form = chip.partition(" ")
+    sizes = ", ".join(rest.split(", ")[2:7])
     row = CON.execute(
-        f"select physics.rate_bounds(c, m, {rest}) from ref.accelerator as c cross join ref.model as m "
+        f"select physics.rate_bounds(c, m, {rest}, physics.fitting_batch(c, m, {sizes})) "
+        "from ref.accelerator as c cross join ref.model as m "
         "where c.accelerator_name = ? and coalesce(c.form_factor, '') = ? and m.model_name = ?",
         [name, form, model],
     ).fetchone()

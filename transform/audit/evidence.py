@@ -64,10 +64,13 @@ from (
         r.*,
         physics.rate_bounds(
             chip, m, if(way in ('training', 'lora'), 'training', 'serving'), way = 'lora', chips, width, batch::BIGINT,
-            context::BIGINT, null, null, accepted
+            context::BIGINT, null, null, accepted, fitting
         ) as bounds
-    from (values $calls) as r (i, way, chip, model_name, chips, width, batch, context, accepted)
-    left join ref.model as m on r.model_name = m.model_name
+    from (
+        select r.*, m, physics.fitting_batch(chip, m, chips, width, batch::BIGINT, context::BIGINT, null) as fitting
+        from (values $calls) as r (i, way, chip, model_name, chips, width, batch, context, accepted)
+        left join ref.model as m on r.model_name = m.model_name
+    ) as r
 )
 order by i
 """

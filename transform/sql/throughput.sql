@@ -11,33 +11,39 @@
 -- MLPerf that its submitter repeated later on that chip is superseded: it counts for the past alone.
 -- topology is what a frontier belongs to: one node (of at most 8 chips, or of an NVL72), several nodes, disaggregated.
 -- input_weight is what an input token costs in output tokens, measured where prefill and decode had chips of their own.
-with bounded as (
+with fitted as (
     select
         t.*,
-        c.accelerator_name is not null as has_chip_facts,
-        c.form_factor as chip_form_factor,
-        physics.fastest_tflops(c) as best_dense_tflops, -- noqa: RF02
-        case
-            when t.unit_of_work <> 'token' then null
-            when t.task = 'training' then t.total_rate
-            else t.output_rate
-        end as bounded_rate,
-        case
-            when bounded_rate is not null
-                then
-                    physics.rate_bounds(
-                        c, m, t.task, -- noqa: RF02
-                        coalesce(t.scenario ilike '%lora%', false), t.accelerator_count, t.precision,
-                        coalesce(t.concurrency, t.batch_size), t.input_length, t.output_length,
-                        t.prefix_cache_hit_share, coalesce(t.acceptance_length, 8)
-                    )
-        end as bounds,
-        try_cast(regexp_extract(t.parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
-        try_cast(regexp_extract(t.parallelism, 'decode (\d+) GPU', 1) as INTEGER) as decode_accelerators
+        c, -- noqa: RF02
+        m, -- noqa: RF02
+        coalesce(t.concurrency, t.batch_size) as in_flight,
+        physics.fitting_batch(
+            c, m, t.accelerator_count, t.precision, in_flight, t.input_length, t.output_length -- noqa: RF02
+        ) as fitting
     from core.throughput as t
     left join ref.accelerator as c
         on t.accelerator_name = c.accelerator_name and (t.form_factor = c.form_factor or c.form_factor is null)
     left join ref.model as m on t.model_name = m.model_name
+),
+
+bounded as (
+    select
+        * exclude (c, m),
+        c['accelerator_name'] is not null as has_chip_facts,
+        c['form_factor'] as chip_form_factor,
+        physics.fastest_tflops(c) as best_dense_tflops,
+        case when unit_of_work = 'token' then if(task = 'training', total_rate, output_rate) end as bounded_rate,
+        case
+            when bounded_rate is not null
+                then
+                    physics.rate_bounds(
+                        c, m, task, coalesce(scenario ilike '%lora%', false), accelerator_count, precision, in_flight,
+                        input_length, output_length, prefix_cache_hit_share, coalesce(acceptance_length, 8), fitting
+                    )
+        end as bounds,
+        try_cast(regexp_extract(parallelism, 'prefill (\d+) GPU', 1) as INTEGER) as prefill_accelerators,
+        try_cast(regexp_extract(parallelism, 'decode (\d+) GPU', 1) as INTEGER) as decode_accelerators
+    from fitted
 ),
 
 held as (

@@ -1,13 +1,13 @@
 -- rate_bounds(chip, model, task_name, is_lora, chips, precision_name, in_flight, input_tokens, output_tokens,
--- cached_share, accepted): Bounds of a rate in tokens per second, as a STRUCT; each NULL where an input is unknown.
+-- cached_share, accepted, fitting): Bounds of a rate, tokens per second, as a STRUCT; NULL where an input is unknown.
 -- What no system exceeds, of a row of ref.accelerator and one of ref.model: one function for runs, sums on supplied
 -- numbers and published claims.
 --   compute    the fastest dense peak in any precision / operations of a token, attention left out; input counts where
 --              the share of it that was cached is known
 --   bandwidth  of serving, where requests in flight, accepted tokens and precision are known: weights are read once a
 --              step for all of them, the cache of the input alone at 4 bits
---   fitting    of serving: the same at physics.fitting_batch, the cache in the named precision. What is above it did
---              not run in that precision.
+--   fitting    of serving: the same at `fitting` (physics.fitting_batch), the cache in the named precision. What is
+--              above it did not run in that precision.
 select
     {
         'compute': case
@@ -39,20 +39,11 @@ select
         end,
         'fitting': case
             when task_name = 'training' then null
-            when
-                physics.fitting_batch(chip, model, chips, precision_name, in_flight, input_tokens, output_tokens) < 1
-                then 0
+            when fitting < 1 then 0
             else
                 physics.decode_bandwidth_bound(
                     chips, chip['memory_bandwidth_tb_s'],
-                    physics.weight_bytes_read(
-                        model,
-                        physics.fitting_batch(
-                            chip, model, chips, precision_name, in_flight, input_tokens, output_tokens
-                        ),
-                        precision_name
-                    ),
-                    physics.fitting_batch(chip, model, chips, precision_name, in_flight, input_tokens, output_tokens),
+                    physics.weight_bytes_read(model, fitting, precision_name), fitting,
                     physics.cache_bytes(
                         model, coalesce(input_tokens + output_tokens / 2, input_tokens, output_tokens), precision_name
                     ),
