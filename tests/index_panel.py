@@ -20,7 +20,7 @@ Panel = Mapping[Offer, Sequence[float | None]]
 """The price of each offer on each day; None: a complete look did not show it."""
 
 
-INDEX = ("price_index_item", "administered_spot", "price_level", "price_index")
+INDEX = ("index_spell", "price_index_item", "administered_spot", "price_level", "price_index")
 
 
 @contextmanager

@@ -211,7 +211,7 @@ def three_days(con: duckdb.DuckDBPyConnection, folder: Path) -> Path:
     file = put(con, folder, 2.5)
     file.chmod(0o644)
     with duckdb.connect(str(file)) as before:
-        before.execute("update int.price_index_item set service_provider_name = 'spoiled' where not is_link_end")
+        before.execute("update int.index_spell set service_provider_name = 'spoiled' where not is_link_end")
     return file
 
 

@@ -7,7 +7,7 @@ with shared as (
         s.accelerator_name,
         s.price_per_accelerator_hour as spot_price,
         s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
-    from int.price_index_item as s
+    from int.index_spell as s
     inner join core.offer as o on s.offer_id = o.offer_id
     inner join core.offer as p
         on
@@ -16,7 +16,7 @@ with shared as (
             and o.accelerator_count is not distinct from p.accelerator_count
             and o.region_id is not distinct from p.region_id and o.statistic = p.statistic
             and o.pricing_currency = p.pricing_currency and p.purchase_option = 'on_demand'
-    inner join int.price_index_item as d
+    inner join int.index_spell as d
         on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
     where s.purchase_option = 'spot'
 ),
@@ -38,10 +38,10 @@ constant as (
 
 still as (
     select service_provider_name
-    from int.price_index_item
+    from int.index_spell
     where purchase_option = 'spot'
     group by service_provider_name
-    having max(held_to_date) - min(index_date) >= 30 and not bool_or(coalesce(abs(log_relative) > 1e-12, false))
+    having max(held_to_date) - min(index_date) >= 30 and not bool_or(is_moved)
 )
 
 select service_provider_name

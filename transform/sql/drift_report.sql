@@ -9,7 +9,7 @@
 --   sparkline    matched index of 90 days, ten days apart, in parts of today's level; NULL where nothing matches
 -- Known on a day is a price in force then that was confirmed within the limit of age before that day, or later: the
 -- rule of what is ranked today, asked of the past. A price that nobody confirmed since counts in no window. Which
--- offers count is in int.price_index_item; those with a correction or a suspected error in a window are left out
+-- offers count is in int.index_spell; those with a correction or a suspected error in a window are left out
 -- of that window's matched drift.
 with point as (
     select
@@ -31,9 +31,10 @@ item as (
         i.pricing_currency,
         u.accelerator_count::DOUBLE as chips,
         coalesce(o.tier ilike 'marketplace%', false) as is_market
-    from int.price_index_item as i
+    from int.index_spell as i
     inner join core.offer as o on i.offer_id = o.offer_id
     inner join core.offer_unit as u on i.offer_id = u.offer_id
+    where i.is_link_start
 ),
 
 market as (

@@ -39,6 +39,7 @@ placed as (
         i.is_link_end,
         i.is_cut,
         i.n_doubtful,
+        i.is_moved,
         i.log_relative
     from item as i
     inner join cell as c
@@ -54,7 +55,7 @@ moved as (
         cell_id,
         index_date,
         count(*) filter (where is_link_start) as n_new,
-        count(*) filter (where abs(log_relative) > 1e-12) as n_moved,
+        count(*) filter (where is_moved) as n_moved,
         count(*) filter (where is_cut) as n_cut,
         sum(n_doubtful) as n_doubtful,
         sum(log_relative::DECIMAL(18, 15)) as moves_log
@@ -233,7 +234,7 @@ path as (
         count(*) filter (where drift_log is null) over w as n_breaks,
         case
             when n_usd = n_items and lag(n_usd) over w = lag(n_items) over w
-                then sum_log::DOUBLE / n_items - lag(sum_log::DOUBLE / n_items) over w - drift_log - currency_log
+                then round(sum_log / n_items - lag(sum_log / n_items) over w - drift_log - currency_log, 9)
         end as mix_effect,
         case
             when count(free_log) over month >= 20 and index_date - min(index_date) over month <= 29

@@ -1,14 +1,10 @@
 -- What was there on each day, and what it cost: the offers of one provider, chip and purchase option, and the middle of
 -- all providers' where several had the chip on that day (service_provider_name NULL: nothing else of it is needed).
--- Each row follows from what int.price_index_item holds of that day and from the reference rates up to it, and from
+-- Each row follows from what int.index_spell holds of that day and from the reference rates up to it, and from
 -- nothing else: so a published file is amended by the days of a chip and option from the first one that may differ.
 -- Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are
--- of decimals, so that the order of rows does not matter.
-with item as (
-    select * from int.price_index_item
-),
-
-cell as (
+-- of decimals, so that the order of rows does not matter; rows of a series follow one another, so that they take less.
+with cell as (
     select
         *,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
@@ -19,7 +15,7 @@ cell as (
             service_provider_name,
             accelerator_name,
             purchase_option
-        from item
+        from int.index_spell
     ) as named
 ),
 
@@ -36,7 +32,7 @@ rate as (
                     min(index_date)::TIMESTAMP - interval 1 day, max(held_to_date) + interval 1 day, interval 1 day
                 )
             )::DATE as index_date
-        from item
+        from int.index_spell
         where pricing_currency <> 'USD'
         group by pricing_currency
     ) as d
@@ -54,7 +50,7 @@ placed as (
         i.held_to_date,
         i.carried_from_date,
         case when i.is_link_start then i.index_date end as begins_on
-    from item as i
+    from int.index_spell as i
     inner join cell as c
         on
             i.service_provider_name = c.service_provider_name
@@ -108,8 +104,8 @@ counted as (
         median(usd_log) as median_log,
         min(usd_log) as lowest_log,
         max(usd_log) as highest_log,
-        sum(usd_log::DECIMAL(18, 15)) as sum_log,
-        sum(exp(usd_log)::DECIMAL(18, 10)) as sum_usd,
+        sum(usd_log::DECIMAL(18, 15))::DECIMAL(18, 11) as sum_log,
+        sum(exp(usd_log)::DECIMAL(18, 10))::DECIMAL(18, 8) as sum_usd,
         avg(rate_move::DECIMAL(18, 15)) filter (where not is_new) as currency_log
     from told
     group by cell_id, index_date
@@ -168,3 +164,4 @@ select
     null as currency_log
 from shared as m
 inner join basket as b on m.basket_id = b.basket_id
+order by accelerator_name, purchase_option, service_provider_name, index_date

@@ -103,7 +103,7 @@ class _Amendment:
         amend = {
             "price_history": self._amend_prices,
             "price_move": self._amend_moves,
-            "price_index_item": self._amend_items,
+            "index_spell": self._amend_items,
             "option_price_history": self._amend_options,
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
@@ -236,20 +236,20 @@ class _Amendment:
             )
             con.execute(
                 "insert into made_row by name select i.* replace (if(held_to_date = was_built_on, built_on, "
-                f"held_to_date) as held_to_date) from (from int.price_index_item {others}) as i "
+                f"held_to_date) as held_to_date) from (from int.index_spell {others}) as i "
                 "inner join plain_offer as p on i.offer_id = p.offer_id and i.index_date >= p.since::DATE"
             )
             if not self._touch_what_differs(others):
                 break
         self._temp(
-            "old_price_index_item",
-            "select i.* from int.price_index_item as i left join offer_tail as t on i.offer_id = t.offer_id "
+            "old_index_spell",
+            "select i.* from int.index_spell as i left join offer_tail as t on i.offer_id = t.offer_id "
             "where i.index_date >= t.since::DATE or i.offer_id in (from touched_offer)",
         )
-        con.execute("delete from int.price_index_item where offer_id in (from touched_offer)")
-        con.execute("insert into int.price_index_item by name from made_row semi join touched_offer using (offer_id)")
+        con.execute("delete from int.index_spell where offer_id in (from touched_offer)")
+        con.execute("insert into int.index_spell by name from made_row semi join touched_offer using (offer_id)")
         con.execute(
-            "update int.price_index_item as b set held_to_date = m.held_to_date, carried_from_date = "
+            "update int.index_spell as b set held_to_date = m.held_to_date, carried_from_date = "
             f"m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "
             "and b.index_date = m.index_date and (b.held_to_date <> m.held_to_date "
             "or b.carried_from_date is distinct from m.carried_from_date)"
@@ -260,14 +260,14 @@ class _Amendment:
         columns = "offer_id, index_date, price_per_accelerator_hour, pricing_currency, is_link_end"
         here = f"select {columns} from made_row {others}"
         there = (
-            f"select {columns} from int.price_index_item inner join offer_tail using (offer_id) {others} "
+            f"select {columns} from int.index_spell inner join offer_tail using (offer_id) {others} "
             "where index_date >= since::DATE"
         )
         found = self.con.execute(
             f"insert into touched_offer select distinct offer_id from "
             f"(({here} except {there}) union all ({there} except {here})) as rows_that_differ"
-        ).fetchone()
-        return found is not None and found[0] > 0
+        )
+        return found.fetchall() != [(0,)]
 
     def _depend(self, dependents: str | None) -> None:
         """Touch the offers that depend on touched ones; `dependent_offer` has also those that are shown meanwhile."""
@@ -299,10 +299,10 @@ class _Amendment:
         """Make the levels of each chip and option from the first day on that may differ."""
         self._temp("level_day", f"{mart.amended}")
         self._view(
-            "int.price_index_item",
+            "int.index_spell",
             "select i.* replace (greatest(i.index_date, d.first_day) as index_date, "
             "i.is_link_start and i.index_date >= d.first_day as is_link_start) "
-            "from published.int.price_index_item as i inner join temp.level_day as d "
+            "from published.int.index_spell as i inner join temp.level_day as d "
             "on i.accelerator_name = d.accelerator_name and i.purchase_option = d.purchase_option "
             "and i.held_to_date >= d.first_day",
         )
@@ -320,15 +320,16 @@ class _Amendment:
         self._temp("administered", f"from int.administered_spot semi join ({named}) using (service_provider_name)")
         self._temp("index_day", _sql("index_day"))
         con.execute(f"insert into meta.chain_before by name {mart.amended}")
-        db.keep(con)
         day = "(select min(since) from temp.index_day)"
         self._view("int.price_level", f"from published.int.price_level where index_date >= {day}")
-        self._view("int.price_index_item", f"from published.int.price_index_item where held_to_date >= {day} - 1")
+        self._view("int.index_spell", f"from published.int.index_spell where held_to_date >= {day} - 1")
+        (items,) = [each.sql for each in self.made.contents.marts if each.name == "price_index_item"]
+        self._view("int.price_index_item", items.replace("int.index_spell", "excerpt.int.index_spell"))
         self._view("int.administered_spot", "from temp.administered")
         chains.excerpted(self.con, "made_row", mart.sql)
-        first = "(select min(first_day) from index_day)"
-        con.execute(f"delete from int.price_index where index_date >= {first}")
-        con.execute(f"insert into int.price_index by name from made_row where index_date >= {first}")
+        anew = "where index_date >= (select min(first_day) from index_day)"
+        con.execute(f"delete from int.price_index {anew}")
+        con.execute(f"insert into int.price_index by name from made_row {anew}")
         con.execute("delete from meta.chain_before")
 
     def _renew(self, table: str, select: str) -> None:

@@ -1,5 +1,5 @@
 -- From which day on the levels of each chip and purchase option may differ from those of the published file: by its
--- items, of which old_price_index_item and made_row have those of touched offers, and of others the last ones, and by
+-- items, of which old_index_spell and made_row have those of touched offers, and of others the last ones, and by
 -- reference rates that are new. What was last is made without what came before: of it, how long it held alone counts.
 with item as (
     select
@@ -15,14 +15,14 @@ with item as (
             when t.offer_id is not null
                 then
                     hash(
-                        i.service_provider_name, i.pricing_currency, i.price_per_accelerator_hour, i.log_relative,
+                        i.service_provider_name, i.pricing_currency, i.price_per_accelerator_hour, i.bridged_log,
                         i.doubtful_log, i.n_doubtful, i.is_cut, i.is_link_start
                     )
         end as digest
     from (
         from made_row
         union all by name
-        from old_price_index_item
+        from old_index_spell
     ) as i
     left join touched_offer as t on i.offer_id = t.offer_id
 ),
@@ -54,7 +54,7 @@ compared as (
         i.accelerator_name,
         i.purchase_option,
         r.first_day
-    from int.price_index_item as i
+    from int.index_spell as i
     inner join rate as r on i.held_to_date >= r.first_day
     where i.pricing_currency <> 'USD'
 )

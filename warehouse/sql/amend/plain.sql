@@ -13,7 +13,7 @@ inner join former.core.scope_cover as u
 inner join core.scope_cover as c on p.source = c.source and p.scope = c.scope and u.covered_at < c.covered_at
 inner join former.meta.build as a on p.valid_from::DATE < a.built_at::DATE
 inner join meta.build as b on c.covered_at::DATE = b.built_at::DATE
-left join int.price_index_item as i
+left join int.index_spell as i
     on o.offer_id = i.offer_id and i.index_date >= p.valid_from::DATE and i.is_link_end
 anti join wanted_offer as w on o.offer_id = w.offer_id
 anti join touched_offer as x on o.offer_id = x.offer_id

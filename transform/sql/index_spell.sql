@@ -1,0 +1,366 @@
+-- What the index compares: each offer's price day by day, as runs of days on which it is one (int.price_index_item).
+-- An item is an offer of core.offer, compared with itself alone, in its own currency. Left out: floors, prices that
+-- nobody new can have, negotiated ones, FPGAs and video chips, and labels that name no chip.
+-- The price of a day is the one in force at its end (UTC); of spot the mean over the day, weighted by time.
+-- A link is a run of days without a break. A price is held over a gap, and compared with the one after it, where
+--   - a look that covered the scope did not show it (an import's look at a provider, and one version of an archived
+--     list, count as such), and it is back within seven days;
+--   - nobody looked for no longer than seven days, or the source's max_age where that is longer;
+--   - the next look of an archive or import, however much later, shows it: what came between nobody can know any more.
+-- Any other gap ends the link: on the first day it was absent, or max_age after it was last seen. What was missed for
+-- less than seven days when the file was built is still held, and a price of the archive up to the max_age that it has
+-- in its own directory. An import that never tells a price twice is a list of changes: its silence means that the price
+-- holds, up to its last word on any offer.
+--   doubtful_log   the part of the move that int.price_move calls correction or suspected_error: left out of it
+--   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
+--                  their median absolute deviation from their median. The price before it is held for the comparison;
+--                  what comes back within seven days has not moved.
+--   bridged_log    the move beside a price that is_cut: none of it, and of the next one that beside the price before it
+--   is_moved       whether the move that counts is one
+with item as (
+    select
+        o.offer_id,
+        o.service_provider_name,
+        o.purchase_option,
+        o.pricing_currency,
+        o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%') as is_market,
+        u.accelerator_name,
+        u.accelerator_count::DOUBLE as chips
+    from core.offer as o
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    anti join ref.current_instance_type as t
+        on u.accelerator_name = t.accelerator_name and t.accelerator_kind in ('fpga', 'media')
+    where
+        u.accelerator_name is not null
+        and u.accelerator_count > 0
+        and o.unit_price_type = 'List'
+        and o.restriction is null
+        and o.statistic <> 'floor'
+),
+
+-- The one place that says which moves are none.
+change as (
+    select
+        offer_id,
+        observed_at::DATE as index_date,
+        bool_or(change_kind = 'market_move') as is_market,
+        count(*) filter (where change_kind in ('correction', 'suspected_error')) as n_doubtful,
+        -- of decimals, as all sums here: those of doubles depend on the order of rows
+        coalesce(
+            sum(ln(1 + (effective_hourly_price_after / effective_hourly_price_before - 1))::DECIMAL(18, 15))
+            filter (where change_kind in ('correction', 'suspected_error')),
+            0
+        )::DOUBLE as doubtful_log
+    from int.price_move
+    where change_kind in ('market_move', 'correction', 'suspected_error')
+    group by offer_id, observed_at::DATE
+),
+
+market as (
+    select distinct offer_id
+    from change
+    where is_market
+),
+
+told as (
+    select
+        h.offer_id,
+        h.valid_from,
+        h.last_observed_at,
+        h.source,
+        h.last_source,
+        nullif(h.effective_hourly_price, 0) / i.chips as price
+    from int.price_history as h
+    inner join item as i on h.offer_id = i.offer_id
+),
+
+followed as (
+    select
+        t.*,
+        lead(t.valid_from) over w as next_from,
+        case when lead(t.price) over w is null then lead(t.valid_from) over w end as gone_at,
+        case when lead(t.price) over w is null then lead(t.valid_from, 2) over w else lead(t.valid_from) over w end
+            as back_at,
+        case when lead(t.price) over w is null then lead(t.source, 2) over w else lead(t.source) over w end
+            as back_source
+    from told as t
+    window w as (partition by t.offer_id order by t.valid_from)
+    qualify t.price is not null
+),
+
+place as (
+    select
+        p.offer_id,
+        p.source,
+        s.kind,
+        s.max_age_hours,
+        case when s.kind = 'import' then i.service_provider_name else arg_max(p.scope, p.valid_from) end as place
+    from core.sku_price as p
+    inner join core.source as s on p.source = s.source
+    inner join item as i on p.offer_id = i.offer_id
+    group by p.offer_id, p.source, s.kind, s.max_age_hours, i.service_provider_name
+),
+
+-- Looks at the past: days on which a source looked at a provider (imports) or a scope (archived lists).
+look as (
+    select
+        g.source,
+        p.place,
+        g.observed_at::DATE as looked_on
+    from core.sighting as g
+    inner join place as p on g.offer_id = p.offer_id and g.source = p.source and p.kind = 'import'
+    union
+    select
+        source,
+        scope as place,
+        observed_at::DATE as looked_on
+    from core.scope_run
+    where archived and status = 'ok' and source <> 'price_archive'  -- its files are no lists: what they lack is unknown
+),
+
+ended as (
+    select
+        f.offer_id,
+        f.valid_from,
+        f.last_observed_at,
+        f.next_from,
+        f.price,
+        f.back_at::DATE as back_on,
+        c.looked_on as told_until,
+        coalesce(
+            f.gone_at::DATE,
+            case
+                when
+                    (p.kind <> 'live' or a.looked_on is not null)
+                    and c.source is null
+                    and coalesce(l.looked_on < f.back_at::DATE, true)
+                    then l.looked_on
+            end
+        ) as absent_on,
+        p.kind <> 'live' or a.looked_on is not null as is_past,
+        p.kind = 'archive' as is_archive,
+        f.last_source = f.back_source as is_same_source,
+        f.last_observed_at::DATE as seen_on,
+        coalesce(p.max_age_hours, 0) as max_age_hours
+    from followed as f
+    inner join place as p on f.offer_id = p.offer_id and f.last_source = p.source
+    left join core.silent_import as c on f.last_source = c.source
+    left join look as a on f.last_source = a.source and p.place = a.place and f.last_observed_at::DATE = a.looked_on
+    asof left join look as l
+        on f.last_source = l.source and p.place = l.place and f.last_observed_at::DATE < l.looked_on
+),
+
+joined as (
+    select
+        e.*,
+        b.built_at::DATE as built_on,
+        greatest(e.seen_on, (e.last_observed_at + to_hours(e.max_age_hours))::DATE) as stale_on,
+        coalesce(
+            case
+                when e.absent_on < e.back_on then e.back_on - e.absent_on <= 7
+                when e.is_past and e.is_same_source then true
+                else e.back_on - coalesce(e.told_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
+            end, false
+        ) as is_bridged
+    from ended as e
+    cross join meta.build as b
+),
+
+lasting as (
+    select
+        *,
+        not coalesce(lag(is_bridged) over w, false) as is_first,
+        case
+            when is_bridged then null
+            else least(
+                built_on,
+                back_on - 1,
+                case
+                    when absent_on is not null and is_past then absent_on - 1
+                    when absent_on is not null and back_on is null and built_on - absent_on < 7 then built_on
+                    when absent_on is not null then least(absent_on - 1, stale_on)
+                    when told_until is not null then greatest(told_until, seen_on)
+                    when is_past and not is_archive then seen_on
+                    else stale_on
+                end
+            )
+        end as last_day
+    from joined
+    window w as (partition by offer_id order by valid_from)
+),
+
+linked as (
+    select
+        *,
+        count(*) filter (where is_first) over (partition by offer_id order by valid_from) as link_number
+    from lasting
+),
+
+timed as (
+    select
+        offer_id,
+        link_number,
+        valid_from,
+        valid_from::DATE as index_date,
+        last_observed_at,
+        last_day,
+        price,
+        lag(price) over w as price_before,
+        epoch(least(coalesce(next_from, 'infinity'), valid_from::DATE + interval 1 day) - valid_from) as seconds,
+        case
+            when lag(valid_from) over w < valid_from::DATE
+                then greatest(0, epoch(least(lag(next_from) over w, valid_from) - valid_from::DATE))
+            else 0
+        end as seconds_before
+    from linked
+    window w as (partition by offer_id, link_number order by valid_from)
+),
+
+daily as (
+    select
+        t.offer_id,
+        t.link_number,
+        t.index_date,
+        max(t.last_observed_at) as last_observed_at,
+        max(t.last_day) as last_day,
+        arg_max(t.price, t.valid_from) as closing_price,
+        case
+            when any_value(i.purchase_option) <> 'spot' then closing_price
+            else
+                sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
+                / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE
+        end as day_price
+    from timed as t
+    inner join item as i on t.offer_id = i.offer_id
+    group by t.offer_id, t.link_number, t.index_date
+),
+
+spanned as (
+    select
+        offer_id,
+        link_number,
+        index_date,
+        last_observed_at,
+        closing_price,
+        day_price,
+        lead(index_date) over w as next_date,
+        max(last_day) over (partition by offer_id, link_number) as last_day
+    from daily
+    window w as (partition by offer_id, link_number order by index_date)
+),
+
+-- After a day of changing spot prices the mean of the next day is the price that it began with.
+point as (
+    select
+        offer_id,
+        link_number,
+        index_date,
+        last_observed_at,
+        last_day,
+        day_price
+    from spanned
+    where index_date <= last_day
+    union all
+    select
+        offer_id,
+        link_number,
+        index_date + 1 as index_date,
+        last_observed_at,
+        last_day,
+        closing_price as day_price
+    from spanned
+    where day_price <> closing_price and index_date + 1 < coalesce(next_date, last_day + 1)
+),
+
+moved as (
+    select
+        p.offer_id,
+        p.link_number,
+        p.index_date,
+        coalesce(lead(p.index_date) over w - 1, p.last_day) as held_to_date,
+        lead(p.index_date) over w is null as is_last,
+        p.last_observed_at::DATE as seen_on,
+        p.day_price,
+        coalesce(c.n_doubtful, 0) as n_doubtful,
+        case when lag(p.day_price) over w is not null then coalesce(c.doubtful_log, 0) end as doubtful_log,
+        ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0) as log_move
+    from point as p
+    left join change as c on p.offer_id = c.offer_id and p.index_date = c.index_date
+    window w as (partition by p.offer_id, p.link_number order by p.index_date)
+),
+
+spread as (
+    select
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        m.index_date,
+        median(m.log_move) as middle,
+        mad(m.log_move) as deviation
+    from moved as m
+    inner join item as i on m.offer_id = i.offer_id
+    left join market as k on m.offer_id = k.offer_id
+    where (i.is_market or k.offer_id is not null) and abs(m.log_move) > 1e-12
+    group by i.service_provider_name, i.accelerator_name, i.purchase_option, m.index_date
+    having count(*) >= 5 and deviation > 1e-12
+),
+
+judged as (
+    select
+        m.*,
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        i.pricing_currency,
+        coalesce(
+            (i.is_market or k.offer_id is not null)
+            and abs(m.log_move) > 1e-12
+            and abs(m.log_move - s.middle) > 2.5 * s.deviation + 1e-12, false
+        ) as is_cut,
+        -- of decimals, so that what was made beside it does not matter
+        coalesce(
+            sum(m.log_move::DECIMAL(18, 15)) over (partition by m.offer_id, m.link_number order by m.index_date), 0
+        )::DOUBLE as level_log
+    from moved as m
+    inner join item as i on m.offer_id = i.offer_id
+    left join market as k on m.offer_id = k.offer_id
+    left join spread as s
+        on
+            i.service_provider_name = s.service_provider_name
+            and i.accelerator_name = s.accelerator_name
+            and i.purchase_option = s.purchase_option
+            and m.index_date = s.index_date
+),
+
+based as (
+    select
+        *,
+        lag(is_cut) over w as is_after_cut,
+        lag(case when not is_cut then level_log end ignore nulls) over w as believed_before,
+        lag(case when not is_cut then held_to_date end ignore nulls) over w as believed_until
+    from judged
+    window w as (partition by offer_id, link_number order by index_date)
+)
+
+select
+    service_provider_name,
+    accelerator_name,
+    purchase_option,
+    pricing_currency,
+    index_date,
+    held_to_date,
+    case when seen_on < held_to_date then greatest(index_date, seen_on + 1) end as carried_from_date,
+    day_price as price_per_accelerator_hour,
+    case
+        when is_cut then 0
+        when is_after_cut and index_date - believed_until <= 8 then level_log - believed_before
+    end as bridged_log,
+    doubtful_log,
+    n_doubtful,
+    is_cut,
+    abs(coalesce(bridged_log, log_move, 0)) > 1e-12 as is_moved,
+    log_move is null as is_link_start,
+    is_last as is_link_end,
+    link_number,
+    offer_id
+from based
