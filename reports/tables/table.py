@@ -5,9 +5,9 @@ columns alone. Text is escaped where it is written; what is HTML already comes f
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import polars as pl
@@ -86,7 +86,9 @@ class Table:
             groups.setdefault(group, []).append(row)
         bodies = [(group, [(stub.shown(row), [_cell(each, row, reasons) for each in others]) for row in rows])
                   for group, rows in groups.items()]  # fmt: skip
-        head, foot = _layout(self, reasons)
+        notes = [(self.note, 0)] if self.note else []
+        heads = tuple(replace(each, cell="", why="") for each in self.columns)
+        head, foot = _layout(heads, (*notes, *reasons.items()))
         return render("table.html.j2", table=self, head=head, foot=foot, groups=bodies)
 
 
@@ -109,20 +111,21 @@ def _value(shown: str) -> str | None:
     return found[0].replace(",", "").replace("\N{MINUS SIGN}", "-")
 
 
-def _layout(table: Table, reasons: Mapping[str, int]) -> tuple[Markup, Markup]:
-    """Return head and foot of a table as great-tables writes them."""
-    columns = {f"c{place}": each for place, each in enumerate(table.columns)}
+@lru_cache(maxsize=512)
+def _layout(heads: tuple[Column, ...], notes: tuple[tuple[str, int], ...]) -> tuple[Markup, Markup]:
+    """Return head and foot of a table as great-tables writes them: it takes long, and many tables have the same."""
+    columns = {f"c{place}": each for place, each in enumerate(heads)}
     labels: dict[str, Any] = {name: html(_head(each.head, each.pick)) for name, each in columns.items()}
     gt = (
-        GT(pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), id=table.id, rowname_col="c0")
+        GT(pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), rowname_col="c0")
         .tab_stubhead(labels.pop("c0"))
         .cols_label(labels)
         .cols_align("left")
         .cols_align("right", columns=[name for name, each in columns.items() if each.right])
     )
-    for spanner in dict.fromkeys(each.spanner for each in table.columns if each.spanner):
+    for spanner in dict.fromkeys(each.spanner for each in heads if each.spanner):
         gt = gt.tab_spanner(spanner, columns=[name for name, each in columns.items() if each.spanner == spanner])
-    for text, number in [*([(table.note, 0)] if table.note else []), *reasons.items()]:
+    for text, number in notes:
         gt = gt.tab_source_note(html(_note(text, number)))
     text = gt.as_raw_html()
     head, foot = (text[text.find(f"<{part}>") : text.rfind(f"</{part}>") + 8] for part in ("thead", "tfoot"))

@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, fit_threads, select
+from reports.queries import SQL, fit_threads, has_mart, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
@@ -310,9 +310,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     """Return the drift of a week by the index of the database in use; None where it has none."""
-    if not con.execute(
-        "select 1 from duckdb_tables() where table_name = 'price_index' and database_name = current_database()"
-    ).fetchall():
+    if not has_mart(con, "price_index"):
         return None
     before = week.since.date() - timedelta(days=1)
     return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
@@ -350,8 +348,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision")
-    for macro in ("commitment_class", "is_open_to_all"):
-        _take_macros(con, "decision", macro)
+    _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
         if name not in (*LOG, *KEPT, "sku_price"):
@@ -368,16 +365,16 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         _take_macros(con, "mart", "drift")
 
 
-def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, only: str | None = None) -> None:
-    """Make the macros of a schema of the published file in memory, or one of them."""
+def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, *only: str) -> None:
+    """Make the macros of a schema of the published file in memory, or some of them."""
     macros = con.execute(
-        "select function_name, parameters, macro_definition, function_type = 'table_macro' from duckdb_functions() "
-        "where schema_name = ? and database_name = 'published' and coalesce(function_name = ?, true)",
-        [schema, only],
+        "select function_name, parameters, if(function_type = 'table_macro', 'table ', '') || macro_definition "
+        "from duckdb_functions() where schema_name = ? and database_name = 'published' "
+        "and (? = [] or function_name in ?)",
+        [schema, [*only], [*only]],
     ).fetchall()
-    for name, parameters, definition, is_table in sorted(macros, reverse=True):
-        kind = "table " if is_table else ""
-        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {kind}{definition}")
+    for name, parameters, definition in sorted(macros, reverse=True):
+        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {definition}")
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:

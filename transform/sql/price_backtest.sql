@@ -5,32 +5,30 @@ with known as (
     select
         *,
         months_asked::INTEGER as months,
-        starts_on + to_months(months_asked::INTEGER) as ends_on
+        starts_on + to_months(months_asked::INTEGER) as ends_on,
+        row_number() over (partition by starts_on) = 1 as is_first
     from mart.price_window(months_asked)
 ),
 
-forecast as (
+past as (
     select
-        w.service_provider_name,
-        w.accelerator_name,
-        w.months,
         w.starts_on,
-        w.end_ratio,
         exp(avg(ln(p.end_ratio))) as past_mean,
-        w.end_ratio between quantile_cont(p.end_ratio, 0.1) and quantile_cont(p.end_ratio, 0.9) as is_within
+        quantile_cont(p.end_ratio, [0.1, 0.9]) as usual
     from known as w
-    inner join known as p on w.starts_on >= p.ends_on
-    group by w.service_provider_name, w.accelerator_name, w.months, w.starts_on, w.end_ratio
+    inner join known as p on w.is_first and w.starts_on >= p.ends_on
+    group by w.starts_on
     having count(*) >= 12
 )
 
 select
-    months,
+    w.months,
     count(*) as n_windows,
-    count(*) filter (where abs(end_ratio - 1) > 0.001) as n_moved,
-    avg(abs(ln(end_ratio))) as mean_error_no_change,
-    avg(abs(ln(end_ratio / past_mean))) as mean_error_past_mean,
-    avg(is_within::INTEGER) as coverage_80,
-    avg(abs(ln(end_ratio / past_mean))) < avg(abs(ln(end_ratio))) as is_forecast_better
-from forecast
-group by months
+    count(*) filter (where abs(w.end_ratio - 1) > 0.001) as n_moved,
+    avg(abs(ln(w.end_ratio))) as mean_error_no_change,
+    avg(abs(ln(w.end_ratio / p.past_mean))) as mean_error_past_mean,
+    avg((w.end_ratio between p.usual[1] and p.usual[2])::INTEGER) as coverage_80,
+    mean_error_past_mean < mean_error_no_change as is_forecast_better
+from known as w
+inner join past as p on w.starts_on = p.starts_on
+group by w.months

@@ -191,8 +191,7 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
         _note(con, f"mart.{model.name}", model)
-    made = {f"{model.schema}.{model.name}" for model in contents.marts}
-    made |= {f"int.{table.name}" for table in contents.computed}
+    made = {model.qualified for model in contents.marts} | {f"int.{table.name}" for table in contents.computed}
     for old, new in (*MOVED.items(), *contents.aliases.items()):
         if new in made or old in MOVED:
             con.execute(f"create view {old} as from {new}")
