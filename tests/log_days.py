@@ -16,10 +16,10 @@ from warehouse.publish import published_file
 from warehouse.publish.building import SourceRow
 
 
-def told(con: duckdb.DuckDBPyConnection, each: ParsedFetch, *, learnt: float) -> None:
-    """Load one look with its document."""
-    add_documents(con, each)
-    load(con, [each], recorded_at=day(learnt))
+def told(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, learnt: float) -> None:
+    """Load looks with their documents, together, as a run does: a load takes a fifth of a second, of many looks too."""
+    add_documents(con, *looks)
+    load(con, looks, recorded_at=day(learnt))
 
 
 def rate(con: duckdb.DuckDBPyConnection, at: float, usd: float, *, learnt: float) -> None:

@@ -53,7 +53,10 @@ def dated(each: ParsedFetch, *days: float) -> ParsedFetch:
 
 
 def differences(one: Path, other: Path) -> dict[str, list[Any]]:
-    """Return, by table, rows that one of two files has more of than the other."""
+    """Return, by table and view, rows that one of two files has more of than the other.
+
+    Where number and hashes of its rows are the same there are none: to look at each row takes five times as long.
+    """
     with duckdb.connect() as con:
         con.execute(f"attach '{one}' as one (read_only)")
         con.execute(f"attach '{other}' as other (read_only)")
@@ -61,12 +64,17 @@ def differences(one: Path, other: Path) -> dict[str, list[Any]]:
             "select distinct schema_name || '.' || table_name from duckdb_columns() "
             "where database_name in ('one', 'other') and schema_name in ('core', 'ref', 'int', 'mart', 'focus')"
         ).fetchall()
+        digest = "select count(*), sum(hash(t)::HUGEINT), bit_xor(hash(t)) from {}.{} as t"
         found = {
             name: con.execute(
                 f"(from one.{name} except all from other.{name}) union all "
                 f"(from other.{name} except all from one.{name}) order by all limit 4"
             ).fetchall()
             for (name,) in names
+            if len(
+                set(con.execute(" union all ".join(digest.format(file, name) for file in ("one", "other"))).fetchall())
+            )
+            > 1
         }
     return {table: rows for table, rows in found.items() if rows}
 
