@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,8 +10,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import kept
 import pytest
 from click.testing import CliRunner, Result
+from few_marts import published_with
 from looks import row
 from purchase import P5, putting, seen
 
@@ -22,12 +25,15 @@ from warehouse.log import db
 COMMAND = (sys.executable, "-c", "from flows.cli.main import main; main()", "--data-dir")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return a data directory with one published price."""
-    with putting(tmp_path) as put:
+def one_price(folder: Path) -> None:
+    with putting(folder, asked=("source_health",)) as put:
         put(seen(0, "aws_price_list", row(P5, "55.04")), at=0)
-    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory with one published price, of a test's own."""
+    return shutil.copytree(kept.once(tmp_path_factory, "one-price", one_price), tmp_path / "data")
 
 
 def call(folder: Path, *words: str) -> Result:
@@ -78,11 +84,12 @@ def test_with_json_the_damage_is_an_object(folder: Path) -> None:
 
 def test_build_mends_a_published_file_that_is_damaged(folder: Path) -> None:
     """As the message says; a folder in its place is named."""
-    cut(folder / "prices.duckdb")
-    assert call(folder, "build").exit_code == 0
-    assert call(folder, "query", "select 1 as a").exit_code == 0
-    a_folder(folder / "prices.duckdb")
-    result = call(folder, "build")
+    with published_with():
+        cut(folder / "prices.duckdb")
+        assert call(folder, "build").exit_code == 0
+        assert call(folder, "query", "select 1 as a").exit_code == 0
+        a_folder(folder / "prices.duckdb")
+        result = call(folder, "build")
     assert result.exit_code == 1
     assert "is a directory" in result.stderr
     assert str(folder / "prices.duckdb") in result.stderr
@@ -156,14 +163,17 @@ def test_a_wrong_week_is_said_before_what_is_not_set_up(folder: Path, week: str)
     assert "not set up" not in result.stderr
 
 
-def test_a_question_that_cannot_be_interrupted_is_ended(folder: Path) -> None:
-    """And said so as any other that takes too long; nothing of a file stays."""
+@pytest.mark.parametrize("words", [("--output", "x.csv"), pytest.param((), marks=pytest.mark.prove)])
+def test_a_question_that_cannot_be_interrupted_is_ended(
+    folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And said so as any other that takes too long; nothing of a file stays. At length also without a file."""
+    monkeypatch.chdir(folder)
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
-    for words in ((), ("--output", str(folder / "x.csv"))):
-        began = time.monotonic()
-        result = call(folder, "query", "--timeout", "0.5", *words, endless)
-        assert time.monotonic() - began < 30
-        assert (result.exit_code, "stopped after 0.5 s" in result.stderr) == (1, True)
+    began = time.monotonic()
+    result = call(folder, "query", "--timeout", "0.1", *words, endless)
+    assert time.monotonic() - began < 30
+    assert (result.exit_code, "stopped after 0.1 s" in result.stderr) == (1, True)
     assert [path.name for path in folder.iterdir() if "x.csv" in path.name] == []
 
 

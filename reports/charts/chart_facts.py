@@ -52,9 +52,9 @@ def prices(
 
 
 def sparks(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, until: datetime) -> pl.DataFrame:
-    """Return the prices of offers over the 90 days before a moment, as spans."""
+    """Return the prices of offers over the 90 days before a moment, as spans; an offer that is NULL has none."""
     _hold(con)
-    return frame(con, "chart_spark", offers=sorted({*offers}), since=until - SPARK, until=until)
+    return frame(con, "chart_spark", offers=sorted({*offers} - {None}), since=until - SPARK, until=until)
 
 
 def _hold(con: duckdb.DuckDBPyConnection) -> None:
