@@ -1,50 +1,55 @@
 """Every way to buy a type: cash, break-even, the promises of each option, and why a price is unknown."""
 
-from pathlib import Path
-
 import pytest
 from looks import Row, look, row
-from purchase import P5, REGION, Put, block, plan, records, said, seen, spot, term
+from purchase import P5, REGION, block, plan, said, seen, spot, term
+from side_by_side import Case, World
 
 ASKED = ("aws_purchase_options", "commitment_option", "source_health", "unknown_accelerator")
 A, B = "use1-az1", "use1-az2"
+G6 = "g6.xlarge"
+YUAN: Row = {"region_id": "cn-north-1", "pricing_currency": "CNY"}
+world = World("purchase-options", *ASKED)
 
 
-def options(file: Path, columns: str, where: str = "unknown_reason is null") -> list[tuple[object, ...]]:
+@pytest.fixture(scope="module", autouse=True)
+def published(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Publish all cases of this module."""
+    world.publish(tmp_path_factory)
+
+
+def options(case: Case, columns: str, where: str = "unknown_reason is null") -> list[tuple[object, ...]]:
     """Return some columns of the rows with a price, in the order of option, plan, term and payment."""
-    lines = records(
-        file,
-        f"select {columns} from int.aws_purchase_options where {where} order by purchase_option, "
+    lines = case.records(
+        f"select {columns} from int.aws_purchase_options where $own and {where} order by purchase_option, "
         "commitment_discount_type, commitment_term_hours, purchase_payment_model, conditions, pricing_currency",
     )
     return [tuple(line.values()) for line in lines]
 
 
-def unknown(file: Path, instance_type: str = P5) -> dict[object, object]:
+def unknown(case: Case, instance_type: str = P5) -> dict[object, object]:
     """Return the reason by option, and kind of plan, of each option of a type without a price."""
     return {
         line["option"]: line["unknown_reason"]
-        for line in records(
-            file,
+        for line in case.records(
             "select concat_ws(' ', purchase_option, commitment_discount_type) as option, unknown_reason "
-            f"from int.aws_purchase_options where instance_type = '{instance_type}' and unit_price is null",
+            f"from int.aws_purchase_options where $own and instance_type = '{instance_type}' and unit_price is null",
         )
     }
 
 
-def test_cash_on_the_day_of_purchase(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "20"),
+         term(P5, "4.5", "Partial", "39420"), term(P5, "0", "All", "70000"), term(P5, "10", "No", "0")),
+    seen(0, "aws_savings_plans", plan(P5, "8", "All", 3), plan(P5, "9", "Partial", 3), plan(P5, "10", "No", 3)),
+    seen(0, "aws_capacity_blocks", block(P5, "12", 24)),
+    seen(0, "aws_capacity_block_rates", block(P5, "13", None)),
+    seen(0, "aws_spot", spot(P5, A, "7")),
+    at=0,
+)  # fmt: skip
+def test_cash_on_the_day_of_purchase(case: Case) -> None:
     """Reserved: the upfront price. Plans: rate x hours, half of it, nothing. A block: rate x hours. Else blank."""
-    file = put(
-        seen(0, "aws_price_list", row(P5, "20"),
-             term(P5, "4.5", "Partial", "39420"), term(P5, "0", "All", "70000"), term(P5, "10", "No", "0")),
-        seen(0, "aws_savings_plans", plan(P5, "8", "All", 3), plan(P5, "9", "Partial", 3), plan(P5, "10", "No", 3)),
-        seen(0, "aws_capacity_blocks", block(P5, "12", 24)),
-        seen(0, "aws_capacity_block_rates", block(P5, "13", None)),
-        seen(0, "aws_spot", spot(P5, A, "7")),
-        at=0,
-    )  # fmt: skip
-
-    assert options(file, "purchase_option, purchase_payment_model, cash_upfront, effective_hourly_price") == [
+    assert options(case, "purchase_option, purchase_payment_model, cash_upfront, effective_hourly_price") == [
         ("capacity_block", None, 12 * 24, 12),
         ("capacity_block", None, None, 13),
         ("on_demand", None, None, 20),
@@ -58,100 +63,101 @@ def test_cash_on_the_day_of_purchase(put: Put) -> None:
     ]
 
 
-def test_break_even(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_spot", spot(P5, A, "15"), spot(P5, B, "16")),
+    seen(40, "aws_spot", spot(P5, A, "18"), spot(P5, B, "16")),
+    seen(40, "aws_price_list", row(P5, "20"), term(P5, "4.5", "Partial", "39420")),
+    seen(40, "aws_capacity_blocks", block(P5, "25")),
+    at=40,
+)  # fmt: skip
+def test_break_even(case: Case) -> None:
     """On demand 20, spot 15 on the 30-day mean of the zone with the lowest, a term at 9, a block at 25.
 
     9 / 20 = 0.45 of the time, 9 / 15 = 0.6 against spot, and a fall of the list price by 0.55 makes it a loss; the
     block, dearer than on-demand, never pays.
     """
-    file = put(
-        seen(0, "aws_spot", spot(P5, A, "15"), spot(P5, B, "16")),
-        seen(40, "aws_spot", spot(P5, A, "18"), spot(P5, B, "16")),
-        seen(40, "aws_price_list", row(P5, "20"), term(P5, "4.5", "Partial", "39420")),
-        seen(40, "aws_capacity_blocks", block(P5, "25")),
-        at=40,
-    )  # fmt: skip
-
     columns = "purchase_option, breakeven_share_on_demand, breakeven_share_spot, price_fall_that_erases"
-    assert options(file, columns) == [
+    assert options(case, columns) == [
         ("capacity_block", 1.25, pytest.approx(25 / 15), -0.25),
         ("on_demand", None, None, None),
         ("reserved", pytest.approx(0.45), pytest.approx(0.6), pytest.approx(0.55)),
         ("spot", None, None, None),
     ]
     # The cheapest zone now is not the one with the lowest mean.
-    assert options(file, "unit_price::int, availability_zone_id", "purchase_option = 'spot'") == [(16, B)]
+    assert options(case, "unit_price::int, availability_zone_id", "purchase_option = 'spot'") == [(16, B)]
 
 
-def test_a_cut_of_44_percent_makes_a_term_a_loss(put: Put) -> None:
+PLAN_OF_THREE_YEARS = (
+    seen(0, "aws_price_list", row(P5, "98.32")),
+    seen(0, "aws_savings_plans", plan(P5, "60", "No", 3)),
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(world.case(*PLAN_OF_THREE_YEARS, at=0),
+      world.case(*PLAN_OF_THREE_YEARS, seen(1, "aws_price_list", row(P5, "55.04")), at=1))], ids=["shown"],
+)  # fmt: skip
+def test_a_cut_of_44_percent_makes_a_term_a_loss(before: Case, after: Case) -> None:
     """A three-year plan at 60.00 against 98.32 bears a fall of 39 %; AWS then cut the price to 55.04."""
-    before = put(
-        seen(0, "aws_price_list", row(P5, "98.32")), seen(0, "aws_savings_plans", plan(P5, "60", "No", 3)), at=0
-    )
     ((bears,),) = options(before, "price_fall_that_erases", "purchase_option = 'savings_plan' and unit_price > 0")
     assert bears == pytest.approx(1 - 60 / 98.32)
     assert bears < 1 - 55.04 / 98.32
 
-    after = put(seen(1, "aws_price_list", row(P5, "55.04")), at=1)
     ((share,),) = options(after, "breakeven_share_on_demand", "purchase_option = 'savings_plan' and unit_price > 0")
     assert share > 1
 
 
-def test_without_a_list_price_nothing_is_compared(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_capacity_blocks", block("p5e.48xlarge", "47.76")),
+    seen(0, "aws_spot", spot("p5e.48xlarge", A, "30")), at=0,
+)  # fmt: skip
+def test_without_a_list_price_nothing_is_compared(case: Case) -> None:
     """A type in spot and blocks only, and a window whose start is unknown, leave the shares blank."""
-    file = put(
-        seen(0, "aws_capacity_blocks", block("p5e.48xlarge", "47.76")),
-        seen(0, "aws_spot", spot("p5e.48xlarge", A, "30")), at=0,
-    )  # fmt: skip
-
-    assert options(file, "breakeven_share_on_demand, breakeven_share_spot, price_fall_that_erases") == [
+    assert options(case, "breakeven_share_on_demand, breakeven_share_spot, price_fall_that_erases") == [
         (None, None, None), (None, None, None)
     ]  # fmt: skip
 
 
-def test_currencies_are_kept_apart(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "100", **YUAN), term(P5, "40", "No", "0", **YUAN), scope="cn-north-1"), at=0
+)
+def test_currencies_are_kept_apart(case: Case) -> None:
     """A term in yuan is compared with the price in yuan."""
-    yuan: Row = {"region_id": "cn-north-1", "pricing_currency": "CNY"}
-    file = put(
-        seen(0, "aws_price_list", row(P5, "100", **yuan), term(P5, "40", "No", "0", **yuan), scope="cn-north-1"), at=0
-    )
-
     assert options(
-        file, "purchase_option, pricing_currency, breakeven_share_on_demand", "unit_price is not null"
+        case, "purchase_option, pricing_currency, breakeven_share_on_demand", "unit_price is not null"
     ) == [("on_demand", "CNY", None), ("reserved", "CNY", 0.4)]  # fmt: skip
 
 
-def test_the_cheapest_zone_stands_for_a_region(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_spot", spot(P5, A, "30"), spot(P5, B, "20")),
+    seen(0, "aws_capacity_blocks",
+         block(P5, "41", availability_zone="us-east-1a"), block(P5, "40", availability_zone="us-east-1b"),
+         block(P5, "39", count="4"), block(P5, "38", hours=48)),
+    at=0,
+)  # fmt: skip
+def test_the_cheapest_zone_stands_for_a_region(case: Case) -> None:
     """Of two zones the cheaper one is shown; blocks of another count or length are rows of their own."""
-    file = put(
-        seen(0, "aws_spot", spot(P5, A, "30"), spot(P5, B, "20")),
-        seen(0, "aws_capacity_blocks",
-             block(P5, "41", availability_zone="us-east-1a"), block(P5, "40", availability_zone="us-east-1b"),
-             block(P5, "39", count="4"), block(P5, "38", hours=48)),
-        at=0,
-    )  # fmt: skip
-
     assert options(
-        file, "unit_price::int, commitment_term_hours, minimum_quantity::int, availability_zone, availability_zone_id"
+        case, "unit_price::int, commitment_term_hours, minimum_quantity::int, availability_zone, availability_zone_id"
     ) in (
         [(40, 24, 1, "us-east-1b", None), (39, 24, 4, None, None), (38, 48, 1, None, None), (20, None, None, None, B)],
         [(39, 24, 4, None, None), (40, 24, 1, "us-east-1b", None), (38, 48, 1, None, None), (20, None, None, None, B)],
     )
 
 
-def test_each_option_carries_its_promises(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"),
+         term(P5, "10", "No", "0", offering_class="convertible")),
+    seen(0, "aws_savings_plans", plan(P5, "8")),
+    seen(0, "aws_capacity_blocks", block(P5, "12")),
+    seen(0, "aws_spot", spot(P5, A, "7")),
+    at=0,
+)  # fmt: skip
+def test_each_option_carries_its_promises(case: Case) -> None:
     """What ref.purchase_term says of an option, kind of plan and class stands in its row."""
-    file = put(
-        seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"),
-             term(P5, "10", "No", "0", offering_class="convertible")),
-        seen(0, "aws_savings_plans", plan(P5, "8")),
-        seen(0, "aws_capacity_blocks", block(P5, "12")),
-        seen(0, "aws_spot", spot(P5, A, "7")),
-        at=0,
-    )  # fmt: skip
-
     found = options(
-        file,
+        case,
         "purchase_option, offering_class, capacity_guaranteed, is_interruptible, is_cancellable, can_be_resold, "
         "longest_term_hours",
     )
@@ -165,15 +171,16 @@ def test_each_option_carries_its_promises(put: Put) -> None:
     ]
 
 
-def test_sagemaker_has_the_chips_of_ec2_and_nothing_else(put: Put) -> None:
-    """ml.p5.48xlarge counts eight H100, is compared with no EC2 price, and is not an unknown accelerator."""
-    parts = [
-        plan(f"ml.{P5}", rate, kind="SageMaker", conditions=part) for rate, part in (("50", "Host"), ("60", "Train"))
-    ]
-    file = put(seen(0, "aws_price_list", row(P5, "20")), seen(0, "aws_savings_plans", *parts, plan(P5, "16")), at=0)
+SAGEMAKER = [
+    plan(f"ml.{P5}", rate, kind="SageMaker", conditions=part) for rate, part in (("50", "Host"), ("60", "Train"))
+]
 
+
+@world.shown(seen(0, "aws_price_list", row(P5, "20")), seen(0, "aws_savings_plans", *SAGEMAKER, plan(P5, "16")), at=0)
+def test_sagemaker_has_the_chips_of_ec2_and_nothing_else(case: Case) -> None:
+    """ml.p5.48xlarge counts eight H100, is compared with no EC2 price, and is not an unknown accelerator."""
     assert options(
-        file,
+        case,
         "instance_type, commitment_discount_type, conditions, accelerator_name, price_per_accelerator_hour, "
         "breakeven_share_on_demand",
         "purchase_option = 'savings_plan' and unit_price is not null",
@@ -182,26 +189,24 @@ def test_sagemaker_has_the_chips_of_ec2_and_nothing_else(put: Put) -> None:
         (f"ml.{P5}", "SageMaker", "Host", "H100", 6.25, None),
         (f"ml.{P5}", "SageMaker", "Train", "H100", 7.5, None),
     ]
-    assert records(
-        file, "select distinct accelerator_name, accelerator_count::int as n from int.accelerator_hour_price"
+    assert case.records(
+        "select distinct accelerator_name, accelerator_count::int as n from int.accelerator_hour_price where $own"
     ) == [{"accelerator_name": "H100", "n": 8}]  # fmt: skip
-    assert records(file, "from int.unknown_accelerator") == []
-    assert records(file, "select distinct n_without_accelerator as n from int.source_health") == [{"n": 0}]
-    assert unknown(file, f"ml.{P5}") == {}
+    assert case.records("from int.unknown_accelerator") == []
+    assert case.records("select distinct n_without_accelerator as n from int.source_health") == [{"n": 0}]
+    assert unknown(case, f"ml.{P5}") == {}
 
 
 # --- why a price is unknown
 
 
-def test_what_aws_does_not_list(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(G6, "1")), seen(0, "aws_savings_plans", plan(G6, "0.8")),
+    seen(0, "aws_spot", spot(G6, A, "0.5")), seen(0, "aws_capacity_blocks", block(P5, "30")), at=0,
+)  # fmt: skip
+def test_what_aws_does_not_list(case: Case) -> None:
     """A complete look without a price is an answer, with its date."""
-    other = "g6.xlarge"
-    file = put(
-        seen(0, "aws_price_list", row(other, "1")), seen(0, "aws_savings_plans", plan(other, "0.8")),
-        seen(0, "aws_spot", spot(other, A, "0.5")), seen(0, "aws_capacity_blocks", block(P5, "30")), at=0,
-    )  # fmt: skip
-
-    assert unknown(file) == {
+    assert unknown(case) == {
         "on_demand": "AWS lists no on-demand price for this type in this region on 2026-01-01",
         "reserved": "AWS lists no Reserved term for this type in this region on 2026-01-01",
         "savings_plan Compute": "AWS lists no Compute Savings Plan rate for this type in this region on 2026-01-01",
@@ -209,26 +214,24 @@ def test_what_aws_does_not_list(put: Put) -> None:
             "AWS lists no EC2 Instance Savings Plan rate for this type in this region on 2026-01-01",
         "spot": "no zone of this region had a spot price of this type on 2026-01-01",
     }  # fmt: skip
-    assert unknown(file, other)["capacity_block"] == (
+    assert unknown(case, G6)["capacity_block"] == (
         "not asked: the queries for Capacity Blocks in this region were about other types"
     )
 
 
-def test_what_was_not_collected(put: Put) -> None:
+@world.shown(
+    look(0, row(P5, "30"), source="offline_archive", scope=REGION, complete=False, archived=True),
+    look(0, source="aws_spot", scope=REGION, error="AuthFailure"),
+    seen(0, "aws_price_list", row(P5, "30", region_id="us-west-2"), scope="us-west-2"),
+    at=0,
+)  # fmt: skip
+def test_what_was_not_collected(case: Case) -> None:
     """No good look: the source that would tell is named, what it needs, and why the last look failed."""
-    file = put(
-        look(0, row(P5, "30"), source="offline_archive", scope=REGION, complete=False, archived=True),
-        look(0, source="aws_spot", scope=REGION, error="AuthFailure"),
-        seen(0, "aws_price_list", row(P5, "30", region_id="us-west-2"), scope="us-west-2"),
-        at=0,
-    )  # fmt: skip
-
     found = {
         line["option"]: line["unknown_reason"]
-        for line in records(
-            file,
+        for line in case.records(
             "select purchase_option as option, unknown_reason from int.aws_purchase_options "
-            f"where region_id = '{REGION}' and unit_price is null",
+            f"where region_id = '{case.region(REGION)}' and unit_price is null",
         )
     }
     assert found == {
@@ -251,30 +254,34 @@ def answer(**others: object) -> Row:
     } | others  # fmt: skip
 
 
-def test_what_a_query_did_not_find(put: Put) -> None:
+NOTHING_FOUND = (
+    seen(0, "aws_price_list", row(P5, "30")), said(0, "aws_capacity_blocks", "capacity_block_answer", answer()),
+)  # fmt: skip
+REFUSED = said(1, "aws_capacity_blocks", "capacity_block_answer", answer(answer_error="not supported"))
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [(world.case(*NOTHING_FOUND, at=0), "the query found no Capacity Block on 2026-01-01, asked for 1 x 24 h"),
+     (world.case(*NOTHING_FOUND, REFUSED, at=1), "the query for Capacity Blocks was refused: not supported")],
+    ids=["empty", "refused"],
+)  # fmt: skip
+def test_what_a_query_did_not_find(case: Case, reason: str) -> None:
     """An empty answer is told with what was asked for; a refused query with its error."""
-    file = put(
-        seen(0, "aws_price_list", row(P5, "30")), said(0, "aws_capacity_blocks", "capacity_block_answer", answer()),
-        at=0,
-    )  # fmt: skip
-    assert unknown(file)["capacity_block"] == "the query found no Capacity Block on 2026-01-01, asked for 1 x 24 h"
-
-    file = put(
-        said(1, "aws_capacity_blocks", "capacity_block_answer", answer(answer_error="not supported")), at=1
-    )  # fmt: skip
-    assert unknown(file)["capacity_block"] == "the query for Capacity Blocks was refused: not supported"
+    assert unknown(case)["capacity_block"] == reason
 
 
-def test_what_the_api_says_is_not_sold(put: Put) -> None:
+CAPABILITY = {
+    "region_id": REGION, "instance_type": "trn2u.48xlarge", "supports_on_demand": False, "supports_spot": False,
+    "supports_capacity_block": False, "api_accelerator_name": None, "api_accelerator_count": None,
+    "api_accelerator_memory_gib": None, "api_neuron_cores_per_accelerator": None,
+}  # fmt: skip
+
+
+@world.shown(said(0, "aws_instance_types", "instance_capability", CAPABILITY), at=0)
+def test_what_the_api_says_is_not_sold(case: Case) -> None:
     """DescribeInstanceTypes knows which options a region has; a type seen there alone has a row for each option."""
-    capability = {
-        "region_id": REGION, "instance_type": "trn2u.48xlarge", "supports_on_demand": False, "supports_spot": False,
-        "supports_capacity_block": False, "api_accelerator_name": None, "api_accelerator_count": None,
-        "api_accelerator_memory_gib": None, "api_neuron_cores_per_accelerator": None,
-    }  # fmt: skip
-    file = put(said(0, "aws_instance_types", "instance_capability", capability), at=0)
-
-    found = unknown(file, "trn2u.48xlarge")
+    found = unknown(case, "trn2u.48xlarge")
     assert found["on_demand"] == "the EC2 API says that this type is not sold on demand in this region"
     assert found["spot"] == "the EC2 API says that this type is not sold as spot in this region"
     assert found["capacity_block"] == (
@@ -283,83 +290,83 @@ def test_what_the_api_says_is_not_sold(put: Put) -> None:
     assert len(found) == 6
 
 
-def test_what_is_gone_or_waits(put: Put) -> None:
+@world.shown(
+    seen(-3, "aws_price_list", row(G6, "1"), row(P5, "98")), seen(-1, "aws_price_list", row(G6, "1")),
+    look(0, row(G6, "1"), term(G6, "-1", "No", "0"), source="aws_price_list", scope=REGION), at=0,
+)  # fmt: skip
+def test_what_is_gone_or_waits(case: Case) -> None:
     """A price that ended says since when; a first price that was refused says that it waits."""
-    other = row("g6.xlarge", "1")
-    file = put(
-        seen(0, "aws_price_list", other, row(P5, "98")), seen(2, "aws_price_list", other),
-        look(3, other, term("g6.xlarge", "-1", "No", "0"), source="aws_price_list", scope=REGION), at=3,
-    )  # fmt: skip
-
-    assert unknown(file)["on_demand"] == "no longer offered: gone since 2026-01-03"
-    assert str(unknown(file, "g6.xlarge")["reserved"]).startswith("a price was refused and waits in quarantine: ")
+    assert unknown(case)["on_demand"] == "no longer offered: gone since 2025-12-31"
+    assert str(unknown(case, G6)["reserved"]).startswith("a price was refused and waits in quarantine: ")
 
 
-def test_a_price_in_doubt(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "98"), row(G6, "1")),
+    look(1, row(P5, "20"), row(G6, "1"), source="aws_price_list", scope=REGION), at=1,
+)  # fmt: skip
+def test_a_price_in_doubt(case: Case) -> None:
     """A jump waits for confirmation: the old price stands, and is marked as contradicted until it is settled."""
-    file = put(
-        seen(0, "aws_price_list", row(P5, "98"), row("g6.xlarge", "1")),
-        look(1, row(P5, "20"), row("g6.xlarge", "1"), source="aws_price_list", scope=REGION), at=1,
-    )  # fmt: skip
-
-    assert options(file, "instance_type, unit_price::int, is_contradicted, day(last_observed_at)::int") in (
-        [(P5, 98, True, 1), ("g6.xlarge", 1, False, 2)], [("g6.xlarge", 1, False, 2), (P5, 98, True, 1)]
+    assert options(case, "instance_type, unit_price::int, is_contradicted, last_observed_at::date::varchar") in (
+        [(P5, 98, True, "2025-12-31"), (G6, 1, False, "2026-01-01")],
+        [(G6, 1, False, "2026-01-01"), (P5, 98, True, "2025-12-31")],
     )  # fmt: skip
 
 
-def test_every_type_and_region_has_every_option(put: Put) -> None:
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "30"), row(G6, "1"), term(G6, "1", "No", "0")),
+    seen(0, "aws_spot", spot(P5, A, "20", region_id="us-west-2"), scope="us-west-2"), at=0,
+)  # fmt: skip
+def test_every_type_and_region_has_every_option(case: Case) -> None:
     """For each type and region seen: six kinds of option, each with a price or a reason, never both or neither."""
-    file = put(
-        seen(0, "aws_price_list", row(P5, "30"), row("g6.xlarge", "1"), term("g6.xlarge", "1", "No", "0")),
-        seen(0, "aws_spot", spot(P5, A, "20", region_id="us-west-2"), scope="us-west-2"), at=0,
-    )  # fmt: skip
-
-    assert records(
-        file,
+    assert case.records(
         "select region_id, instance_type, count(distinct (purchase_option, commitment_discount_type)) as n, "
         "bool_and((unit_price is null) = (unknown_reason is not null)) as whole from int.aws_purchase_options "
-        "group by all order by all",
+        "where $own group by all order by all",
     ) == [
-        {"region_id": REGION, "instance_type": "g6.xlarge", "n": 6, "whole": True},
+        {"region_id": REGION, "instance_type": G6, "n": 6, "whole": True},
         {"region_id": REGION, "instance_type": P5, "n": 6, "whole": True},
         {"region_id": "us-west-2", "instance_type": P5, "n": 6, "whole": True},
     ]
 
 
-def test_a_ranked_zone_goes_before_a_cheaper_old_one(put: Put) -> None:
-    """One zone at 1, seen 101 days ago, the other at 5 yesterday; without the second the first stands, not ranked."""
-    file = put(
-        seen(0, "aws_spot", spot(P5, A, "1")), seen(100, "aws_spot", spot(P5, B, "5"), complete=False), at=101
-    )  # fmt: skip
-    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
-    assert (line["availability_zone_id"], line["effective_hourly_price"], line["is_ranked"]) == (B, 5, True)
-
-    file = put(at=200)
-    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
-    assert (line["availability_zone_id"], line["is_ranked"]) == (B, False)
+TWO_ZONES = (seen(0, "aws_spot", spot(P5, A, "1")), seen(100, "aws_spot", spot(P5, B, "5"), complete=False))
+PRICED = "from int.aws_purchase_options where $own and effective_hourly_price is not null"
 
 
-def test_a_ranked_zone_needs_not_be_current(put: Put) -> None:
+@pytest.mark.parametrize(
+    ("case", "is_ranked"), [(world.case(*TWO_ZONES, at=101), True), (world.case(*TWO_ZONES, at=200), False)],
+    ids=["ranked", "old"],
+)  # fmt: skip
+def test_a_ranked_zone_goes_before_a_cheaper_old_one(case: Case, is_ranked: bool) -> None:
+    """One zone at 1, seen 101 days ago, the other at 5 yesterday; of two old ones the newer stands, not ranked."""
+    (line,) = case.records(PRICED)
+    assert (line["availability_zone_id"], line["effective_hourly_price"], line["is_ranked"]) == (B, 5, is_ranked)
+
+
+@world.shown(
+    seen(0, "aws_spot", spot(P5, A, "1")), seen(20, "aws_spot", spot(P5, B, "5"), complete=False), at=20
+)  # fmt: skip
+def test_a_ranked_zone_needs_not_be_current(case: Case) -> None:
     """One zone at 1, seen twenty days ago, is cheaper than the other at 5, which is current: both are ranked."""
-    file = put(
-        seen(0, "aws_spot", spot(P5, A, "1")), seen(20, "aws_spot", spot(P5, B, "5"), complete=False), at=20
-    )  # fmt: skip
-    (line,) = records(file, "from int.aws_purchase_options where effective_hourly_price is not null")
+    (line,) = case.records(PRICED)
     assert (line["availability_zone_id"], line["is_current"]) == (A, False)
 
 
-def test_an_old_commitment_is_not_compared_with_todays_price(put: Put) -> None:
+TERM = seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"))
+CUT = seen(200, "aws_price_list", row(P5, "10"), complete=False)
+
+
+@pytest.mark.parametrize(
+    ("case", "share"), [(world.case(TERM, at=1), 0.45), (world.case(TERM, CUT, at=200), None)], ids=["new", "old"]
+)
+def test_an_old_commitment_is_not_compared_with_todays_price(case: Case, share: float | None) -> None:
     """A term confirmed 200 days ago, beside on demand of today: in no table is there a share."""
-    looks = seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"))
-    file = put(looks, at=1)
-    assert records(file, SHARES) == [{"share": 0.45}, {"share": 0.45}]
-    file = put(seen(200, "aws_price_list", row(P5, "10"), complete=False), at=200)
-    assert records(file, SHARES) == [{"share": None}, {"share": None}]
+    assert case.records(SHARES) == [{"share": share}, {"share": share}]
 
 
 SHARES = """
-select breakeven_share_on_demand as share from int.aws_purchase_options where purchase_option = 'reserved'
+select breakeven_share_on_demand as share from int.aws_purchase_options where $own and purchase_option = 'reserved'
     and effective_hourly_price is not null
 union all
-select breakeven_share_on_demand from int.commitment_option where purchase_option = 'reserved'
+select breakeven_share_on_demand from int.commitment_option where $own and purchase_option = 'reserved'
 """
