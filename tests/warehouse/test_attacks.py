@@ -73,9 +73,19 @@ class Outcome:
         return {each.reason for each in self.waiting}
 
 
-def daily(change: Callable[[Sizes], Sizes], n_days: int = 4) -> Outcome:
-    """Return what becomes of the same wrong answer, day after day."""
-    return Outcome(*(answer(number, change(PROVIDER)) for number in range(1, n_days + 1)))
+Daily = Callable[[Callable[[Sizes], Sizes]], Outcome]
+
+
+@pytest.fixture(params=[2, pytest.param(4, marks=pytest.mark.prove)])
+def n_days(request: pytest.FixtureRequest) -> int:
+    """Return on how many days the same wrong answer comes: on two, as a day later prices are confirmed, or on more."""
+    return int(request.param)
+
+
+@pytest.fixture
+def daily(n_days: int) -> Daily:
+    """Return what tells what becomes of the same wrong answer, day after day."""
+    return lambda change: Outcome(*(answer(number, change(PROVIDER)) for number in range(1, n_days + 1)))
 
 
 def all_times(factor: Decimal) -> Callable[[Sizes], Sizes]:
@@ -93,7 +103,7 @@ def all_times(factor: Decimal) -> Callable[[Sizes], Sizes]:
         (Decimal(730), "18 of 18 prices moved by one factor, 730, that of a unit; waits for a person"),
     ],
 )
-def test_one_factor_rounded_to_cents(factor: Decimal, words: str) -> None:
+def test_one_factor_rounded_to_cents(factor: Decimal, words: str, daily: Daily) -> None:
     """Euros for dollars, a tax, the unit of a node or a month: refused each day, however often it is repeated."""
     outcome = daily(all_times(factor))
 
@@ -102,7 +112,7 @@ def test_one_factor_rounded_to_cents(factor: Decimal, words: str) -> None:
     assert outcome.current == PROVIDER
 
 
-def test_a_part_of_the_prices_by_one_factor() -> None:
+def test_a_part_of_the_prices_by_one_factor(daily: Daily) -> None:
     """Four prices of 18 as euros: they wait, the others are loaded and confirmed."""
     few = dict(list(PROVIDER.items())[:4])
     outcome = daily(lambda prices: prices | all_times(1 / RATE)(few))
@@ -114,7 +124,7 @@ def test_a_part_of_the_prices_by_one_factor() -> None:
     assert outcome.current == PROVIDER
 
 
-def test_a_node_for_a_chip() -> None:
+def test_a_node_for_a_chip(daily: Daily) -> None:
     """Prices of machines of 8 in the column of a chip: each moves by its own count, those of one chip not at all."""
     outcome = daily(lambda prices: {key: price / key[2] for key, price in prices.items()})
 
@@ -136,10 +146,11 @@ def test_a_price_that_was_one_for_one_look() -> None:
     assert Outcome(answer(30, slip), answer(60, after), before=before).current == after
 
 
-def test_two_offers_at_eight_times_their_price() -> None:
+@pytest.mark.parametrize("n_days", [2, pytest.param(10, marks=pytest.mark.prove)], indirect=True)
+def test_two_offers_at_eight_times_their_price(daily: Daily) -> None:
     """Two are no crowd, but too far for a price to move: they wait for a person, and are not believed the next day."""
     wrong = {("H100", "eu-1", 1): Decimal("19.92"), ("H200", "eu-1", 1): Decimal("24.80")}
-    outcome = daily(lambda prices: prices | wrong, 10)
+    outcome = daily(lambda prices: prices | wrong)
 
     assert outcome.words == {
         "8 times the last price, 2.49; waits for a person",
@@ -148,7 +159,7 @@ def test_two_offers_at_eight_times_their_price() -> None:
     assert outcome.current == PROVIDER
 
 
-def test_two_chips_exchange_their_prices() -> None:
+def test_two_chips_exchange_their_prices(daily: Daily) -> None:
     """Rows of a table that slipped by one: each of the two costs what the other did."""
     names = {"H200": "B200", "B200": "H200"}
     outcome = daily(lambda prices: {(names.get(chip, chip), *rest): price for (chip, *rest), price in prices.items()})
@@ -160,7 +171,7 @@ def test_two_chips_exchange_their_prices() -> None:
     assert outcome.current == PROVIDER
 
 
-def test_three_chips_go_round() -> None:
+def test_three_chips_go_round(daily: Daily) -> None:
     """A column sorted otherwise than its names."""
     names = {"H100": "H200", "H200": "A100", "A100": "H100"}
     outcome = daily(lambda prices: {(names.get(chip, chip), *rest): price for (chip, *rest), price in prices.items()})
@@ -172,10 +183,11 @@ def test_three_chips_go_round() -> None:
     assert outcome.current == PROVIDER
 
 
-def test_a_drift_of_all_prices() -> None:
-    """All prices at 0.55 of the day before, four days: each day is one factor of what is believed."""
+def test_a_drift_of_all_prices(n_days: int) -> None:
+    """All prices at 0.55 of the day before, each day: each day is one factor of what is believed."""
     outcome = Outcome(
-        *(answer(number, all_times(Decimal("0.55") ** number)(PROVIDER)) for number in range(1, 5)), rates=False
+        *(answer(number, all_times(Decimal("0.55") ** number)(PROVIDER)) for number in range(1, n_days + 1)),
+        rates=False,
     )
 
     assert {result.status for result in outcome.results} == {"refused"}

@@ -85,17 +85,18 @@ def test_a_move_by_the_number_of_chips_waits_for_a_person(chips: str, price: str
         assert all("its number of chips; waits for a person" in reason for _, _, reason in refused(con))
 
 
-def test_a_move_beyond_three_waits_for_a_person() -> None:
-    """It is a mistake of unit or count as often as a price, and a mistake repeats itself."""
+@pytest.mark.parametrize("last", [3, pytest.param(29, marks=pytest.mark.prove)])
+def test_a_move_beyond_three_waits_for_a_person(last: int) -> None:
+    """It is a mistake of unit or count as often as a price, and it repeats itself: in the long form for weeks."""
     with memory() as con:
-        told(con, shown(0, "10"), *(shown(number, "30.01") for number in range(1, 30)))
+        told(con, shown(0, "10"), *(shown(number, "30.01") for number in range(1, last + 1)))
 
         assert p5(con) == [(0, None, 0, "10.0")]
         assert {each[2] for each in refused(con)} == {"3 times the last price, 10; waits for a person"}
 
         decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(30))
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 29, "30.01")]
+        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, last, "30.01")]
         assert refused(con) == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import LEAST_MARTS, undescribed
+from few_marts import LEAST_MARTS, formulas_of, undescribed
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, look, row
 from published import query
@@ -37,7 +37,8 @@ def put(con: duckdb.DuckDBPyConnection, tmp_path: Path):
             add_documents(con, each)
             load(con, [each], recorded_at=each.observed_at)
         return published_file.publish(
-            con, tmp_path, marts=LEAST_MARTS, sources=SOURCES, built_at=day(at), version="test"
+            con, tmp_path, marts=LEAST_MARTS, formulas=formulas_of(LEAST_MARTS), sources=SOURCES, built_at=day(at),
+            version="test",
         )  # fmt: skip
 
     with undescribed():

@@ -90,27 +90,28 @@ def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
 
 @pytest.mark.of_file("names build.duckdb among the files of the data directory")
 def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
-    """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it."""
+    """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it.
+
+    Parts that a killed run left are cleared away. A .wal that somebody left beside the target would be replayed into
+    the new file: it goes.
+    """
     file = one_price(tmp_path, "55")
-
-    assert stat.S_IMODE(file.stat().st_mode) == 0o444
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", "prices.duckdb", "writer.lock"]
-
-
-def test_a_stale_write_ahead_log_is_removed(tmp_path: Path) -> None:
-    """A .wal that somebody left beside the target would be replayed into the new file: it goes."""
-    file = one_price(tmp_path, "55")
-    wal = file.with_name("prices.duckdb.wal")
-    with duckdb.connect(str(tmp_path / "other.duckdb")) as other:
-        other.execute("set checkpoint_threshold = '1GB'")
-        other.execute("create table smuggled as select 1 as x")
-        other.execute("pragma disable_checkpoint_on_shutdown")
-        wal.write_bytes((tmp_path / "other.duckdb.wal").read_bytes())
+    for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
+        (tmp_path / name).write_bytes(b"half")
+    wal, other = file.with_name("prices.duckdb.wal"), tmp_path / "other.duckdb"
+    with duckdb.connect(str(other)) as con:
+        con.execute("set checkpoint_threshold = '1GB'")
+        con.execute("create table smuggled as select 1 as x")
+        con.execute("pragma disable_checkpoint_on_shutdown")
+        wal.write_bytes(other.with_suffix(".duckdb.wal").read_bytes())
     assert wal.stat().st_size > 0
+    for each in tmp_path.glob("other.*"):
+        each.unlink()
 
     one_price(tmp_path, "60", 1)
 
-    assert not wal.exists()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o444
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", "prices.duckdb", "writer.lock"]
     assert query(file, "select count(*) from duckdb_tables() where table_name = 'smuggled'") == [(0,)]
 
 
@@ -132,22 +133,45 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, _ in published_file.CHECKS])
-def test_a_failing_check_leaves_the_old_file(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each check is seen to fail: it is named, the old file stays, and no part of the new one."""
-    file = one_price(tmp_path, "55")
-    before = file.read_bytes()
-    verify = published_file._verify
+@pytest.fixture(scope="module")
+def amended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file that was amended: what may differ from the one before is checked."""
+    folder = tmp_path_factory.mktemp("amended")
+    one_price(folder, "55")
+    file = one_price(folder, "60", 1)
+    assert query(file, "select changed_from is not null from meta.build") == [(True,)]
+    return file
 
-    def spoil(part: Path) -> None:
+
+@pytest.mark.parametrize("name", [name for name, _ in published_file.CHECKS])
+def test_a_failing_check_leaves_the_old_file(
+    amended: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each check is seen to fail: it is named, the old file stays, and no part of the new one."""
+    file = tmp_path / published_file.FILE_NAME
+    file.write_bytes(b"old")
+
+    def build(part: Path) -> None:
+        part.write_bytes(amended.read_bytes())
         with duckdb.connect(str(part)) as con:
             con.execute(SPOILT[name])
-        verify(part)
 
-    monkeypatch.setattr(published_file, "_verify", spoil)
     monkeypatch.setattr(published_file, "CHECKS", [check for check in published_file.CHECKS if check[0] == name])
 
     with pytest.raises(ChipledgerError, match=f"not published: {name}"):
+        published_file.make_whole(file, build=build, verify=published_file._verify)
+
+    assert file.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_file_is_verified_as_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is checked there is what is published here."""
+    file = one_price(tmp_path, "55")
+    before = file.read_bytes()
+    monkeypatch.setattr(published_file, "CHECKS", [("nothing holds", "select 1")])
+
+    with pytest.raises(ChipledgerError, match="not published: nothing holds"):
         one_price(tmp_path, "60", 1)
 
     assert file.read_bytes() == before
@@ -255,17 +279,6 @@ def test_publishing_twice_gives_the_same_content(tmp_path: Path) -> None:
 
     assert first == second
     assert len(first["core.sku_price"]) == 2
-
-
-@pytest.mark.of_file("names build.duckdb among the files of the data directory")
-def test_nothing_of_a_killed_publish_remains(tmp_path: Path) -> None:
-    """The next run clears away the parts and their write-ahead logs."""
-    file = one_price(tmp_path, "55")
-    for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
-        (tmp_path / name).write_bytes(b"half")
-    one_price(tmp_path, "60", 1)
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", file.name, "writer.lock"]
 
 
 @pytest.mark.of_file("names build.duckdb among the files of the data directory")
