@@ -22,6 +22,7 @@ from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import Clock, Progress, redact
 from flows.shared.output import echo
+from reports.queries import fit_threads
 from warehouse import disk
 from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
@@ -195,6 +196,7 @@ def open_run(
         shared = ducklake.of(con)
         clock = clock or (archive.clock(con) if is_offline else utc_now)
         if shared is None:
+            fit_threads(con)
             landing = settings.landing()
             unpacked = packs.unpack(landing)
             run = Run(settings, con, landing, clock, progress)

@@ -133,6 +133,12 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
             con.execute(f"create table int.{table.name} ({shape})")
             insert_rows(con, f"int.{table.name}", table.rows(con))
         _make_public(con, contents)
+        models = [
+            (each.qualified.removeprefix("int."), each.row, is_table, each.sql, each.example)
+            for each in (*contents.marts, *contents.public)
+            for is_table in [each.is_table and each.qualified not in chains.CHAINS]
+        ]
+        insert_rows(con, "meta.model", models)
         describe(con, contents.marts, contents.computed, contents.public, contents.macros)
 
 
@@ -176,13 +182,6 @@ def _make_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> None:
             chains.put_moves(con)
         else:
             con.execute(f"create {'table' if model.is_table else 'view'} {model.schema}.{model.name} as {model.sql}")
-        _note(con, model.name if model.schema == "int" else f"{model.schema}.{model.name}", model)
-
-
-def _note(con: duckdb.DuckDBPyConnection, name: str, model: Model) -> None:
-    """Write down how a mart is made, where readers find it."""
-    values = [name, model.row, model.is_table and model.qualified not in chains.CHAINS, model.sql, model.example]
-    con.execute("insert into meta.model values (?, ?, ?, ?, ?)", values)
 
 
 def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
@@ -190,7 +189,6 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
     for model in contents.public:
         db.keep(con)
         con.execute(f"create {'table' if model.is_table else 'view'} mart.{model.name} as {model.sql}")
-        _note(con, f"mart.{model.name}", model)
     made = {model.qualified for model in contents.marts} | {f"int.{table.name}" for table in contents.computed}
     for old, new in (*MOVED.items(), *contents.aliases.items()):
         if new in made or old in MOVED:
