@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import formulas_of, needed
+from few_marts import formulas_of, needed, published_with
 from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, row
 from published import query
@@ -118,22 +118,28 @@ def test_old_and_new_prices_are_never_compared(tmp_path: Path) -> None:
     assert len(late) == 4
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"accelerator_label": "NVIDIA H100 PCIe 80GB"}, {"purchase_option": "spot"}, {"statistic": "median"},
-        {"region_id": "south"}, {"tier": "marketplace"}, {"pricing_currency": "EUR"}, {"count": 8},
-        {"service_provider_name": "Vast.ai"},
-    ],
-    ids=str,
+OTHERS: tuple[dict[str, object], ...] = (
+    {}, {"accelerator_label": "NVIDIA H100 PCIe 80GB"}, {"purchase_option": "spot"}, {"statistic": "median"},
+    {"region_id": "south"}, {"tier": "marketplace"}, {"pricing_currency": "EUR"}, {"count": 8},
+    {"service_provider_name": "Vast.ai"},
 )  # fmt: skip
-def test_what_is_not_the_same_is_not_compared(tmp_path: Path, other: dict[str, object]) -> None:
-    """Another form, option, statistic, region, market, currency or size is another price."""
-    known = told("3", region_id="north", tier=None)
-    assert pairs(
-        tmp_path, at(38, known, source="cloud"),
-        at(38, told("2", **({"region_id": "north"} | other)), source="import:one/tracker"),
-    ) == []  # fmt: skip
+
+
+def test_what_is_not_the_same_is_not_compared(tmp_path: Path) -> None:
+    """Another form, option, statistic, region, market, currency or size is another price.
+
+    Each is one of a provider of its own, with a price of its own; of the first nothing is another.
+    """
+    known = [
+        told(f"{30 + number / 10}", region_id="north", tier=None, service_provider_name=f"Cloud {number}")
+        for number in range(len(OTHERS))
+    ]
+    seen = [
+        told(f"{20 + number / 10}", **({"region_id": "north", "service_provider_name": f"Cloud {number}"} | other))
+        for number, other in enumerate(OTHERS)
+    ]
+    found = pairs(tmp_path, at(38, *known, source="cloud"), at(38, *seen, source="import:one/tracker"))
+    assert [each[2:4] for each in found] == [(30, 20), (20, 30)]
 
 
 def test_an_unknown_form_is_compared_and_decides_nothing(tmp_path: Path) -> None:
@@ -157,7 +163,8 @@ def history(shared_history: Path, shared: Path, tmp_path_factory: pytest.TempPat
         with steps.open_run(settings, clock=lambda: datetime(2026, 7, 18, 12, tzinfo=UTC)) as one:
             one.collect(["runpod"])
             one.load()
-    with steps.open_run(settings, clock=lambda: datetime(2026, 11, 22, 12, tzinfo=UTC)) as one:
+    moment = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    with published_with("disagreement"), steps.open_run(settings, clock=lambda: moment) as one:
         one.publisher.publish()
     yield folder / "prices.duckdb"
 

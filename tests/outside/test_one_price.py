@@ -137,7 +137,8 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         table.write(row.replace(row[:10], DAY).replace("63.296", "50.64") + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(price_archive, "ARCHIVE", folder / "archive")
-        summary = steps.run(Settings(data_dir=folder / "moved"), offline=True, clock=lambda: SECOND_RUN)
+        settings = Settings(data_dir=folder / "moved", site={"charts": False})
+        summary = steps.run(settings, offline=True, clock=lambda: SECOND_RUN)
     assert not summary.failed
     assert sum(each.n_events for each in summary.results) == 1
     yield Pair(without=Side(folder=offline_run), moved=Side(folder=folder / "moved"))
