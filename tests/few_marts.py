@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -74,19 +74,19 @@ def undescribed() -> Iterator[None]:
 
 
 @contextmanager
-def published_with(*asked: str) -> Iterator[None]:
+def published_with(*asked: str, described: bool = False) -> Iterator[None]:
     """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages.
 
-    A public view is asked for by its whole name, such as `mart.price_now`.
+    A public view is asked for by its whole name, such as `mart.price_now`. `described`: with comments all the same.
     """
     public = tuple(each for each in PUBLIC if each.qualified in asked)
     names = (name for name in asked if not name.startswith("mart."))
     marts, macros = needed(*names, *(name for each in public for name in _OF_MART.findall(each.sql)))
-    with undescribed(), pytest.MonkeyPatch.context() as patch:
+    with nullcontext() if described else undescribed(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.collect.publisher.MARTS", marts)
         patch.setattr("flows.collect.publisher.MACROS", macros)
         patch.setattr("flows.collect.publisher.PUBLIC", public)
-        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros)))
+        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros, *public)))
         patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.publisher.report", no_pages)
         yield

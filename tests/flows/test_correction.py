@@ -109,7 +109,9 @@ def test_it_is_no_move(files: dict[str, Path]) -> None:
 def test_the_mail_names_it(files: dict[str, Path], known_then: bool) -> None:
     """What we published, of which days, until when, what it was, and why."""
     weeks = [
-        sections.brief(facts.read(files["later"], calendar.Week(2026, n), known_then=known_then, chips=("H100",), least=0))
+        sections.brief(
+            facts.read(files["later"], calendar.Week(2026, n), known_then=known_then, chips=("H100",), least=0)
+        )
         for n in (1, 2)
     ]
     told = [[s for part in week.sections if part.key == "wrong" for s in part.sentences] for week in weeks]
