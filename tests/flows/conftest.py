@@ -1,10 +1,7 @@
 """What the flows' tests publish: few marts, no comments, or the least."""
 
 from collections.abc import Iterator
-from datetime import datetime
-from pathlib import Path
 
-import duckdb
 import pytest
 from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescribed
 
@@ -31,22 +28,3 @@ def least_marts() -> Iterator[None]:
     """Publish what every check of a published file asks for, and no more."""
     with published_with():
         yield
-
-
-@pytest.fixture
-def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish two tables of the log and no mart, which takes a tenth of the time."""
-
-    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, **_: object) -> Path:
-        file = folder / "prices.duckdb"
-        file.unlink(missing_ok=True)
-        con.execute(f"attach '{file}' as alone")
-        con.execute("create schema alone.core")
-        for table in ("offer", "price_event"):
-            con.execute(f"create table alone.core.{table} as from core.{table}")
-        con.execute("create schema alone.meta")
-        con.execute("create table alone.meta.build as select history_id from meta.history")
-        con.execute("detach alone")
-        return file
-
-    monkeypatch.setattr("flows.collect.publisher.publish_log", publish)

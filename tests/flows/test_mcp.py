@@ -1,7 +1,6 @@
 """The read API, asked by the official client over stdio on a small published file."""
 
 import json
-import shutil
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +9,7 @@ import anyio
 import pytest
 from click.testing import CliRunner
 from cost_file import P5
-from mcp_file import PRIVATE_FIGURE, client, doubt, published_now, put_private, replace_by
+from mcp_file import PRIVATE_FIGURE, client, doubt, publish_now, put_private, replace_by
 
 from flows.cli.main import main
 from flows.config.settings import Settings
@@ -24,7 +23,7 @@ OPTIONS = ["capacity_block", "on_demand", "reserved", "savings_plan", "spot"]
 def file(tmp_path_factory):
     """Return a published file with prices of this minute, beside a private file."""
     folder = tmp_path_factory.mktemp("mcp")
-    published = Path(shutil.copy(published_now(tmp_path_factory) / "prices.duckdb", folder))
+    published = publish_now(folder)
     doubt(published, P5)
     put_private(folder)
     return published
@@ -45,16 +44,15 @@ def call(served):
 @pytest.fixture
 def later(file):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
-    passed = timedelta()
-    api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + passed)
 
     def call(hours, tool, **given):
-        nonlocal passed
-        passed = timedelta(hours=hours)
-        return anyio.run(api.call_tool, tool, given).structured_content
+        api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + timedelta(hours=hours))
+        try:
+            return anyio.run(api.call_tool, tool, given).structured_content
+        finally:
+            api.close()
 
-    yield call
-    api.close()
+    return call
 
 
 def prices(found, option):

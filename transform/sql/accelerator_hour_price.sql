@@ -22,19 +22,6 @@ changed as (
     group by c.offer_id
 ),
 
-known as (
-    select
-        o.*,
-        h.* exclude (h.offer_id, h.source),
-        h.last_source as source,
-        u.* exclude (u.offer_id, u.accelerator_count),
-        u.accelerator_count as chips
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    inner join core.offer_unit as u on h.offer_id = u.offer_id
-    where h.valid_to is null and h.unit_price is not null
-),
-
 rate as (
     select
         d.*,
@@ -42,21 +29,30 @@ rate as (
         r.usd_per_currency_unit
     from (
         select distinct
-            pricing_currency,
-            last_observed_at::DATE as confirmed_on
-        from known
+            o.pricing_currency,
+            h.last_observed_at::DATE as confirmed_on
+        from int.price_history as h
+        inner join core.offer as o on h.offer_id = o.offer_id
+        where h.valid_to is null and o.pricing_currency <> 'USD'
     ) as d
     asof inner join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.confirmed_on >= r.rate_date
     where d.confirmed_on - r.rate_date <= 10
 ),
 
-rated as (
+known as (
     select
-        k.*,
-        if(k.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
+        o.*,
+        h.* exclude (h.offer_id, h.source),
+        h.last_source as source,
+        u.* exclude (u.offer_id, u.accelerator_count),
+        u.accelerator_count as chips,
+        if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
         r.rate_date as fx_rate_date
-    from known as k
-    left join rate as r on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE = r.confirmed_on
+    from int.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    left join rate as r on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.confirmed_on
+    where h.valid_to is null and h.unit_price is not null
 )
 
 select
@@ -115,7 +111,7 @@ select
     e.evidence_kind,
     k.document_sha256,
     k.offer_id
-from rated as k
+from known as k
 inner join core.source as s on k.source = s.source
 left join int.document_evidence as e on k.document_sha256 = e.document_sha256
 left join marketplace as m on k.service_provider_name = m.service_provider_name

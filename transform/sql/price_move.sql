@@ -28,7 +28,11 @@
 --   list_change      every other move: what one series alone cannot tell from a new price
 -- Corrections come in pairs, and a suspected error has its end beside it if that is in sight, so that a series without
 -- them ends where it does with them. All need what comes next: the last days' kinds are provisional.
-with step as (
+with judged as (
+    select offer_id from core.offer
+),
+
+step as (
     select
         h.offer_id,
         h.valid_from as observed_at,
@@ -49,6 +53,7 @@ with step as (
         lead(h.valid_from) over w as changed_next_at,
         coalesce(lead(h.valid_from, 2) over w - lag(h.valid_from, 2) over w <= interval 30 days, false) as is_restless
     from int.price_history as h
+    semi join judged as j on h.offer_id = j.offer_id
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 

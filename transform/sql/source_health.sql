@@ -25,14 +25,30 @@ tried as (
     group by source
 ),
 
+-- Prices of offers that may have several sources: with a chain of each, or an event that is in none.
+several as (
+    select offer_no from log.price_open
+    group by offer_no
+    having min(source) < max(source)
+    union all
+    select offer_no from log.price_other
+),
+
+told as materialized (
+    select p.*
+    from core.sku_price as p
+    inner join core.offer as o on p.offer_id = o.offer_id
+    semi join several as s on o.offer_no = s.offer_no
+),
+
 -- Offers for which two sources confirmed different prices about the same time.
 disagreement as (
     select
         p.source,
         p.scope,
         count(distinct p.offer_id) as n_disagreements
-    from core.sku_price as p
-    inner join core.sku_price as q
+    from told as p
+    inner join told as q
         on
             p.offer_id = q.offer_id
             and p.source <> q.source

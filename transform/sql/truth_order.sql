@@ -12,51 +12,64 @@ with machine as materialized (
     from int.truth_price
     where effective_hourly_price > 0 and statistic = 'price'
     qualify last_observed_at >= max(last_observed_at) over (partition by service_provider_name) - interval 7 days
-),
-
-pair as (
-    select
-        case
-            when b.purchase_option = 'on_demand' and (a.tier is not distinct from b.tier)
-                then case
-                    when a.purchase_option = 'spot' then 'spot_below_on_demand'
-                    when a.is_committed then 'commitment_below_on_demand'
-                end
-            when not (a.is_committed and b.is_committed) then null
-            when a.purchase_option = 'savings_plan' and b.purchase_option = 'reserved'
-                then case
-                    when
-                        a.commitment_term_hours = b.commitment_term_hours
-                        and a.purchase_payment_model = b.purchase_payment_model
-                        and b.offering_class = case a.commitment_discount_type
-                            when 'EC2Instance' then 'standard' when 'Compute' then 'convertible'
-                        end
-                        then 'plan_like_reserved'
-                end
-            when
-                a.purchase_option <> b.purchase_option
-                or (a.tier is distinct from b.tier)
-                or (a.commitment_discount_type is distinct from b.commitment_discount_type)
-                or (a.offering_class is distinct from b.offering_class)
-                then null
-            when
-                a.commitment_term_hours > b.commitment_term_hours
-                and (a.purchase_payment_model is not distinct from b.purchase_payment_model)
-                then 'longer_is_cheaper'
-            when
-                a.commitment_term_hours = b.commitment_term_hours
-                and a.purchase_payment_model in ('Partial Upfront', 'All Upfront')
-                and b.purchase_payment_model = 'No Upfront'
-                then 'paid_earlier_is_cheaper'
-        end as check_name,
-        a.service_provider_name as subject,
-        a.offer_id,
-        b.offer_id as other_offer_id,
-        a.effective_hourly_price / b.effective_hourly_price as ratio,
-        greatest(a.valid_from, b.valid_from) as began_at
-    from machine as a
-    inner join machine as b on a.machine = b.machine
 )
 
-select * from pair -- noqa: AM04
-where check_name is not null
+select
+    if(a.is_committed, 'commitment_below_on_demand', 'spot_below_on_demand') as check_name,
+    a.service_provider_name as subject,
+    a.offer_id,
+    b.offer_id as other_offer_id,
+    a.effective_hourly_price / b.effective_hourly_price as ratio,
+    greatest(a.valid_from, b.valid_from) as began_at
+from machine as a
+inner join machine as b on a.machine = b.machine and a.tier is not distinct from b.tier
+where b.purchase_option = 'on_demand' and (a.is_committed or a.purchase_option = 'spot')
+union all
+select
+    'plan_like_reserved' as check_name,
+    a.service_provider_name as subject,
+    a.offer_id,
+    b.offer_id as other_offer_id,
+    a.effective_hourly_price / b.effective_hourly_price as ratio,
+    greatest(a.valid_from, b.valid_from) as began_at
+from machine as a
+inner join machine as b
+    on
+        a.machine = b.machine
+        and a.commitment_term_hours = b.commitment_term_hours
+        and a.purchase_payment_model = b.purchase_payment_model
+        and b.offering_class = case a.commitment_discount_type
+            when 'EC2Instance' then 'standard' when 'Compute' then 'convertible'
+        end
+where a.is_committed and a.purchase_option = 'savings_plan' and b.purchase_option = 'reserved'
+union all
+select
+    if(a.commitment_term_hours > b.commitment_term_hours, 'longer_is_cheaper', 'paid_earlier_is_cheaper')
+        as check_name,
+    a.service_provider_name as subject,
+    a.offer_id,
+    b.offer_id as other_offer_id,
+    a.effective_hourly_price / b.effective_hourly_price as ratio,
+    greatest(a.valid_from, b.valid_from) as began_at
+from machine as a
+inner join machine as b
+    on
+        a.machine = b.machine
+        and a.purchase_option = b.purchase_option
+        and a.tier is not distinct from b.tier
+        and a.commitment_discount_type is not distinct from b.commitment_discount_type
+        and a.offering_class is not distinct from b.offering_class
+where
+    a.is_committed
+    and b.is_committed
+    and (
+        (
+            a.commitment_term_hours > b.commitment_term_hours
+            and (a.purchase_payment_model is not distinct from b.purchase_payment_model)
+        )
+        or (
+            a.commitment_term_hours = b.commitment_term_hours
+            and a.purchase_payment_model in ('Partial Upfront', 'All Upfront')
+            and b.purchase_payment_model = 'No Upfront'
+        )
+    )

@@ -4,7 +4,8 @@ An offer of whose rows more may differ than how long its last price has held is 
 inserted by the same SELECTs as in a file from nothing. Of every other offer a fetch that confirms the last price
 changes the end of the last row alone: that row is made from the offer's *tail*, its last interval. The SELECTs run in
 an *excerpt*: a database of views, which shows them the whole history of touched offers and the tails of the others.
-Levels and index are made from the first day on that may differ. All other marts are made anew, in their tables.
+Levels and index are made from the first day on that may differ; so are the marts of days, and of those with a row an
+offer, of others than touched ones, what a day changes (amending.toml). All other marts are made anew, in their tables.
 
 A file that cannot be amended is made from nothing: see FromNothing.
 """
@@ -104,7 +105,8 @@ class _Amendment:
             "price_history": self._amend_prices,
             "price_move": self._amend_moves,
             "index_spell": self._amend_items,
-            "option_price_history": self._amend_options,
+            **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
+            **dict.fromkeys(chains.TABLES["days"], self._amend_days),
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
         }
@@ -203,7 +205,7 @@ class _Amendment:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
         chains.put(self.con, mart.qualified, mart.sql)
         chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from wanted_offer")
-        self._temp("made_row", f"from {mart.qualified} semi join shown_offer using (offer_id)")
+        chains.excerpted(self.con, "made_row", f"from {mart.qualified}")
         self._temp("old_row", f"from former.{mart.qualified} semi join shown_offer using (offer_id)")
         self._temp("differing_price", _sql("differing"))
 
@@ -211,10 +213,13 @@ class _Amendment:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
         self._depend(mart.amended)
         chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer")
-        chains.excerpted(self.con, "made_row", mart.sql)
-        self._temp("exact_row", "from made_row semi join touched_offer using (offer_id)")
+        # Others than those that are judged are shown as what these are judged beside.
+        judged = mart.sql.replace("select offer_id from core.offer", "from temp.touched_offer", 1)
+        chains.excerpted(self.con, "exact_row", judged)
         self._temp("remade_offer", "select offer_id, offer_no from core.offer semi join touched_offer using (offer_id)")
         chains.put_moves(self.con)
+        self.con.execute(f"insert into differing_price {_sql('differing_move')}")
+        self._temp("first_day", _sql("first_day"))
 
     def _amend_items(self, mart: Model) -> None:
         """Make the items of touched offers again, and of the others how long the last one has held."""
@@ -282,18 +287,35 @@ class _Amendment:
         differing = f"({one} except {other}) union all ({other} except {one}) limit 1"
         return self.con.execute(differing).fetchone() is not None
 
-    def _amend_options(self, mart: Model) -> None:
-        """Make the cheapest prices from the first day on that may differ, of what was held a day before or since."""
-        self._temp("option_day", f"{mart.amended}")
-        day = "(select first_day from option_day)"
-        self._temp(
-            "held_price",
-            f"select * replace (greatest(valid_from, {day} - 1) as valid_from) "
-            f"from int.price_history where coalesce(valid_to >= {day} - 1, true)",
+    def _amend_offers(self, mart: Model) -> None:
+        """Make the rows of touched offers again, and of all others what a day changes."""
+        con, daily = self.con, chains.TABLES["offers"][mart.name]
+        self._temp("anew_offer", f"{mart.amended}")
+        chains.show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from anew_offer")
+        chains.excerpted(con, "made_row", mart.sql)
+        con.execute(f"delete from {mart.qualified} where offer_id in (from anew_offer)")
+        con.execute(f"insert into {mart.qualified} by name from made_row")
+        # No move tells of what a day changes.
+        renewed = mart.sql.replace("int.price_move", "excerpt.int.price_move")
+        con.execute(
+            f"update {mart.qualified} as m set {', '.join(f'{name} = n.{name}' for name in daily)} "
+            f"from (select offer_id, {', '.join(daily)} from ({renewed})) as n where m.offer_id = n.offer_id"
         )
-        self._temp("made_row", mart.sql.replace("int.price_history", "held_price"))
-        self.con.execute(f"delete from int.option_price_history where valid_from >= {day}")
-        self.con.execute(f"insert into int.option_price_history by name from made_row where valid_from >= {day}")
+
+    def _amend_days(self, mart: Model) -> None:
+        """Make the rows from the first day on that may differ, of what was held a day before or since."""
+        (first,) = self.con.execute("from first_day").fetchone() or (None,)
+        day, column = f"DATE '{first}'", chains.TABLES["days"][mart.name]
+        self.con.execute(
+            f"create or replace temp view held_price as select * replace (greatest(valid_from, {day} - 1) as "
+            f"valid_from) from int.price_history where coalesce(valid_to >= {day} - 1, true)"
+        )
+        self.con.execute(f"create or replace temp view later_move as from int.price_move where observed_at >= {day}")
+        held = mart.sql.replace("int.price_history", "held_price").replace("int.price_move", "later_move")
+        self._temp("made_row", held)
+        self.con.execute("drop view temp.held_price; drop view temp.later_move")
+        self.con.execute(f"delete from {mart.qualified} where {column} >= {day}")
+        self.con.execute(f"insert into {mart.qualified} by name from made_row where {column} >= {day}")
 
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""

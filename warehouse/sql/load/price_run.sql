@@ -4,7 +4,20 @@
 -- Blocks, statistics of markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A
 -- price of a dated history, which may list changes alone, stands until the next one of its offer (next_unit_price), or
 -- until its source ends.
-with judged as (
+-- Live answers and dated histories are never of one round: those left out first have no say in source_until.
+with differing as (
+    select (r.offer_id, r.source) as told
+    from observed_row as r
+    left join known_price as k on r.row_number = k.row_number
+    where
+        r.is_archived
+        or (r.unit_price is distinct from k.unit_price)
+        or (r.upfront_price is distinct from k.upfront_price)
+    union all
+    select (offer_id, source) as told from held_key
+),
+
+judged as (
     select
         r.row_number,
         r.fetch_number,
@@ -26,7 +39,8 @@ with judged as (
     left join core.instance_type as t
         on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
     where
-        not r.is_past_gates
+        (r.offer_id, r.source) in (select d.told from differing as d)
+        and not r.is_past_gates
         and r.unit_price_type = 'List'
         and r.purchase_option not in ('spot', 'capacity_block')
         and r.statistic not in ('p25', 'median')
