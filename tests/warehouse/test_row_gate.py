@@ -129,8 +129,8 @@ AMOUNTS = st.builds(
 )
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.lists(AMOUNTS, min_size=1, max_size=20))
+@settings(max_examples=3, deadline=None)
+@given(st.lists(AMOUNTS, min_size=40, max_size=60))
 def test_amounts_are_exact_from_text_to_file(tmp_path_factory: pytest.TempPathFactory, amounts: list[str]) -> None:
     """Whatever the digits, the amount in the DuckDB file equals the Decimal of the document's text."""
     path = tmp_path_factory.mktemp("exact") / "build.duckdb"
