@@ -11,11 +11,7 @@
 -- moves left out. It and the level are unknown on days on which an offer has no dollar price.
 -- Volatility is the standard deviation of 30 days' log drifts, without administered spot (int.administered_spot).
 -- Sums are of decimals, so that the order of rows does not matter.
-with item as (
-    select * from int.price_index_item
-),
-
-cell as (
+with cell as (
     select
         *,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
@@ -26,7 +22,7 @@ cell as (
             service_provider_name,
             accelerator_name,
             purchase_option
-        from item
+        from int.index_spell
     ) as named
 ),
 
@@ -41,7 +37,7 @@ placed as (
         i.n_doubtful,
         i.is_moved,
         i.log_relative
-    from item as i
+    from int.price_index_item as i
     inner join cell as c
         on
             i.service_provider_name = c.service_provider_name

@@ -151,9 +151,8 @@ class _Amendment:
         for table, new in chains.TABLES["numbered"].items():
             self._append(table, new)
         for table in DATED:
-            self._append(
-                table, f"recorded_at > (select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
-            )
+            last = f"(select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
+            self._append(table, f"recorded_at > {last}")
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
@@ -188,8 +187,7 @@ class _Amendment:
         ):
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
-        con.execute(f"delete from {throughput.CORE.qualified}")
-        con.execute(f"insert into {throughput.CORE.qualified} by name from {self._theirs(throughput.CORE.qualified)}")
+        self._renew(throughput.CORE.qualified, f"from {self._theirs(throughput.CORE.qualified)}")
         prepared.complete(con, self.data_dir)
         # Of those rows and of the package int.throughput is made.
         self.is_measured_anew = self._differ(
@@ -284,8 +282,7 @@ class _Amendment:
 
     def _differ(self, one: str, other: str) -> bool:
         """Return whether two SELECTs give other rows."""
-        differing = f"({one} except {other}) union all ({other} except {one}) limit 1"
-        return self.con.execute(differing).fetchone() is not None
+        return bool(self.con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchall())
 
     def _amend_offers(self, mart: Model) -> None:
         """Make the rows of touched offers again, and of all others what a day changes."""

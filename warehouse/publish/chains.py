@@ -58,22 +58,25 @@ def add_covers(con: duckdb.DuckDBPyConnection) -> None:
 
 @contextmanager
 def excerpt(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Attach an empty database as `excerpt`; at the end it is gone, with all temporary tables made meanwhile.
+    """Attach an empty database as `excerpt`; at the end it is gone, with all temporary tables.
 
-    The file that is made is the database in use, before and after.
+    The file that is made is the database in use, before and after. At the start those go that a load has left.
     """
-    temporary = "select table_name from duckdb_tables() where temporary"
-    there = set(con.execute(temporary).fetchall())
+    drop_temporary(con)
     con.execute("attach ':memory:' as excerpt")
     try:
-        for schema in SCHEMAS:
-            con.execute(f"create schema excerpt.{schema}")
+        con.execute("; ".join(f"create schema excerpt.{schema}" for schema in SCHEMAS))
         yield
     finally:
         con.execute("use published")
         con.execute("detach excerpt")
-        for (table,) in set(con.execute(temporary).fetchall()) - there:
-            con.execute(f"drop table temp.{table}")
+        drop_temporary(con)
+
+
+def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
+    """Drop all temporary tables, which are in memory: those of a load, too."""
+    for (table,) in con.execute("select table_name from duckdb_tables() where temporary").fetchall():
+        con.execute(f"drop table temp.{table}")
 
 
 def show(con: duckdb.DuckDBPyConnection) -> None:
