@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import duckdb
@@ -11,7 +11,7 @@ import pytest
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from transform.formula import SCHEMAS, create_formulas
-from transform.models import MACROS, MARTS, Mart, MartMacro, made_of
+from transform.models import MACROS, MARTS, PUBLIC, Mart, MartMacro, made_of
 
 LATE = {
     "throughput", "cost_price", "cost_option", "serving_rate", "token_rate", "token_option", "headline_point",
@@ -47,6 +47,7 @@ def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
     )
 
 
+_OF_MART = re.compile(r"\bint\.(\w+)")
 _OF_FORMULA = re.compile(rf"\b(?:{'|'.join(SCHEMAS)})\.\w+\(")
 
 
@@ -73,14 +74,19 @@ def undescribed() -> Iterator[None]:
 
 
 @contextmanager
-def published_with(*asked: str) -> Iterator[None]:
-    """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages."""
-    marts, macros = needed(*asked)
-    with undescribed(), pytest.MonkeyPatch.context() as patch:
+def published_with(*asked: str, described: bool = False) -> Iterator[None]:
+    """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages.
+
+    A public view is asked for by its whole name, such as `mart.price_now`. `described`: with comments all the same.
+    """
+    public = tuple(each for each in PUBLIC if each.qualified in asked)
+    names = (name for name in asked if not name.startswith("mart."))
+    marts, macros = needed(*names, *(name for each in public for name in _OF_MART.findall(each.sql)))
+    with nullcontext() if described else undescribed(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.collect.publisher.MARTS", marts)
         patch.setattr("flows.collect.publisher.MACROS", macros)
-        patch.setattr("flows.collect.publisher.PUBLIC", ())
-        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros)))
+        patch.setattr("flows.collect.publisher.PUBLIC", public)
+        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros, *public)))
         patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.publisher.report", no_pages)
         yield

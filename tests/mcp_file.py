@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 from anyio.from_thread import start_blocking_portal
 from cost_file import P5, neocloud, run
+from kept import once
 from looks import START, Row, row
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
@@ -25,6 +27,11 @@ Call = Callable[..., dict[str, Any]]
 
 PRIVATE_FIGURE = 31.415926
 """Stands in the private file, and may stand in no answer."""
+
+
+def published_now(base: pytest.TempPathFactory) -> Path:
+    """Return the folder of the file, made once for all tests: read it, or copy it."""
+    return once(base, "mcp", publish_now)
 
 
 def publish_now(folder: Path) -> Path:

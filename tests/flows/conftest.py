@@ -1,9 +1,14 @@
 """What the flows' tests publish: few marts, no comments, or the least."""
 
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
 
+import duckdb
 import pytest
 from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescribed
+
+from warehouse.publish.chains import SKU_PRICE
 
 
 @pytest.fixture
@@ -28,3 +33,23 @@ def least_marts() -> Iterator[None]:
     """Publish what every check of a published file asks for, and no more."""
     with published_with():
         yield
+
+
+@pytest.fixture
+def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Publish tables of the log and its prices, and no mart: a tenth of the time, where a test asks for the log."""
+
+    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, **_: object) -> Path:
+        file = folder / "prices.duckdb"
+        file.unlink(missing_ok=True)
+        con.execute(f"attach '{file}' as alone")
+        con.execute("create schema alone.core")
+        for table in ("document", "offer", "price_event", "quarantine", "scope_run"):
+            con.execute(f"create table alone.core.{table} as from core.{table}")
+        con.execute(f"create table alone.core.sku_price as {SKU_PRICE}")
+        con.execute("create schema alone.meta")
+        con.execute("create table alone.meta.build as select history_id from meta.history")
+        con.execute("detach alone")
+        return file
+
+    monkeypatch.setattr("flows.collect.publisher.publish_log", publish)

@@ -1,11 +1,13 @@
 """A withdrawn price is a correction with its reason, is no move of the market, and is named in report and mail."""
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from few_marts import published_with
 from toy_source import TOY, Toy, installed
 
 from flows.collect import steps
@@ -23,59 +25,73 @@ CHANGES = (
 )
 
 
-def asked(toy: Toy, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(toy.data_dir / FILE_NAME), read_only=True) as con:
+LATER = {"p5.48xlarge": "62.00", "g5.xlarge": "1.00"}
+MARTS = ("mart.price_change", "price_change", "drift_report", "provider_price", "commitment_option")
+"""What the page of a day and the week read, and the report of drift, with all that they rest on."""
+CORRECTION = ("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04", REASON)
+
+
+def asked(file: Path, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(file), read_only=True) as con:
         return con.execute(sql).fetchall()
 
 
-def withdraw(toy: Toy, at: float, days: str) -> None:
+def withdraw(toy: Toy, at: float, days: str) -> Path:
     """Withdraw what some days said, and publish, as the command does."""
     toy.at = at
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.withdraw(selected(run.con, f"{TOY}/one/{days}"), REASON)
-        run.publisher.publish()
+        return run.publisher.publish()
 
 
-@pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
-    """A price of 60.00 that was read as 50.00 on 2 and 3 January, which was withdrawn on the 4th; a run on the 6th."""
-    made = installed(monkeypatch, tmp_path)
-    made.learn(0, one=RIGHT)
-    made.learn(1, one=WRONG)
-    made.run(2)
-    withdraw(made, 3.5, "2026-01-02..2026-01-03")
-    return made
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return published files of a price of 60.00 that was read as 50.00 on 2 and 3 January.
+
+    `withdrawn`: that was withdrawn on the 4th. `later`: it was 62.00 on the 6th. `old`: so it was on the 14th.
+    `never`: as `later`, of a log that never had what was withdrawn.
+    """
+    folder, found = tmp_path_factory.mktemp("correction"), {}
+    with published_with(*MARTS), pytest.MonkeyPatch.context() as patch:
+        toy = installed(patch, folder / "toy")
+        file = toy.data_dir / FILE_NAME
+        toy.learn(0, one=RIGHT)
+        toy.learn(1, one=WRONG)
+        toy.run(2)
+        found["withdrawn"] = shutil.copy(withdraw(toy, 3.5, "2026-01-02..2026-01-03"), folder / "withdrawn.duckdb")
+        toy.run(5, one=LATER)
+        found["later"] = shutil.copy(file, folder / "later.duckdb")
+        toy.learn(12)
+        toy.run(13)
+        never = installed(patch, folder / "never")
+        never.learn(0, one=RIGHT)
+        never.run(5, one=LATER)
+    return found | {"old": file, "never": never.data_dir / FILE_NAME}
 
 
-def test_it_is_a_correction_with_its_reason(toy: Toy) -> None:
+def test_it_is_a_correction_with_its_reason(files: dict[str, Path]) -> None:
     """Before is what was withdrawn, after what holds at that moment now; also after the next day was added."""
-    expected = [("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04", REASON)]
-
-    assert asked(toy, CHANGES) == expected
-    toy.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
-    assert asked(toy, CHANGES) == expected
+    assert asked(files["withdrawn"], CHANGES) == [CORRECTION]
+    assert asked(files["later"], CHANGES) == [CORRECTION]
     assert asked(
-        toy,
+        files["later"],
         "select price_per_accelerator_hour_before, price_per_accelerator_hour_after, reason from mart.price_change "
         "where change_kind = 'correction'",
     ) == [(6.25, 7.5, REASON)]
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_nothing_holds_where_nothing_else_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first price is withdrawn: after is NULL, never 0; the price that stands as it did is no correction."""
     toy = installed(monkeypatch, tmp_path)
     toy.learn(0, one={"p5.48xlarge": "60.00"})
-    withdraw(toy, 1, "2026-01-01")
+    file = withdraw(toy, 1, "2026-01-01")
 
-    assert asked(toy, CHANGES) == [("p5.48xlarge", "correction", Decimal(60), None, "01", "02", REASON)]
+    assert asked(file, CHANGES) == [("p5.48xlarge", "correction", Decimal(60), None, "01", "02", REASON)]
 
 
-def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_no_move(files: dict[str, Path]) -> None:
     """Every other mart and the weeks are those of a log that never had the fetches."""
-    toy.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
-    never = installed(monkeypatch, tmp_path / "never")
-    never.learn(0, one=RIGHT)
-    never.run(5, one=RIGHT | {"p5.48xlarge": "62.00"})
     at = "date '2026-01-01'"
     for sql in (
         "select * exclude (document_sha256, offer_id) from int.price_change where reason is null",
@@ -83,19 +99,19 @@ def test_it_is_no_move(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         f"from int.price_index where index_date >= {at}",
         "from int.drift_report",
     ):
-        found, expected = (asked(each, f"select * from ({sql}) order by all") for each in (toy, never))
+        found, expected = (asked(files[name], f"select * from ({sql}) order by all") for name in ("later", "never"))
         assert found == expected != [], sql
-    found = facts.read(toy.data_dir / FILE_NAME, calendar.Week(2026, 1), known_then=False, chips=("H100",), least=0)
+    found = facts.read(files["later"], calendar.Week(2026, 1), known_then=False, chips=("H100",), least=0)
     assert (found["taken_back"].height, found["move"].height, found.late) == (0, 0, (0, None))
 
 
 @pytest.mark.parametrize("known_then", [False, True])
-def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
+def test_the_mail_names_it(files: dict[str, Path], known_then: bool) -> None:
     """What we published, of which days, until when, what it was, and why."""
-    toy.run(5, one=RIGHT)
-    file = toy.data_dir / FILE_NAME
     weeks = [
-        sections.brief(facts.read(file, calendar.Week(2026, n), known_then=known_then, chips=("H100",), least=0))
+        sections.brief(
+            facts.read(files["later"], calendar.Week(2026, n), known_then=known_then, chips=("H100",), least=0)
+        )
         for n in (1, 2)
     ]
     told = [[s for part in week.sections if part.key == "wrong" for s in part.sentences] for week in weeks]
@@ -109,18 +125,15 @@ def test_the_mail_names_it(toy: Toy, known_then: bool) -> None:
     ]
 
 
-def test_the_daily_page_names_it(toy: Toy) -> None:
+def test_the_daily_page_names_it(files: dict[str, Path]) -> None:
     """With the reason escaped; a page eight days later no more."""
-    toy.run(5, one=RIGHT)
-    (page,) = daily_page.render(daily_page.read(toy.data_dir / FILE_NAME), ["index.html"])
+    (page,) = daily_page.render(daily_page.read(files["later"]), ["index.html"])
     text = " ".join(page.split())
 
     assert (
         "H100 SXM at AWS: until 4 Jan we published 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
         "prices per node &lt;b&gt;&amp;." in text
     )
-    assert "correction" not in daily_page.headline(daily_page.read(toy.data_dir / FILE_NAME))
-    toy.run(12, one=RIGHT)
-    toy.run(13, one=RIGHT)
-    (later,) = daily_page.render(daily_page.read(toy.data_dir / FILE_NAME), ["index.html"])
+    assert "correction" not in daily_page.headline(daily_page.read(files["later"]))
+    (later,) = daily_page.render(daily_page.read(files["old"]), ["index.html"])
     assert "we published" not in later

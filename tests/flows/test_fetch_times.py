@@ -1,8 +1,5 @@
 """A clock that is wrong: what it fetched is refused with words, nothing later than the file is current, and mended."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,8 +9,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from few_marts import published_with
 from looks import day
+from moved_clock.sitecustomize import Moved
 from neoclouds.case import cases
 from toy_source import TOY, Toy, installed
 from web_site import Site, open_site, send
@@ -21,13 +20,13 @@ from web_site import Site, open_site, send
 from extract import SOURCES
 from extract.web import answer_dates
 from extract.web.http import HttpWeb
+from flows.cli.main import main
 from flows.collect import fetch_times, steps
 from flows.collect.collector import FetchResult
 from flows.doctor import checks
 from warehouse.errors import ChipledgerError
 from warehouse.log.withdraw import selected
 
-ROOT = Path(__file__).parents[2]
 DAYS_AHEAD = 400
 SHOWN = (
     "select unit_price::VARCHAR, last_observed_at, is_current, is_ranked from mart.accelerator_hour_price "
@@ -54,25 +53,11 @@ class Shop:
 
     def type(self, *words: str, days_wrong: int = 0, is_right: bool = True) -> str:
         """Run a command with this machine's clock so many days wrong; return what it printed."""
-        clock = self.folder / "clock"
         ahead = self.begun + timedelta(days=self.today + days_wrong) - datetime.now(UTC)
-        clock.write_text(str(ahead.total_seconds()))
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("CHIPLEDGER_", "AWS_"))}
-        done = subprocess.run(
-            [sys.executable, "-c", "from flows.cli.main import main; main()", *words],
-            cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120,
-            env=env | {
-                "CHIPLEDGER_SETTINGS": str(self.folder / "chipledger.toml"), "MOVED_CLOCK": str(clock),
-                "MOVED_MACHINE": "1", "PYTHONPATH": f"{ROOT / 'tests/moved_clock'}",
-            },
-        )  # fmt: skip
-        with (self.folder / "transcript.txt").open("a") as file:
-            off = f", the clock of this machine {days_wrong:+} days" if days_wrong else ""
-            file.write(
-                f"# day {self.today}{off}\n$ chipledger {' '.join(words)}\n{done.stdout}(exit {done.returncode})\n"
-            )
-        assert (done.returncode == 0) == is_right, done.stdout
-        return done.stdout
+        (self.folder / "clock").write_text(str(ahead.total_seconds()))
+        done = CliRunner().invoke(main, words)
+        assert (done.exit_code == 0) == is_right, done.output
+        return done.output
 
     def shown(self) -> tuple[Any, ...]:
         with duckdb.connect(str(self.folder / "data/prices.duckdb"), read_only=True) as con:
@@ -81,7 +66,12 @@ class Shop:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
+def shop(least_marts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    """Return a shop; the product's clocks, its own and the one compared with the servers', are those of its machine."""
+    for module in ("flows.collect.collector", "extract.web.answer_dates"):
+        monkeypatch.setattr(f"{module}.datetime", Moved)
+    monkeypatch.setenv("MOVED_CLOCK", str(tmp_path / "clock"))
+    monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(tmp_path / "chipledger.toml"))
     with open_site() as site:
         lines = [
             f'data_dir = "{tmp_path / "data"}"',
@@ -166,11 +156,11 @@ def test_which_times_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert fetch_times.fault(run.con, replace(fetch, archived=True), toy.clock()) == ""
 
 
-@pytest.mark.usefixtures("least_marts")
+@pytest.mark.usefixtures("log_alone")
 def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes are kept: where the server's clock was wrong, its fetch is accepted; one of the future never is."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(0, one={"p5.48xlarge": "51.00"})
+    toy.learn(0, one={"p5.48xlarge": "51.00"})
     toy.world["one"] = {"p5.48xlarge": "51.10"}
     for at, ahead_s in ((1.0, 600.0), (9.0, None)):
         with steps.open_run(toy.settings(), clock=toy.clock) as run:
@@ -196,7 +186,7 @@ def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
 ) -> None:
     """As versions before wrote one: it is current nowhere, doctor and the next run name the command, which mends it."""
     toy = installed(monkeypatch, tmp_path)
-    toy.run(0, one={"p5.48xlarge": "51.00"})
+    toy.learn(0, one={"p5.48xlarge": "51.00"})
     toy.run(400, one={"p5.48xlarge": "51.10"})
     with steps.open_run(toy.settings(), clock=lambda: day(1)) as run:
         run.publisher.publish()

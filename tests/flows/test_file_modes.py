@@ -1,6 +1,7 @@
 """Files are 0600 and folders 0700, whatever the umask; pages are for everybody, and exports as the user has it."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -20,13 +21,19 @@ os.umask(int(sys.argv.pop(1), 8))
 from flows.cli.main import main
 main(sys.argv[1:])
 """
+LEAST = PROGRAM.replace(
+    "main(sys", "from few_marts import published_with\nwith published_with('mart.price_now'): main(sys"
+)
+"""Publishes no more than checks and these tests ask for."""
 
 
 def chipledger(folder: Path, *words: str, umask: int = 0o000) -> None:
     """Run a command in a process of its own, as the umask is the whole process's."""
+    tests = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
-        cwd=folder, env={**os.environ, "CHIPLEDGER_SITE__CHARTS": "false"}, capture_output=True, text=True,
+        [sys.executable, "-c", LEAST if "import" in words else PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
+        cwd=folder, env={**os.environ, "CHIPLEDGER_SITE__CHARTS": "false", "PYTHONPATH": tests},
+        capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -40,34 +47,39 @@ def modes(folder: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which an import was published and its pages were written, under umask 000."""
+    """Return a folder in which an import was published, under umask 000."""
     folder = tmp_path_factory.mktemp("modes")
     (folder / "seen.csv").write_text(CSV)
     chipledger(folder, "import", "seen.csv")
-    chipledger(folder, "report")
     return folder
 
 
 def test_what_is_made_is_its_owners(made: Path) -> None:
     """The data directory, landing, journal, log and cache; the published file is read-only."""
     found = modes(made / "data")
-    own = {name: mode for name, mode in found.items() if not name.startswith("reports")}
 
-    assert own.pop("prices.duckdb") == 0o444
-    assert {"build.duckdb", "writer.lock", "landing", "landing/journal.jsonl", "cache"} <= own.keys()
+    assert found.pop("prices.duckdb") == 0o444
+    assert {"build.duckdb", "writer.lock", "landing", "landing/journal.jsonl", "cache"} <= found.keys()
     wrong = {
-        name: oct(mode) for name, mode in own.items() if mode != (0o700 if (made / "data" / name).is_dir() else 0o600)
+        name: oct(mode) for name, mode in found.items() if mode != (0o700 if (made / "data" / name).is_dir() else 0o600)
     }
     assert wrong == {}
 
 
-def test_pages_are_for_everybody(made: Path) -> None:
+def test_pages_are_for_everybody(offline_run: Path, tmp_path: Path) -> None:
     """A web server reads them as another user."""
-    pages = {name: mode for name, mode in modes(made / "data").items() if name.startswith("reports")}
+    (tmp_path / "data").mkdir(mode=0o700)
+    shutil.copy(offline_run / "prices.duckdb", tmp_path / "data")
+    chipledger(tmp_path, "report")
+    found = modes(tmp_path / "data")
+    pages = {name: mode for name, mode in found.items() if name.startswith("reports")}
 
     assert {"reports/index.html", "reports/weeks"} <= pages.keys()
+    assert found.keys() - pages.keys() == {".", "prices.duckdb"}
     wrong = {
-        name: oct(mode) for name, mode in pages.items() if mode != (0o755 if (made / "data" / name).is_dir() else 0o644)
+        name: oct(mode)
+        for name, mode in pages.items()
+        if mode != (0o755 if (tmp_path / "data" / name).is_dir() else 0o644)
     }
     assert wrong == {}
 

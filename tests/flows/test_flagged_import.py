@@ -10,7 +10,7 @@ from flows.backup import replicas
 from flows.collect import importer, steps
 from flows.config.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("least_marts")
+pytestmark = pytest.mark.usefixtures("log_alone")
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 HEADER = "observed_at_utc,provider,region,pricing,usd_per_hour,gpu,gpu_count,source,flags\n"

@@ -36,6 +36,7 @@ def notes(printed: str) -> list[str]:
     return [line.removeprefix("note: ") for line in printed.splitlines() if line.startswith("note: ")]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     """A corrected price beside a wrong one: neither counts; printed and listed with the document of the other."""
     run("import", csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,"))
@@ -58,6 +59,7 @@ def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_contradictions_within_a_file_are_counted(run) -> None:
     """Both rows are held, and the command says so."""
     name = csv(
@@ -68,6 +70,7 @@ def test_contradictions_within_a_file_are_counted(run) -> None:
     assert notes(run("import", name)[1]) == ["2 rows held: the same offer is in the answer with different prices"]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     """A hundred converted prices in another collector's words: no price, no change; each can be accepted."""
     rows = [
@@ -82,6 +85,7 @@ def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(16.01,)]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
     """Machines without accelerators are no offers; unknown regions, types and currencies wait; all of it is counted."""
     name = csv(
@@ -109,6 +113,7 @@ def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
     assert (code, json.loads(printed)["field"]) == (1, "pricing_currency")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_history_in_yuan(run, tmp_path: Path) -> None:
     """It is stored as it was asked, and never as dollars."""
     header = "observed_at_utc,provider,region,pricing,price_per_hour,currency,instance_type"
@@ -145,26 +150,32 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("row", WRONG)
-def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path, row: str) -> None:
+@pytest.mark.usefixtures("log_alone")
+def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path) -> None:
     """Held on first sight, told by the command, and neither current nor the last known price of its chip."""
-    code, printed = run("import", csv("a.csv", row, "2026-05-20,Lambda,,on_demand,2.99,,H100 SXM,1,me,"))
+    code, printed = run("import", csv("a.csv", *WRONG, "2026-05-20,Lambda,,on_demand,2.99,,H100 SXM,1,me,"))
     assert code == 0
-    (note,) = [line for line in notes(printed) if "row held" in line]
-    assert note.startswith(f"1 row held: {WRONG[row]}")
-    assert note.endswith("waits for a person")
+    told = [line for line in notes(printed) if "row held" in line]
+    assert len(told) == len(WRONG)
+    for reason in WRONG.values():
+        (note,) = [line for line in told if line.startswith(f"1 row held: {reason}")]
+        assert note.endswith("waits for a person")
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(2.99,)]
 
 
-@pytest.mark.parametrize("wrong", ["11680.00", "41.60"])
-def test_a_wrong_import_moves_no_price(run, tmp_path: Path, wrong: str) -> None:
+@pytest.mark.usefixtures("log_alone")
+def test_a_wrong_import_moves_no_price(run, tmp_path: Path) -> None:
     """A month's price, or one 2.6 times the last, of a machine whose chip nobody reads: the last one stands."""
-    row = "Acme,eu-1,on_demand,{},m8,Z9000,8,desk,"
-    run("import", csv("a.csv", f"2025-06-01,{row.format('16.00')}"))
-    code, printed = run("import", csv("b.csv", f"2025-06-30,{row.format(wrong)}"))
+    row = "Acme,eu-1,on_demand,{},{},Z9000,8,desk,"
+    wrong = {"m8": "11680.00", "m9": "41.60"}
+    run("import", csv("a.csv", *(f"2025-06-01,{row.format('16.00', machine)}" for machine in wrong)))
+    code, printed = run(
+        "import", csv("b.csv", *(f"2025-06-30,{row.format(price, machine)}" for machine, price in wrong.items()))
+    )
     assert code == 0
-    [note] = [line for line in notes(printed) if "row held" in line]
-    assert "times the last price, 16" in note
+    told = [line for line in notes(printed) if "row held" in line]
+    assert len(told) == len(wrong)
+    assert all("times the last price, 16" in note for note in told)
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double, valid_to from core.sku_price") == [
-        (16.0, None)
-    ]
+        (16.0, None), (16.0, None),
+    ]  # fmt: skip

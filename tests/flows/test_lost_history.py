@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner, Result
+from few_marts import published_with
 from published import query
 from toy_source import Toy, installed
 
@@ -20,12 +21,23 @@ N_EVENTS = "select count(*) from core.price_event"
 ID = "select history_id from meta.build"
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory with a history of three events, published; copy it."""
+    folder = tmp_path_factory.mktemp("published") / "data"
+    with published_with(), pytest.MonkeyPatch.context() as patch:
+        made = installed(patch, folder)
+        made.learn(0, one={"p5.48xlarge": "10", "g6.xlarge": "1"})
+        made.run(1, one={"p5.48xlarge": "11", "g6.xlarge": "1"})
+    return folder
+
+
 @pytest.fixture
-def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+def toy(published: Path, least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
     """Return a toy with a history of three events, published."""
     made = installed(monkeypatch, tmp_path / "data")
-    made.run(0, one={"p5.48xlarge": "10", "g6.xlarge": "1"})
-    made.run(1, one={"p5.48xlarge": "11", "g6.xlarge": "1"})
+    made.at, made.world = 1, {"one": {"p5.48xlarge": "11", "g6.xlarge": "1"}}
+    shutil.copytree(published, made.data_dir)
     return made
 
 
@@ -91,6 +103,7 @@ def test_a_history_that_lost_events_is_refused(toy: Toy) -> None:
     assert query(toy.data_dir / "prices.duckdb", N_EVENTS) == [(3,)]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_the_id_goes_where_the_journal_goes(toy: Toy, tmp_path: Path) -> None:
     """Rebuilding the log by hand or by command, and moving it into another warehouse, keep the id."""
     file = toy.data_dir / "prices.duckdb"
@@ -161,12 +174,17 @@ def test_a_rebuild_of_another_landing_needs_a_yes(toy: Toy, tmp_path: Path, monk
     assert [path.read_bytes() for path in (toy.data_dir / "replaced").glob("prices-*")] == [before]
 
 
-def test_the_archive_started_anew_is_the_same_history(least_marts: None, tmp_path: Path) -> None:
+def test_the_archive_started_anew_is_the_same_history(offline_run: Path, least_marts: None, tmp_path: Path) -> None:
     """It can be replayed at any time, so that its directory may lose landing and log; the old file is kept."""
-    settings = Settings(data_dir=tmp_path)
-    steps.run(settings, offline=True)
-    for folder in ("landing", "cache"):  # which notes what the published file was made of
-        shutil.rmtree(tmp_path / folder)
-    (tmp_path / "build.duckdb").unlink()
+    shutil.copytree(offline_run, tmp_path / "data", ignore=shutil.ignore_patterns("reports", "landing", "cache"))
+    (tmp_path / "data/build.duckdb").unlink()
+    ((n_events,),) = query(tmp_path / "data/prices.duckdb", N_EVENTS)
+    scopes = ("verda_2026-08", "verda_2026-10")
 
-    assert steps.run(settings, offline=True).file
+    done = steps.run(
+        Settings(data_dir=tmp_path / "data"), offline=True, source_names=("price_archive",), scopes=scopes,
+    )  # fmt: skip
+
+    assert done.file
+    (kept,) = (tmp_path / "data/replaced").iterdir()
+    assert query(kept, N_EVENTS) == [(n_events,)] > query(done.file, N_EVENTS)

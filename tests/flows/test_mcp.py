@@ -1,6 +1,7 @@
 """The read API, asked by the official client over stdio on a small published file."""
 
 import json
+import shutil
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import anyio
 import pytest
 from click.testing import CliRunner
 from cost_file import P5
-from mcp_file import PRIVATE_FIGURE, client, doubt, publish_now, put_private, replace_by
+from mcp_file import PRIVATE_FIGURE, client, doubt, published_now, put_private, replace_by
 
 from flows.cli.main import main
 from flows.config.settings import Settings
@@ -23,7 +24,7 @@ OPTIONS = ["capacity_block", "on_demand", "reserved", "savings_plan", "spot"]
 def file(tmp_path_factory):
     """Return a published file with prices of this minute, beside a private file."""
     folder = tmp_path_factory.mktemp("mcp")
-    published = publish_now(folder)
+    published = Path(shutil.copy(published_now(tmp_path_factory) / "prices.duckdb", folder))
     doubt(published, P5)
     put_private(folder)
     return published
@@ -44,15 +45,16 @@ def call(served):
 @pytest.fixture
 def later(file):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
+    passed = timedelta()
+    api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + passed)
 
     def call(hours, tool, **given):
-        api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + timedelta(hours=hours))
-        try:
-            return anyio.run(api.call_tool, tool, given).structured_content
-        finally:
-            api.close()
+        nonlocal passed
+        passed = timedelta(hours=hours)
+        return anyio.run(api.call_tool, tool, given).structured_content
 
-    return call
+    yield call
+    api.close()
 
 
 def prices(found, option):

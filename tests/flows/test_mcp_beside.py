@@ -15,7 +15,7 @@ import pytest
 from cost_file import P5
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp_file import publish_now
+from mcp_file import published_now
 from own_postgres import free_port
 
 from flows.read_api import server
@@ -36,7 +36,7 @@ COMMAND = ("-c", "from flows.cli.main import main; main()", "--data-dir")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return publish_now(tmp_path_factory.mktemp("beside")).parent
+    return published_now(tmp_path_factory)
 
 
 @asynccontextmanager
@@ -62,8 +62,8 @@ def served(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-async def slowest(client: Client, tool: str, *, together: bool) -> float:
-    """Return the seconds of the slowest of N answers, put one after the other or all together: more than their p99."""
+async def slowest(client: Client, tool: str, *, together: bool, n: int) -> float:
+    """Return the seconds of the slowest of n answers, put one after the other or all together: more than their p99."""
     found: list[float] = []
 
     async def ask() -> None:
@@ -74,18 +74,20 @@ async def slowest(client: Client, tool: str, *, together: bool) -> float:
 
     if together:
         async with anyio.create_task_group() as group:
-            for _ in range(N):
+            for _ in range(n):
                 group.start_soon(ask)
     else:
-        for _ in range(N):
+        for _ in range(n):
             await ask()
     return max(found)
 
 
-async def beside(client: Client, other: Client, tool: str, sql: str, *, together: bool) -> tuple[float, float]:
+async def beside(
+    client: Client, other: Client, tool: str, sql: str, *, together: bool, n: int = N
+) -> tuple[float, float]:
     """Return the slowest answer alone, and beside a hostile question of another client, which is open all the time."""
-    await slowest(client, tool, together=together)  # the first questions wait for processes to start
-    alone = await slowest(client, tool, together=together)
+    await slowest(client, tool, together=together, n=n)  # the first questions wait for processes to start
+    alone = await slowest(client, tool, together=together, n=n)
     ended: list[object] = []
 
     async def hostile() -> None:
@@ -94,7 +96,7 @@ async def beside(client: Client, other: Client, tool: str, sql: str, *, together
     async with anyio.create_task_group() as group:
         group.start_soon(hostile)
         await anyio.sleep(0.3)
-        found = await slowest(client, tool, together=together)
+        found = await slowest(client, tool, together=together, n=n)
         if not together:
             assert ended == []
         group.cancel_scope.cancel()
@@ -102,12 +104,15 @@ async def beside(client: Client, other: Client, tool: str, sql: str, *, together
 
 
 def test_a_question_without_an_end_delays_no_other(folder: Path) -> None:
-    """Twenty others take at most ten times as long as alone, all before it ends; it is stopped with its server."""
+    """Eight others take at most ten times as long as alone, all before it ends; it is stopped with its server.
+
+    `make prove` puts twenty over HTTP, of each tool, one after the other and together.
+    """
 
     async def main() -> tuple[float, float]:
         async with stdio(folder) as client:
             sql = HOSTILE["that cannot be interrupted"]
-            return await beside(client, client, "latest_price", sql, together=False)
+            return await beside(client, client, "latest_price", sql, together=False, n=8)
 
     alone, found = anyio.run(main)
     assert found <= 10 * alone, (alone, found)

@@ -6,13 +6,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from few_marts import published_with
 from looks import day
+from published import query
 from toy_source import Toy, installed
 
 from flows.collect import publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from reports.files import put
+from warehouse.publish.published_file import FILE_NAME
 
 OWN = ("build.duckdb", "writer.lock")
 """What every run opens."""
@@ -30,13 +33,19 @@ def rewritten(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, in
 
 
 def test_a_second_offline_run_rewrites_nothing(offline_run: Path, tmp_path: Path) -> None:
-    """File, pages and mail stay as they were; the last lines say so, the run is good, and a missing page is made."""
+    """Every look is known, and file, pages, mail and journal stay as they were; the last lines say so, the run is good.
+
+    A missing page is made.
+    """
     again = partial(steps.run, Settings(data_dir=tmp_path / "data"), offline=True)
     shutil.copytree(offline_run, tmp_path / "data")
     before = marks(tmp_path / "data")
     second = again()
     lines = list(second.lines())
 
+    assert query(tmp_path / "data/prices.duckdb", "select count(*) > 100 from core.price_event") == [(True,)]
+    assert (second.n_events, {result.status for result in second.results}) == (0, {"known"})
+    assert "landing/journal.jsonl" in before
     assert rewritten(before, marks(tmp_path / "data")) == set()
     assert (second.unchanged, second.as_dict()["unchanged"]) == (BOTH, BOTH)
     assert (second.fresh, second.faulty) == (True, False)
@@ -56,15 +65,38 @@ def test_a_second_offline_run_rewrites_nothing(offline_run: Path, tmp_path: Path
 # --- what counts as new
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data directory of a log that was published once, with two pages of no content; copy it."""
+    folder, real = tmp_path_factory.mktemp("published") / "data", publisher.Publisher.report
+    with published_with(), pytest.MonkeyPatch.context() as patch:
+        toy = installed(patch, folder)
+        patch.setattr(publisher.Publisher, "report", real)
+        patch.setattr(publisher, "report", two_pages)
+        toy.learn(0, a={"p5.48xlarge": "10"})
+        assert unchanged(toy) == []
+        assert unchanged(toy) == BOTH
+    return folder
+
+
 @pytest.fixture
-def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
-    """Return a source of our own, the only one, whose log was published once, with two pages of no content."""
+def toy(published: Path, least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+    """Return a source of our own, the only one, over a copy of what was published.
+
+    What is published again is that same file: whether it is made is asked here, and of what by other tests.
+    """
+
+    def publish_again(con: object, folder: Path, *_: object, **__: object) -> Path:
+        (folder / FILE_NAME).unlink(missing_ok=True)
+        return Path(shutil.copyfile(published / FILE_NAME, folder / FILE_NAME))
+
     real = publisher.Publisher.report
     toy = installed(monkeypatch, tmp_path / "data")
     monkeypatch.setattr(publisher.Publisher, "report", real)
     monkeypatch.setattr(publisher, "report", two_pages)
-    toy.learn(0, a={"p5.48xlarge": "10"})
-    assert unchanged(toy) == []
+    monkeypatch.setattr(publisher, "publish_log", publish_again)
+    shutil.copytree(published, toy.data_dir)
+    toy.world = {"a": {"p5.48xlarge": "10"}}
     assert unchanged(toy) == BOTH
     return toy
 

@@ -10,6 +10,7 @@ import duckdb
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from few_marts import published_with
 from looks import frame, row
 
 from extract import SOURCES, price_archive, source_named
@@ -64,6 +65,10 @@ def live_source() -> Source:
 @pytest.fixture
 def with_live(least_marts: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have one live source next to the archive, the marts that are queried here, and no pages."""
+    add_live(monkeypatch)
+
+
+def add_live(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [live_source(), *(source for source in SOURCES if source.name in offline.ARCHIVES)]
     by_name = {source.name: source for source in chosen}.__getitem__
     for module in (collector, publisher):
@@ -80,6 +85,22 @@ def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summ
         chosen, offline=is_offline, scopes=scopes, clock=(lambda: clock) if clock else None,
         source_names=("price_archive",) if is_offline else (),
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def few_archived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory in whose folder `offline` a few files of the archive were read and published; copy it."""
+    folder = tmp_path_factory.mktemp("few") / "data"
+    with published_with(), pytest.MonkeyPatch.context() as patch:
+        add_live(patch)
+        run(folder, is_offline=True, clock=None)
+    return folder
+
+
+@pytest.fixture
+def few(few_archived: Path, with_live: None, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    return Path(shutil.copytree(few_archived, tmp_path / "few"))
 
 
 # --- its own directory and clock
@@ -177,9 +198,8 @@ def test_a_file_of_ones_own_comes_first(archived: Path, tmp_path: Path) -> None:
 # --- one price more
 
 
-def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_live: None) -> None:
+def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Path) -> None:
     """A row in the archive's own form: the file lands anew, its one price changes, and its day is the new as-of."""
-    run(tmp_path, is_offline=True, clock=None)
     place = tmp_path / "archive"
     shutil.copytree(Path(str(price_archive.ARCHIVE)), place)
     file = place / "prices/verda_2026-10.csv"
@@ -193,23 +213,22 @@ def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "select accelerator_label, unit_price, last_observed_at from int.accelerator_hour_price "
         "where service_provider_name = 'Verda' and purchase_option = 'on_demand' order by all"
     )
-    before = asked(tmp_path / "offline", query)
-    done = run(tmp_path, is_offline=True, clock=None)
+    before = asked(few / "offline", query)
+    done = run(few, is_offline=True, clock=None)
     assert done.n_events == 1
-    changed = set(asked(tmp_path / "offline", query)) ^ set(before)
+    changed = set(asked(few / "offline", query)) ^ set(before)
     assert {(label, str(price)) for label, price, _ in changed} == {
         ("B200 SXM6 180GB", "7.3400000000"), ("B200 SXM6 180GB", "7.5000000000"),
     }  # fmt: skip
-    assert asked(tmp_path / "offline", DAY) == [("2026-10-16 12:00",)]
+    assert asked(few / "offline", DAY) == [("2026-10-16 12:00",)]
 
 
 # --- imports, live prices, and the version before
 
 
-def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, with_live: None) -> None:
+def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, few: Path) -> None:
     """To its newest observation: an older one, or one in the future, leaves the archive's day."""
-    run(tmp_path, is_offline=True, clock=None)
-    folder = tmp_path / "offline"
+    folder = few / "offline"
     as_of = asked(folder, DAY)
     for at, expected in (("2026-10-01", as_of), ("2026-11-02T10:00:00Z", [("2026-11-02 10:00",)])):
         file = tmp_path / "seen.csv"
@@ -224,23 +243,22 @@ def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, with_live: No
             one.finish(report=False)
         assert asked(folder, DAY) == expected
     # What the archive brings after that was learnt after it.
-    again = run(tmp_path, is_offline=True, clock=None)
+    again = run(few, is_offline=True, clock=None)
     assert again.started_at > NOW
     assert asked(folder, DAY) == [("2026-11-02 10:00",)]
 
 
-def test_live_prices_are_refused_in_it(tmp_path: Path, with_live: None) -> None:
+def test_live_prices_are_refused_in_it(tmp_path: Path, few: Path) -> None:
     """A run, a collection and a backfill: nothing is fetched, and the file stands."""
-    run(tmp_path, is_offline=True, clock=None)
-    before = (tmp_path / "offline/prices.duckdb").read_bytes()
+    before = (few / "offline/prices.duckdb").read_bytes()
     with pytest.raises(ChipledgerError, match="holds the archive of the package, and live prices never mix with it"):
-        run(tmp_path / "offline", is_offline=False)
+        run(few / "offline", is_offline=False)
     with (
-        steps.open_run(Settings(data_dir=tmp_path / "offline"), clock=lambda: NOW) as one,
+        steps.open_run(Settings(data_dir=few / "offline"), clock=lambda: NOW) as one,
         pytest.raises(ChipledgerError, match="never mix"),
     ):
         importer.backfill(one, live_source(), ["all"], since=None, until=None)
-    assert (tmp_path / "offline/prices.duckdb").read_bytes() == before
+    assert (few / "offline/prices.duckdb").read_bytes() == before
 
 
 def test_live_prices_follow_the_older_archive(tmp_path: Path, with_live: None) -> None:

@@ -45,6 +45,11 @@ def opened(toy: Toy) -> list[str]:
         return run.summary.notes
 
 
+def unpacked(toy: Toy) -> list[str]:
+    """Unpack as a run does when it begins, without one, and return the notes."""
+    return packs.unpack(Landing(toy.data_dir / "landing"))
+
+
 def test_the_next_run_unpacks_them(toy: Toy) -> None:
     """Each document has a file of its own with the same bytes; the packs are gone; the log has every price. The run
     after it has nothing to unpack."""
@@ -63,6 +68,7 @@ def test_the_next_run_unpacks_them(toy: Toy) -> None:
         assert [price for (price,) in prices.fetchall()] == [10, 20, 10.03, 10.06, 10.35, 11, 12]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_rebuilding_and_migrating_unpack_them_too(toy: Toy, tmp_path: Path) -> None:
     """Both read every document without a run before."""
     assert replicas.rebuild(toy.settings(), clock=toy.clock).n_fetches == 12
@@ -90,8 +96,8 @@ def test_an_interruption_loses_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", killed)
         with pytest.raises(KeyboardInterrupt):
-            packs.unpack(Landing(toy.data_dir / "landing"))
-    opened(toy)
+            unpacked(toy)
+    unpacked(toy)
 
     assert len(bodies(toy)) == 7
     assert not (toy.data_dir / "landing/packs").exists()
@@ -115,36 +121,36 @@ def test_a_damaged_pack_stays_and_is_named(toy: Toy) -> None:
     january = toy.data_dir / "landing/packs/2026-01/toy.1.tar.zst"
     good = january.read_bytes()
     january.write_bytes(b"no pack")
-    unpacked, named = opened(toy)
+    others, named = unpacked(toy)
 
-    assert unpacked.startswith("1 documents unpacked")
+    assert others.startswith("1 documents unpacked")
     assert "cannot be read" in named
     assert str(january) in named
     assert january.exists()
     january.write_bytes(good)
-    assert opened(toy) == ["3 documents unpacked: each has a file of its own again"]
+    assert unpacked(toy) == ["3 documents unpacked: each has a file of its own again"]
     assert len(bodies(toy)) == 7
 
 
 def test_a_document_that_is_not_what_its_name_says_stays_packed(toy: Toy) -> None:
     """It is never given out as another; the pack stays, and the note names it."""
     january = toy.data_dir / "landing/packs/2026-01/toy.1.tar.zst"
-    (first, _), *others = packs.read(january).items()
-    january.write_bytes(packed.packed({first: b"another", **dict(others)}))
-    unpacked, named = opened(toy)
+    (first, _), *rest = packs.read(january).items()
+    january.write_bytes(packed.packed({first: b"another", **dict(rest)}))
+    others, named = unpacked(toy)
 
-    assert unpacked.startswith("3 documents unpacked")
+    assert others.startswith("3 documents unpacked")
     assert first in named
     assert january.exists()
 
 
 def test_a_pack_that_was_never_finished_is_removed(toy: Toy) -> None:
     """Without its list, which was written last, all its documents are in files of their own."""
-    opened(toy)
+    unpacked(toy)
     half = toy.data_dir / "landing/packs/2026-03/toy.1.tar.zst"
     half.parent.mkdir(parents=True)
     half.write_bytes(b"half a pack")
 
-    assert opened(toy) == []
+    assert unpacked(toy) == []
     assert not half.parent.parent.exists()
     assert len(bodies(toy)) == 7

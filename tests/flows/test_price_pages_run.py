@@ -21,6 +21,7 @@ where o.instance_type = 'g6f.large' and o.purchase_option = 'on_demand' and h.va
 """
 
 
+@pytest.mark.usefixtures("least_marts")
 def test_the_price_list_is_believed_although_the_maps_are_read_last(
     standin: aws.StandIn, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

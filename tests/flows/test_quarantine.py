@@ -1,10 +1,12 @@
 """The quarantine seen and closed: rows of the log are listed, many decided at once, older fetches with a newer one."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from few_marts import published_with
 from published import query
 from toy_source import Toy, installed
 
@@ -33,19 +35,29 @@ def call(toy: Toy, *arguments: str) -> list[dict[str, object]]:
     return rows
 
 
-def refused(toy: Toy) -> list[dict[str, object]]:
-    """Return what is listed after a whole answer and three that were cut short, of which none was published."""
-    toy.learn(0, one=WHOLE)
-    for at in (1, 2, 3):
-        assert [result.status for result in toy.learn(at, one=CUT).results] == ["refused"]
+@pytest.fixture(scope="module")
+def cut_short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data directory of a whole answer and three that were cut short, of which none was published."""
+    with pytest.MonkeyPatch.context() as patch:
+        toy = installed(patch, tmp_path_factory.mktemp("cut") / "data")
+        toy.learn(0, one=WHOLE)
+        for at in (1, 2, 3):
+            assert [result.status for result in toy.learn(at, one=CUT).results] == ["refused"]
+    return toy.data_dir
+
+
+@pytest.fixture
+def refused(cut_short: Path, toy: Toy) -> list[dict[str, object]]:
+    """Give the toy what was cut short; return what is listed after it."""
+    shutil.copytree(cut_short, toy.data_dir)
+    toy.world = {"one": CUT}
     return call(toy, "quarantine", "list")
 
 
-def test_what_was_refused_is_listed_where_nothing_was_published(toy: Toy) -> None:
+def test_what_was_refused_is_listed_where_nothing_was_published(toy: Toy, refused: list[dict[str, object]]) -> None:
     """The list is that of the log: a run that finds nothing fresh tells people to read it."""
-    rows = refused(toy)
     assert not (toy.data_dir / "prices.duckdb").exists()
-    assert [row["reason"] for row in rows] == ["2 prices where the last complete answer had 8"] * 3
+    assert [row["reason"] for row in refused] == ["2 prices where the last complete answer had 8"] * 3
 
 
 @pytest.mark.usefixtures("least_marts")
@@ -65,10 +77,10 @@ def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: To
     assert not (toy.data_dir / "build.duckdb").exists()
 
 
-@pytest.mark.usefixtures("least_marts")
-def test_an_accepted_fetch_closes_the_older_ones(toy: Toy) -> None:
+@pytest.mark.usefixtures("log_alone")
+def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[str, object]]) -> None:
     """Three days of one outage are one decision; a later fetch that is refused stays open; so after a rebuild."""
-    [first, second, third] = refused(toy)
+    [first, second, third] = refused
     toy.learn(4, one=None, two=WHOLE)
     toy.learn(5, two=CUT)
     toy.decide(6, int(str(second["quarantine_id"])), "accept")
@@ -85,10 +97,9 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy) -> None:
     assert sorted(query(log, decided), key=str) == expected
 
 
-@pytest.mark.usefixtures("least_marts")
+@pytest.mark.usefixtures("log_alone", "refused")
 def test_many_are_decided_at_once(toy: Toy) -> None:
     """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
-    refused(toy)
     toy.learn(4, one=None, two=WHOLE)
     toy.learn(5, two=CUT)
     assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
@@ -104,13 +115,13 @@ def test_many_are_decided_at_once(toy: Toy) -> None:
     assert query(toy.data_dir / "build.duckdb", OPEN) == []
 
 
+@published_with("truth_check")
 def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
     """It was refused once and is loaded now: the truth checks add up, on that day and the next."""
-    toy.run(0, one=WHOLE)
+    toy.learn(0, one=WHOLE)
     [refusal] = [row for row in (toy.learn(1, one=CUT), call(toy, "quarantine", "list"))[1] if row["gate"] == "batch"]
+    found = "select result, n_compared, n_differing from int.truth_check where check_name = 'refused_rows_add_up'"
     toy.decide(2, int(str(refusal["quarantine_id"])), "accept")
+    assert query(toy.data_dir / "prices.duckdb", found) == [("holds", 2, 0)]
     toy.run(3, one=CUT)
-    assert query(
-        toy.data_dir / "prices.duckdb",
-        "select result, n_compared, n_differing from int.truth_check where check_name = 'refused_rows_add_up'",
-    ) == [("holds", 3, 0)]
+    assert query(toy.data_dir / "prices.duckdb", found) == [("holds", 3, 0)]

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -51,25 +50,6 @@ def test_the_log_from_landing_alone_is_equal_and_used(kept: Toy, settings: Setti
     assert rows_of(settings.data_dir / "prices.duckdb") == before
     assert done.set_aside and done.set_aside.parent.name == "replaced"
     assert sum(content.whole(done.after) in line for line in done.lines()) == 2
-
-
-@pytest.fixture
-def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish two tables of the log and no mart, which takes a tenth of the time."""
-
-    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, **_: object) -> Path:
-        file = folder / "prices.duckdb"
-        file.unlink(missing_ok=True)
-        con.execute(f"attach '{file}' as alone")
-        con.execute("create schema alone.core")
-        for table in ("offer", "price_event"):
-            con.execute(f"create table alone.core.{table} as from core.{table}")
-        con.execute("create schema alone.meta")
-        con.execute("create table alone.meta.build as select history_id from meta.history")
-        con.execute("detach alone")
-        return file
-
-    monkeypatch.setattr("flows.collect.publisher.publish_log", publish)
 
 
 def n_events(log: Path) -> int:

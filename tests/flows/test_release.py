@@ -15,6 +15,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from few_marts import published_with
 from frictionless import validate
 from published import query
 from ranges import serving
@@ -42,6 +43,8 @@ P5_WORDS = (
     "--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--instance-type", "p5.48xlarge",
     "--region", "us-east-1",
 )  # fmt: skip
+FEW = ("mart.price_now", "mart.price_history", "price_change", "provider_price", "commitment_option")
+"""What a release is compared by, and its feed is made of."""
 SECRETS = ("6.6661372915", "5.5551372915", "7.7771372915", CLOSED, "contract-4711", "8.8881372915")
 """Of rows that no release may have: each would show, wherever it slipped in."""
 
@@ -57,14 +60,15 @@ def site(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     root, settings = folder / "site", Settings(data_dir=folder / "data")
     shutil.copytree(offline_run, settings.data_dir)
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, published_with(*FEW, described=True):
         patched.setattr(making, "_write_site", lambda *_: [])
-        making.release(settings, root)
+        making.release(settings, root)  # which the next is held against
     (folder / "seen.csv").write_text(HEADER + SEEN, encoding="utf-8")
     with open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
         importer.land_file(run, folder / "seen.csv")
         run.load()
-        file = run.publisher.publish()
+        with published_with():  # a release is made of its log
+            file = run.publisher.publish()
     file.chmod(0o644)
     with duckdb.connect(str(file)) as con:
         con.execute(
@@ -415,9 +419,11 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             fetch = ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=(document,))
             run.land(FetchResult(source=name, scope=scope, fetches=(fetch,)))
         run.load()
-        run.publisher.publish()
+        with published_with():
+            run.publisher.publish()
     monkeypatch.setattr(making, "_write_site", lambda *_: [])
-    made = making.release(settings, tmp_path / "site")
+    with published_with(*FEW, described=True):
+        made = making.release(settings, tmp_path / "site")
     day = tmp_path / "site" / "2026-11-22"
     ((offer, count),) = query(
         day / "prices.duckdb", "select min(offer_id), count(distinct offer_id) from mart.price_now"

@@ -14,6 +14,7 @@ from toy_source import Toy, installed
 
 from extract import SOURCES
 from flows.collect import importer, ingest, steps
+from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
 
@@ -42,22 +43,6 @@ def toy(least_marts: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> T
 # --- offline
 
 
-@pytest.mark.usefixtures("few_marts", "no_comments")
-def test_an_offline_run_twice_adds_nothing(tmp_path: Path) -> None:
-    """The second run knows every look: no event, no journal line, and the same content."""
-    settings = Settings(data_dir=tmp_path)
-    first = steps.run(settings, offline=True, clock=lambda: NOW)
-    before = content(tmp_path / "prices.duckdb")
-    journal = (tmp_path / "landing/journal.jsonl").read_bytes()
-    second = steps.run(settings, offline=True, clock=lambda: NOW)
-
-    assert first.n_events > 100
-    assert {result.status for result in first.results} == {"ok"}
-    assert (second.n_events, {result.status for result in second.results}, second.fresh) == (0, {"known"}, True)
-    assert content(tmp_path / "prices.duckdb") == before
-    assert (tmp_path / "landing/journal.jsonl").read_bytes() == journal
-
-
 def test_the_archive_is_current_as_of_its_own_day(offline_run: Path) -> None:
     """In its own file, for ninety days before its newest price, whatever the clock of the run says."""
     file = offline_run / "prices.duckdb"
@@ -78,12 +63,20 @@ def price_list(standin: aws.StandIn, data_dir: Path, door: str = "bulk", **more:
     return Settings(data_dir=data_dir, workers=2, sources=alone(aws_price_list=chosen))
 
 
+def collected(settings: Settings, at: datetime) -> Summary:
+    """Collect and load, and publish nothing."""
+    with steps.open_run(settings, clock=lambda: at) as run:
+        run.collect()
+        run.load()
+        return run.summary
+
+
 def alone(**settings: dict[str, object]) -> dict[str, dict[str, object]]:
     """Return settings under which the named sources are the only ones enabled."""
     return {source.name: {"enabled": False} for source in SOURCES if source.kind == "live"} | settings
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> None:
     """Every source that cannot be reached is named; nothing is published, and nothing passes for fresh."""
     import_files(tmp_path, shared / "data/aws_on_demand_observations.csv")
@@ -117,12 +110,12 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     assert ("us-east-1", "ok", True, True, None) in health
 
     standin.heal()
-    again = steps.run(price_list(standin, tmp_path), clock=lambda: NOW + timedelta(days=1))
+    again = collected(price_list(standin, tmp_path), NOW + timedelta(days=1))
 
     assert again.failed == []
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: Path) -> None:
     """On the next day only the indexes are asked for; the prices are confirmed all the same."""
     settings = price_list(standin, tmp_path)
@@ -132,7 +125,8 @@ def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: P
 
     assert (fetched, standin.count("bulk:prices")) == (5, 5)
     assert (summary.n_events, summary.fresh) == (0, True)
-    assert query(tmp_path / "prices.duckdb", "select distinct last_observed_at from core.current_price") == [
+    confirmed = "select distinct last_observed_at from core.price_known_at(TIMESTAMP '9999-01-01')"
+    assert query(tmp_path / "build.duckdb", confirmed) == [
         (datetime(2026, 11, 22, 9, 0),)  # noqa: DTZ001
     ]
 
@@ -174,10 +168,10 @@ def cheaper(edition: Edition) -> Edition:
 def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path: Path) -> None:
     """One price changed and one type left the list: two events and two changes; failing, a region ends nothing."""
     settings = price_list(standin, tmp_path)
-    steps.run(settings, clock=lambda: NOW)
+    collected(settings, NOW)
     standin.publish(cheaper(standin.catalogues["aws"].current))
     standin.fault("bulk:us-west-2", faults.Status(503))
-    second = steps.run(settings, clock=lambda: NOW + timedelta(days=1))
+    second = collected(settings, NOW + timedelta(days=1))
 
     assert (second.n_events, len(second.failed)) == (1, 1)
 
@@ -232,11 +226,22 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: 
     """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
     file = shared / "data/aws_on_demand_observations.csv"
     before, after = tmp_path / "import-first", tmp_path / "archive-first"
-    import_files(before, file)
-    for folder in (before, after):
-        of_aws = ("offline_archive",)
-        steps.run(Settings(data_dir=folder), offline=True, source_names=of_aws, clock=lambda: NOW)
-    import_files(after, file)
+
+    def learn(folder: Path, *, is_import: bool, publish: bool = False) -> None:
+        clock = NOW if is_import == (folder == before) else NOW + timedelta(hours=1)
+        with steps.open_run(Settings(data_dir=folder), clock=lambda: clock) as run:
+            if is_import:
+                importer.land_file(run, file)
+            else:
+                run.collect(("offline_archive",), offline=True)
+            run.load()
+            if publish:
+                run.publisher.publish()
+
+    learn(before, is_import=True)
+    learn(before, is_import=False, publish=True)
+    learn(after, is_import=False)
+    learn(after, is_import=True, publish=True)
 
     for folder in (before, after):
         changes = query(folder / "prices.duckdb", LIST_CHANGES)
@@ -254,7 +259,6 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: 
 # --- what is told
 
 
-@pytest.mark.usefixtures("least_marts")
 def test_a_price_that_waits_is_told_the_day_it_is_held(toy: Toy) -> None:
     """By the run that held it, with the reason."""
     toy.run(0, a={"p5.48xlarge": "40", "g6.xlarge": "0.8"})
@@ -341,6 +345,7 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
     )
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     """A parser mended since may leave nothing to decide on: the rebuild goes on and says so."""
     toy.learn(0, a={"p5.48xlarge": "10"})
@@ -353,6 +358,7 @@ def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     assert [note for note in summary.notes if "7" in note and "no such row" in note]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> None:
     """In a rebuild a body that was lost fails its own look, by name; the others are loaded."""
     toy.learn(0, a={"p5.48xlarge": "10"}, b={"p4d.24xlarge": "20"})
@@ -365,18 +371,19 @@ def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> No
     )
     import_files(toy.data_dir, csv, at=day(0.5))
     ((lost,),) = query(
-        toy.data_dir / "prices.duckdb", "select document_sha256 from core.document where scope = 'own.csv'"
+        toy.data_dir / "build.duckdb", "select document_sha256 from core.document where scope = 'own.csv'"
     )
     (toy.data_dir / "landing" / str(lost)[:2] / f"{lost}.gz").unlink()
     toy.rebuild(1)
 
-    health = query(toy.data_dir / "prices.duckdb", "select scope, status from core.scope_run order by scope")
+    health = query(toy.data_dir / "build.duckdb", "select scope, status from core.scope_run order by scope")
     assert health == [("a", "failed"), ("b", "ok"), ("own.csv", "failed")]
 
 
 # --- counting
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_events_are_counted_once(toy: Toy) -> None:
     """The summary's events are those that the log gained, over several looks at one scope."""
     toy.learn(0, a={"p5.48xlarge": "10", "p4d.24xlarge": "20"})
@@ -388,6 +395,7 @@ def test_events_are_counted_once(toy: Toy) -> None:
     assert summary.n_events == 3
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_scope_that_fails_every_day_is_not_fresh(toy: Toy) -> None:
     """Nothing but failures publishes nothing, whatever was published before."""
     toy.run(0, a={"p5.48xlarge": "10"})
@@ -396,6 +404,7 @@ def test_a_scope_that_fails_every_day_is_not_fresh(toy: Toy) -> None:
     assert (summary.fresh, summary.file, [each.status for each in summary.results]) == (False, None, ["failed"])
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_refused_answer_is_not_fresh(toy: Toy) -> None:
     """An empty answer is kept and refused; the file stands."""
     toy.run(0, a={"p5.48xlarge": "10"})
@@ -404,7 +413,7 @@ def test_a_refused_answer_is_not_fresh(toy: Toy) -> None:
     assert (summary.fresh, summary.file, summary.results[0].error) == (False, None, "no price in the whole answer")
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_a_first_run_says_what_it_reads(
     standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -436,7 +445,7 @@ def test_regions_that_fail_alike_are_one_line(standin: aws.StandIn, tmp_path: Pa
     assert "operation (field" in line
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_through_the_api_nothing_large_is_read(
     standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -448,7 +457,7 @@ def test_through_the_api_nothing_large_is_read(
     assert "public files" not in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_first_prices_are_there_before_the_large_files(
     standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
