@@ -344,10 +344,10 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         # What was withdrawn later counted.
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
-    con.execute("create view log.other_event as from core.price_event")
+    con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
-    con.execute("create schema decision")
+    con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")
     _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():

@@ -66,7 +66,7 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     refused = replicas.rebuild(settings, clock=kept.clock)
 
     assert not refused.is_in_use
-    assert refused.differing == ["core.price_event"]
+    assert refused.differing == ["core.price_event", "core.sku_price"]
     assert "core.price_event: 6 rows before, 7 rows now" in list(refused.lines())
     assert n_events(settings.data_dir / "build.duckdb") == 6
     assert not (settings.data_dir / "replaced").exists()
