@@ -31,19 +31,32 @@ def told(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
         load(con, [each], recorded_at=each.observed_at)
 
 
-@pytest.mark.parametrize(("price", "waits"), [("4.9999", True), ("5", False), ("20", False), ("20.0001", True)])
-def test_a_jump_waits(price: str, waits: bool) -> None:
+def test_a_jump_waits() -> None:
     """Half and twice the last price pass; a hair more waits, and the last price holds unconfirmed meanwhile."""
+    prices = {"4.9999": "10.0", "5": "5.0", "20": "20.0", "20.0001": "10.0"}
     with memory() as con:
-        told(con, shown(0, "10"), shown(1, price))
+        for at in (0, 1):
+            looks = [
+                look(at, row(P5, price if at else "10", region_id=price), *OTHERS, scope=price) for price in prices
+            ]
+            load(con, looks, recorded_at=day(at))
 
-        assert waits == bool(refused(con))
-        if waits:
-            assert p5(con) == [(0, None, 0, "10.0")]
-            ((gate, field, reason),) = refused(con)
-            assert (gate, field) == ("history", "unit_price")
-            assert "times the last price, 10; waits for confirmation" in reason
-            assert ("p3.2xlarge", 0, None, 1, "3.06") in history(con)
+        assert {price: _standing(con, price) for price in prices} == prices
+        assert {(gate, field) for gate, field, _ in refused(con)} == {("history", "unit_price")}
+        assert sorted(reason for _, _, reason in refused(con)) == [
+            f"{times} times the last price, 10; waits for confirmation 20 hours later" for times in ("0.5", "2")
+        ]
+        assert ("p3.2xlarge", 0, None, 1, "3.06") in history(con)
+
+
+def _standing(con: duckdb.DuckDBPyConnection, region: str) -> str:
+    """Return the price of P5 in a region that is in force."""
+    ((price,),) = con.execute(
+        "select unit_price::VARCHAR::DOUBLE::VARCHAR from core.price_known_at(TIMESTAMP '9999-01-01') "
+        "inner join core.offer using (offer_id) where region_id = ? and valid_to is null",
+        [region],
+    ).fetchall()
+    return str(price)
 
 
 @pytest.mark.parametrize("document", ["", "v2"])
@@ -68,20 +81,22 @@ def test_a_second_fetch_confirms_a_jump_after_twenty_hours(document: str) -> Non
         }
 
 
-@pytest.mark.parametrize(
-    ("chips", "price", "waits"),
-    [("2", "20.02", True), ("2", "5.01", True), ("2", "19.75", False), ("1", "20.02", False)],
-)
-def test_a_move_by_the_number_of_chips_waits_for_a_person(chips: str, price: str, waits: bool) -> None:
+def test_a_move_by_the_number_of_chips_waits_for_a_person() -> None:
     """Alone in its answer, a machine of two chips whose price doubles or halves may be one of a chip, or of a node."""
+    moves = {("2", "20.02"): "10.01", ("2", "5.01"): "10.01", ("2", "19.75"): "19.75", ("1", "20.02"): "20.02"}
     with memory() as con:
-        told(
-            con,
-            shown(0, "10.01", accelerator_count=chips),
-            *(shown(at, price, accelerator_count=chips) for at in (1, 2, 3)),
-        )
+        for at in range(4):
+            looks = [
+                look(
+                    at, row(P5, price if at else "10.01", region_id=f"{chips} {price}", accelerator_count=chips),
+                    *OTHERS, scope=f"{chips} {price}",
+                )
+                for chips, price in moves
+            ]  # fmt: skip
+            load(con, looks, recorded_at=day(at))
 
-        assert (p5(con)[-1][-1] == "10.01") == waits
+        assert {move: _standing(con, " ".join(move)) for move in moves} == moves
+        assert len(refused(con)) == 6
         assert all("its number of chips; waits for a person" in reason for _, _, reason in refused(con))
 
 
