@@ -74,10 +74,11 @@ def undescribed() -> Iterator[None]:
 
 
 @contextmanager
-def published_with(*asked: str, described: bool = False) -> Iterator[None]:
-    """Let runs publish the marts and macros asked for and what they rest on, without audit, comments and pages.
+def published_with(*asked: str, described: bool = False, audit: bool = False) -> Iterator[None]:
+    """Let runs publish the marts and macros asked for and what they rest on, without comments and pages.
 
     A public view is asked for by its whole name, such as `mart.price_now`. `described`: with comments all the same.
+    `audit`: with the audit of claims, too.
     """
     public = tuple(each for each in PUBLIC if each.qualified in asked)
     names = (name for name in asked if not name.startswith("mart."))
@@ -87,6 +88,7 @@ def published_with(*asked: str, described: bool = False) -> Iterator[None]:
         patch.setattr("flows.collect.publisher.MACROS", macros)
         patch.setattr("flows.collect.publisher.PUBLIC", public)
         patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros, *public)))
-        patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
+        if not audit:
+            patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.publisher.report", no_pages)
         yield

@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import duckdb
@@ -38,25 +40,31 @@ def call(*words: str | Path, data_dir: Path):
 
 
 @pytest.fixture(scope="module")
-def first_run(tmp_path_factory):
-    """A data directory after one offline run, and what that printed."""
+def published(offline_run, tmp_path_factory):
+    """A data directory after one offline run, of this module's own."""
     folder = tmp_path_factory.mktemp("data")
-    result = call("run", "--offline", data_dir=folder)
+    shutil.copytree(offline_run, folder / "offline")
+    return folder
+
+
+def report_of_one_line(settings, summary, **_):
+    """Write a report without any content, where the report is."""
+    summary.report = settings.data_dir / "reports" / "index.html"
+    summary.report.parent.mkdir()
+    summary.report.write_text("a report\n")
+    return summary.report
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.prove)], ids=["short", "whole"])
+def test_offline_run_names_file_and_report(tmp_path, monkeypatch, whole):
+    """A run ends with the names of what it made, and both exist; at length with all marts and pages."""
+    with nullcontext() if whole else published_with():
+        if not whole:
+            monkeypatch.setattr("flows.collect.publisher.report", report_of_one_line)
+        result = call("run", "--offline", data_dir=tmp_path)
     assert result.exit_code == 0, result.output
-    return folder, result.stdout
-
-
-@pytest.fixture(scope="module")
-def published(first_run):
-    """A data directory after one offline run."""
-    return first_run[0]
-
-
-def test_offline_run_names_file_and_report(first_run):
-    """A run ends with the names of what it made, and both exist."""
-    folder, printed = first_run
-    file, report = re.search(r"file: (.*)\nreport: (.*)\n", printed).groups()
-    assert {folder} < {*Path(file).parents} & {*Path(report).parents}
+    file, report = re.search(r"file: (.*)\nreport: (.*)\n", result.stdout).groups()
+    assert {tmp_path} < {*Path(file).parents} & {*Path(report).parents}
     assert Path(file).is_file()
     assert Path(report).is_file()
 

@@ -9,7 +9,7 @@ import pytest
 from index_panel import Offer, derive, panels
 from index_panel import date as on
 from index_panel import load as load_panel
-from looks import Row, look, memory, row
+from looks import Row, day, look, memory, row
 
 from warehouse.log.load import load
 from warehouse.log.parsed import ParsedFetch
@@ -267,8 +267,12 @@ def test_administered_spot_has_no_volatility(con: duckdb.DuckDBPyConnection) -> 
             chip(f"{4 * share}", "H200", purchase_option="spot", **plain),
         ]  # fmt: skip
 
-    rows = [[*shown("desk", 0.5, 2 + at % 2), *shown("market", 0.4, 2 + at % 2)] for at in range(25)]
-    put(con, *(live(at, *each) for at, each in enumerate(rows)), at=24.5)
+    rows = [
+        each | {"observed_at": day(at).replace(tzinfo=None), "observed_at_utc": day(at).isoformat()}
+        for at in range(25)
+        for each in (*shown("desk", 0.5, 2 + at % 2), *shown("market", 0.4, 2 + at % 2))
+    ]
+    put(con, live(24.4, *rows, complete=False, archived=True), at=24.5)
     found = con.execute(
         "select distinct service_provider_name, is_administered, volatility_30d is null from int.price_index "
         f"where purchase_option = 'spot' and accelerator_name = 'H100' and index_date = '{on(24)}' "

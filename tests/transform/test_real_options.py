@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import kept
 import pytest
+from few_marts import published_with
 
 BENCH = Path(__file__).parents[2] / "bench" / "real_options.py"
 EAST_1, EAST_2 = "us-east-1", "us-east-2"
@@ -34,7 +35,12 @@ def bench() -> ModuleType:
 @pytest.fixture(scope="module")
 def file(bench: ModuleType, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the published file of all the data."""
-    folder = kept.once(tmp_path_factory, "real", lambda folder: bench.build(shared, folder))
+
+    def make(folder: Path) -> None:
+        with published_with("aws_purchase_options"):
+            bench.build(shared, folder)
+
+    folder = kept.once(tmp_path_factory, "real", make)
     return next(folder.rglob("prices.duckdb"))
 
 

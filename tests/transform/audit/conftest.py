@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import kept
 import pytest
+from few_marts import published_with
 
 from flows.collect import importer, steps
 from flows.config.settings import Settings
@@ -17,6 +18,7 @@ from warehouse.reference.claims import Claim
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 HEADER = "claim_id,article,subject,metric,value,low,high,unit,conditions,as_of"
+ASKED = ("throughput", "serving_rate", "training_rate", "cost_left_out", "serving_cost", "training_run_cost")
 Read = Callable[..., list[Claim]]
 Ask = Callable[..., dict[str, Judged]]
 
@@ -26,7 +28,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     """Return a file published with the archive and an import of past prices."""
 
     def make(folder: Path) -> None:
-        with steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
+        with published_with(*ASKED, audit=True), steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
             one.collector.fetch_in_threads(one.plan(one.collector.sources(offline=True)), one.land)
             importer.land_file(one, shared / "data/aws_on_demand_observations.csv")
             one.load()
