@@ -30,8 +30,8 @@ def neocloud(label: str, price: str, count: str | None = None, **others: object)
     )  # fmt: skip
 
 
-def put_prices(put: Put, at: float = 0, **changed: str) -> Path:
-    """Publish the prices, some of them changed, two commitments of a year, and those of another provider.
+def put_prices(put: Put, at: float = 0, *, published_at: float | None = None, **changed: str) -> Path:
+    """Publish the prices, on their own day unless another is given, two commitments of a year, and another provider's.
 
     The latter has MI300X at three prices, and a marketplace with quartile and median, or the median alone.
     """
@@ -47,7 +47,7 @@ def put_prices(put: Put, at: float = 0, **changed: str) -> Path:
         seen(at, "aws_savings_plans", plan(P5, "40")),
         seen(at, "aws_capacity_block_rates", *(block(name, rate, None) for name, rate in BLOCKS.items())),
         seen(at, "aws_spot", spot(P5, "use1-az1", "20")),
-        at=at,
+        at=at if published_at is None else published_at,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner, Result
+from few_marts import published_with
 from standin import aws
 from standin.catalogue import Catalogue
 
@@ -77,7 +78,8 @@ def collected(
             f'[sources.aws_capacity_block_rates]\nurl = "{feeds}/rates.json"\n'
         )
         words = ["--data-dir", str(folder), "--settings", str(folder / "chipledger.toml"), "collect"]
-        result = CliRunner().invoke(main, words)
+        with published_with("aws_purchase_options"):
+            result = CliRunner().invoke(main, words)
         return result, folder, [request.method for request in standin.seen()]
 
 

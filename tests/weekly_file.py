@@ -5,16 +5,17 @@ cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing 
 """
 
 from html.parser import HTMLParser
+from itertools import groupby
 from pathlib import Path
 
 import kept
 import pytest
+from few_marts import formulas_of
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
-from transform.formula import create_formulas
-from transform.models import MACROS, MARTS
+from transform.models import MACROS, MARTS, Mart, MartMacro
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file
@@ -59,8 +60,8 @@ def weeks(base: pytest.TempPathFactory) -> Path:
     return kept.once(base, "weeks", publish_weeks) / "prices.duckdb"
 
 
-def publish_weeks(folder: Path) -> Path:
-    """Publish the weeks into a folder and return the file."""
+def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tuple[MartMacro, ...] = MACROS) -> Path:
+    """Publish the weeks into a folder and return the file; with all marts, unless some are given."""
     looks = [
         first(5), second(5, pcie="2.39"),
         second(10.5, pcie="2.89"),
@@ -72,11 +73,14 @@ def publish_weeks(folder: Path) -> Path:
         first(27, pcie="2.89", p5="60", gone=True), second(27, pcie="2.89"),
     ]  # fmt: skip
     with db.writer(folder) as con:
-        for each in looks:
-            add_documents(con, each, urls=["https://x.test/"])
-            load(con, [each], recorded_at=day(LATE_DAY) if each.scope == "late" else each.observed_at)
+        for recorded_at, together in groupby(
+            looks, key=lambda one: day(LATE_DAY) if one.scope == "late" else one.observed_at
+        ):
+            every = list(together)
+            add_documents(con, *every, urls=["https://x.test/"] * len(every))
+            load(con, every, recorded_at=recorded_at)
         return published_file.publish(
-            con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
+            con, folder, marts=marts, macros=macros, formulas=formulas_of((*marts, *macros)), sources=SOURCES,
             built_at=day(BUILT_DAY), version="test",
         )  # fmt: skip
 

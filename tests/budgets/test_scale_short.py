@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
@@ -9,10 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import LEAST_MARTS
-
-from flows.collect import publisher
-from warehouse.publish import building
+from few_marts import published_with
 
 ROOT = Path(__file__).parents[2]
 N_PRICES, DAYS = 400, 4
@@ -40,7 +38,7 @@ def scale_steps(scale: ModuleType) -> ModuleType:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Publish the least, and read no signatures of extensions."""
     connect: Any = duckdb.connect
 
@@ -48,11 +46,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         return connect(*given, config={"allow_unsigned_extensions": True}, **named)
 
     monkeypatch.setattr(duckdb, "connect", unsigned)
-    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(publisher, "PUBLIC", ())
-    monkeypatch.setattr(publisher, "MACROS", ())
-    monkeypatch.setattr(publisher.audit_tables, "TABLES", ())
-    monkeypatch.setattr(building, "describe", lambda *_: None)
+    with published_with():
+        yield
 
 
 @pytest.mark.usefixtures("few")

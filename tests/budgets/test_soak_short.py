@@ -12,10 +12,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import LEAST_MARTS
+from few_marts import published_with
 from looks import day
 
-from flows.collect import publisher
 from flows.collect.publisher import Publisher
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -74,17 +73,14 @@ def test_a_reader_asks_while_runs_publish(
     roles: ModuleType, soak: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until both have done something: runs publish, a reader of another process meets no error, one file held open."""
-    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(publisher, "PUBLIC", ())
-    monkeypatch.setattr(publisher, "MACROS", ())
-    monkeypatch.setattr(publisher.audit_tables, "TABLES", ())
     monkeypatch.setattr(Publisher, "report", lambda run: tmp_path)
     monkeypatch.setattr("flows.mail.weekly_steps.report", lambda settings, week: tmp_path)
     (tmp_path / "running").touch()
     command = [sys.executable, BENCH / "soak.py", "--role", "reader-0", "--out", tmp_path, "--questions"]
     with subprocess.Popen([*command, *map(str, ASKED)]) as reader:
         threading.Thread(target=stop, args=[tmp_path], daemon=True).start()
-        roles.write(tmp_path, [])
+        with published_with():
+            roles.write(tmp_path, [])
         assert reader.wait(120) == 0
     all_told = soak.Told(runs=told(tmp_path / "writer.jsonl"), rounds=told(tmp_path / "reader-0.jsonl"))
 

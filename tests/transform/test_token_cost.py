@@ -1,6 +1,7 @@
 """What a million tokens costs: the worked points, the formulas recomputed from the row, and what is left out."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -265,22 +266,6 @@ def test_a_rate_below_the_slowest_run_is_at_most_and_never_ranked(file: Path) ->
     assert sorted(ranked) == [("between two runs",), ("measured",)]
 
 
-def test_an_old_price_is_shown_and_never_ranked(tmp_path: Path) -> None:
-    """Ninety-one days after the last look costs are as before, and none has a rank."""
-    with putting(tmp_path, asked=("token_cost", "token_option", "headline_token_cost")) as put:
-        put_prices(put, 0)
-        fresh = values(put(at=89), "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
-        late = put(at=91)
-        old = values(late, "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost")
-        said = lines(late, "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'")
-    assert fresh[0][0] > 100
-    assert old == [(0, fresh[0][1])]
-    assert said
-    for line in said:
-        assert line["usd_per_million_output_tokens"] is None
-        assert line["cost_basis"] == "unknown: the last price is of 2026-01-01"
-
-
 def test_what_has_no_cost_is_counted(file: Path) -> None:
     """Each run and each price has a cost, or stands in int.cost_left_out once."""
     counted = dict(values(file, "select left_out_kind, sum(n_left_out) from int.cost_left_out group by 1"))
@@ -337,13 +322,41 @@ def test_the_documented_queries_answer(file: Path) -> None:
         assert any(heads == {cell.strip() for cell in line.strip("|").split("|")} for line in page.splitlines())
 
 
-def test_one_price_moves_exactly_what_depends_on_it(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def before_and_after(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """Give a file of day 0, one 89 days after another price of p5en.48xlarge, and one 91 days after it."""
+    folder, files = tmp_path_factory.mktemp("moved"), {}
+    with putting(folder / "data", asked=("token_cost", "token_option", "headline_token_cost")) as put:
+        for name, publish in (
+            ("before", lambda: put_prices(put, 0)),
+            ("after", lambda: put_prices(put, 1, published_at=90, p5en="60")),
+            ("late", lambda: put(at=92)),
+        ):
+            files[name] = shutil.copy(publish(), folder / f"{name}.duckdb")
+    yield files
+
+
+def test_an_old_price_is_shown_and_never_ranked(before_and_after: dict[str, Path]) -> None:
+    """Ninety-one days after the last look costs are as before, and none has a rank."""
+    counts = "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost"
+    fresh, old = values(before_and_after["after"], counts), values(before_and_after["late"], counts)
+    said = lines(
+        before_and_after["late"],
+        "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'",
+    )
+    assert fresh[0][0] > 100
+    assert old == [(0, fresh[0][1])]
+    assert said
+    for line in said:
+        assert line["usd_per_million_output_tokens"] is None
+        assert line["cost_basis"] == "unknown: the last price is of 2026-01-02"
+
+
+def test_one_price_moves_exactly_what_depends_on_it(before_and_after: dict[str, Path]) -> None:
     """With another price of p5en.48xlarge its own rows change, and no other row."""
     columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
     every = f"select {columns} from int.token_cost order by all"
-    with putting(tmp_path, asked=("token_cost",)) as put:
-        before = {repr(line) for line in values(put_prices(put, 0), every)}
-        after = {repr(line) for line in values(put_prices(put, 1, p5en="60"), every)}
+    before, after = ({repr(line) for line in values(before_and_after[name], every)} for name in ("before", "after"))
 
     assert before != after
     moved = [line for line in before ^ after if P5EN not in line]
