@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from few_marts import published_with
 
 from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
@@ -171,7 +172,10 @@ def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
 
 def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
     """Nothing is published where all failed at first, but a later build has to show it."""
-    with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
+    with (
+        published_with("provider_price"),
+        open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one,
+    ):
         for scope in ("us-east-1", "us-west-2"):
             error = SourceError("no answer", source="aws_price_list")
             one.land(FetchResult(source="aws_price_list", scope=scope, error=error))
