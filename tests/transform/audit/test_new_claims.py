@@ -3,18 +3,12 @@
 from dataclasses import replace
 
 import duckdb
-from few_marts import FEW_MACROS, FEW_MARTS
-from log_rows import add_documents
-from looks import day, row
-from purchase import SOURCES, seen
+from looks import row
+from purchase import putting, seen
 
 from transform.audit.evidence import Evidence, Measurement
 from transform.audit.judge import judge
 from transform.audit.tables import audit
-from transform.formula import create_formulas
-from warehouse.log import db
-from warehouse.log.load import load
-from warehouse.publish import published_file
 
 
 def test_verdicts_follow_the_chip_and_the_value(ask):
@@ -72,17 +66,13 @@ def test_moving_one_price_moves_what_rests_on_it_today_only(tmp_path, read):
     )
     results = []
     for moved in (False, True):
-        with db.writer(tmp_path / str(moved)) as con:
-            for at in (5, 20, 40):
-                price = "44.04" if moved and at == 40 else "55.04"
-                each = seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96"))
-                add_documents(con, each)
-                load(con, [each], recorded_at=each.observed_at)
-            file = published_file.publish(
-                con, tmp_path / str(moved), marts=FEW_MARTS, macros=FEW_MACROS, formulas=create_formulas,
-                sources=SOURCES, built_at=day(41), version="test",
+        prices = {5: "55.04", 20: "55.04", 40: "44.04" if moved else "55.04"}
+        with putting(tmp_path / str(moved), asked=("price_history",)) as put:
+            file = put(
+                *(seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96"))
+                  for at, price in prices.items()),
+                at=41,
             )  # fmt: skip
-
         with duckdb.connect(str(file), read_only=True) as reader:
             results.append([(one.finding.verdict, one.finding.verdict_today) for one in audit(reader, told)[0]])
     assert results[0] == [("consistent",) * 2, ("consistent",) * 2, ("consistent",) * 2, ("inconsistent",) * 2]
