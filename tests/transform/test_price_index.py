@@ -101,25 +101,28 @@ def test_providers_and_chips_have_equal_weights_and_options_none(con: duckdb.Duc
     assert indices(con, purchase_option="reserved") == [100, 100]
 
 
-def test_absence_is_held_for_seven_days(con: duckdb.DuckDBPyConnection) -> None:
-    """Back on the eighth day at another price: compared with the price before."""
+def test_absence_is_held_for_seven_days_and_then_closes_on_its_first(con: duckdb.DuckDBPyConnection) -> None:
+    """Back on the eighth day at another price: compared with the price before.
+
+    Back on the ninth: no comparison, a new chain, and nothing said of the days between, nor any move of the whole.
+    """
     other = chip("9", "A100")
-    looks = [live(at, *([] if 1 <= at < 8 else [chip("2" if at < 1 else "3")]), other) for at in range(10)]
-    put(con, *looks, at=9.5)
-    found = series(con, "index_date, price_index, n_carried, n_new, n_gone", "provider", accelerator_name="H100")
-    assert [line[1:] for line in found] == [
-        (100, 0, 1, 0), *[(100, 1, 0, 0)] * 7, (pytest.approx(150), 0, 0, 0), (pytest.approx(150), 0, 0, 0),
+    looks = [
+        live(
+            at, *([] if 1 <= at < 8 else [chip("2" if at < 1 else "3")]),
+            *([] if 1 <= at < 9 else [chip("4" if at < 1 else "8", "H200")]), other,
+        )
+        for at in range(11)
     ]  # fmt: skip
-
-
-def test_longer_absence_closes_on_its_first_day_and_starts_anew(con: duckdb.DuckDBPyConnection) -> None:
-    """Back on the ninth day: no comparison, a new chain, and nothing said of the days between."""
-    other = chip("9", "A100")
-    looks = [live(at, *([] if 1 <= at < 9 else [chip("2" if at < 1 else "3")]), other) for at in range(11)]
     put(con, *looks, at=10.5)
-    found = series(con, "index_date, price_index, chain_number, n_matched", "provider", accelerator_name="H100")
-    assert found == [(date(2026, 1, 1), 100, 1, 0), (date(2026, 1, 10), 100, 2, 0), (date(2026, 1, 11), 100, 2, 1)]
-    assert indices(con) == [100] * 11
+    columns = "index_date, price_index, n_carried, n_new, n_gone, chain_number, n_matched"
+    held = series(con, columns, "provider", accelerator_name="H100")
+    assert [line[1:5] for line in held] == [
+        (100, 0, 1, 0), *[(100, 1, 0, 0)] * 7, *[(pytest.approx(150), 0, 0, 0)] * 3,
+    ]  # fmt: skip
+    closed = [(line[0], line[1], *line[5:]) for line in series(con, columns, "provider", accelerator_name="H200")]
+    assert closed == [(date(2026, 1, 1), 100, 1, 0), (date(2026, 1, 10), 100, 2, 0), (date(2026, 1, 11), 100, 2, 1)]
+    assert indices(con) == [100] * 8 + [pytest.approx(100 * 1.5**0.5)] * 3  # two chips are compared on day 8
 
 
 def test_absence_that_lasts_is_held_until_a_week_has_passed(con: duckdb.DuckDBPyConnection) -> None:
