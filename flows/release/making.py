@@ -114,7 +114,7 @@ def _cut(settings: Settings, published: Path, part: Path, about: Row) -> dict[st
         (work / "cache").symlink_to(cache.resolve())
     with db.open_build(work / db.FILE_NAME) as con:
         con.execute(f"attach {quote(str(published))} as published (read_only)")
-        con.execute("create temp table licence (source VARCHAR, scope VARCHAR, licence VARCHAR)")
+        con.execute("create table licence (source VARCHAR, scope VARCHAR, licence VARCHAR)")
         db.insert_rows(con, "licence", [(row["source"], row["scope"], row["licence"]) for row in known])
         con.execute((HERE / "kept.sql").read_text())
         for table, condition in KEPT.items():

@@ -5,6 +5,6 @@ select
     if(bool_and(e.evidence_kind = 'provider_bytes'), 'provider_bytes', 'transcribed') as evidence_kind
 from core.sku_price as s
 left join log.document as d on s.document_sha256 = d.document_sha256
-left join licence as l on s.source = l.source and coalesce(d.scope = l.scope, true)
+left join build.main.licence as l on s.source = l.source and coalesce(d.scope = l.scope, true)
 left join int.document_evidence as e on s.document_sha256 = e.document_sha256
 group by s.offer_id
