@@ -40,7 +40,7 @@ unsaid as (
 ),
 
 covered as (
-    select distinct
+    select
         source,
         scope,
         observed_at

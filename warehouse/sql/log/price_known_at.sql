@@ -25,10 +25,6 @@ numbered as (
     from log.scope_fetch
 ),
 
-other as (
-    select distinct offer_no from log.price_other
-),
-
 unsaid as (
     select
         o.offer_no,
@@ -50,7 +46,7 @@ questioned as (
 ),
 
 covered as (
-    select distinct
+    select
         k.source,
         k.scope,
         k.observed_at
@@ -119,7 +115,7 @@ interval as (
         k.observed_at as valid_from
     from priced as p
     inner join known as k on p.fetch_no = k.fetch_no
-    anti join other as o on p.offer_no = o.offer_no
+    anti join log.price_other as o on p.offer_no = o.offer_no
     where p.unit_price is not null or p.upfront_price is not null
 )
 
