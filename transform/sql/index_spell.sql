@@ -15,7 +15,7 @@
 --   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
 --                  their median absolute deviation from their median. The price before it is held for the comparison;
 --                  what comes back within seven days has not moved.
---   bridged_log    the move beside a price that is_cut: none of it, and of the next one that beside the price before it
+--   bridged_log    around a price that is_cut: 0 on its day; on the next move, the one from the last price not cut
 --   is_moved       whether the move that counts is one
 with item as (
     select
@@ -62,7 +62,7 @@ market as (
     where is_market
 ),
 
-told as (
+priced as (
     select
         h.offer_id,
         h.valid_from,
@@ -83,7 +83,7 @@ followed as (
             as back_at,
         case when lead(t.price) over w is null then lead(t.source, 2) over w else lead(t.source) over w end
             as back_source
-    from told as t
+    from priced as t
     window w as (partition by t.offer_id order by t.valid_from)
     qualify t.price is not null
 ),
@@ -317,7 +317,7 @@ judged as (
             and abs(m.log_move) > 1e-12
             and abs(m.log_move - s.middle) > 2.5 * s.deviation + 1e-12, false
         ) as is_cut,
-        -- of decimals, so that what was made beside it does not matter
+        -- of decimals: a sum of doubles depends on the order of rows
         coalesce(
             sum(m.log_move::DECIMAL(18, 15)) over (partition by m.offer_id, m.link_number order by m.index_date), 0
         )::DOUBLE as level_log

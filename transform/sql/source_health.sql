@@ -34,7 +34,7 @@ several as (
     select offer_no from log.price_other
 ),
 
-told as materialized (
+compared as materialized (
     select p.*
     from core.sku_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
@@ -47,8 +47,8 @@ disagreement as (
         p.source,
         p.scope,
         count(distinct p.offer_id) as n_disagreements
-    from told as p
-    inner join told as q
+    from compared as p
+    inner join compared as q
         on
             p.offer_id = q.offer_id
             and p.source <> q.source

@@ -1,5 +1,5 @@
--- Offers whose last known price is made again: those touched, those whose document was told of anew, and those whose
--- price came after the last file's own date, by a clock that was ahead.
+-- Offers whose last known price is made again: those touched, those whose document the log has
+-- recorded again, and those whose price is later than the date of the last file, as of a clock that was ahead.
 select offer_id from touched_offer
 union
 select a.offer_id
