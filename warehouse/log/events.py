@@ -26,21 +26,22 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
     `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
     """
-    con.register("accepted_row", rows.with_row_index("row_number").to_arrow())
+    # In one piece, and with text as polars holds it: nothing else is copied on the way to DuckDB.
+    text = pl.CompatLevel.newest()
+    con.register("accepted_row", rows.with_row_index("row_number").rechunk().to_arrow(compat_level=text))
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")
     _read_state(con)
 
 
 def _read_state(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `offer_state` and `last_price`: the log's last state of each offer, and its last price of those observed."""
+    """Make `offer_state`, the log's last word on each offer, and `touched_point` of the observed whose last needs more."""
     con.execute(f"create or replace temp table offer_state as {sql('load/offer_state.sql')}")
     _touch(
         con,
         "select distinct r.offer_id, r.source, true as is_whole from observed_row as r inner join offer_state as s "
         "on r.offer_id = s.offer_id and r.source = s.source where not s.is_plain",
     )
-    con.execute(f"create or replace temp table last_price as {sql('load/last_price.sql')}")
 
 
 def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
@@ -79,13 +80,9 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     number of each. `recorded_at` is naive UTC. Raises ChipledgerError where two offers share an id.
     """
     append_offers(con, recorded_at=recorded_at)
-    con.execute(
-        "create or replace temp table new_observation as select offer_id, source, scope, observed_at, unit_price, "
-        "upfront_price, document_sha256 from observed_row"
-    )
     _touch(con, sql("load/absent_offer.sql"))
-    con.execute(f"insert into new_observation {sql('load/absence.sql')}")
-    con.execute(f"delete from new_observation where (offer_id, source) in ({sql('load/nothing_new.sql')})")
+    con.execute(f"create or replace temp table new_observation as {sql('load/absence.sql')}")
+    con.execute(f"insert into new_observation {sql('load/telling_row.sql')}")
     _touch(con, sql("load/changed_offer.sql"))
     since = con.execute("select coalesce(min(observed_at), TIMESTAMP '9999-01-01') from new_observation").fetchone()
     con.execute(f"create or replace temp table later_fetch as {sql('load/later_fetch.sql')}", since)

@@ -151,8 +151,9 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.
         field, reason, _ = RULES[number]
         row = rows.row(index, named=True)
         refusals.append(Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row)))
-    accepted_rows = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
-    return accepted_rows.with_columns(
+    if broken:
+        rows = rows.with_row_index("_index").filter(~pl.col("_index").is_in(list(broken))).drop("_index")
+    return rows.with_columns(
         pl.col("unit_price", "upfront_price").cast(pl.Decimal(18, 10)),
         pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
         pl.col("commitment_term_hours").cast(pl.Int32),

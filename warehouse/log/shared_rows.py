@@ -34,10 +34,11 @@ def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> N
     shared = _of_several(con)
     identity = ", ".join(tables.IDENTITY)
     new = (
-        f"select offer_id, {identity}, min(sku_id) as sku_id, min(sku_price_id) as sku_price_id, "
+        f"select r.offer_id, {identity}, min(sku_id) as sku_id, min(sku_price_id) as sku_price_id, "
         "?::TIMESTAMP as recorded_at, ((select coalesce(max(offer_no), 0) from core.offer) "
-        "+ row_number() over (order by offer_id))::INTEGER as offer_no from {rows} as r "
-        f"where not exists (select 1 from core.offer as o where o.offer_id = r.offer_id) group by offer_id, {identity}"
+        "+ row_number() over (order by r.offer_id))::INTEGER as offer_no from {rows} as r "
+        "semi join (select offer_id from {rows} anti join core.offer using (offer_id)) as n on r.offer_id = n.offer_id "
+        f"group by r.offer_id, {identity}"
     )
     con.execute("create or replace temp table added_offer (offer_id BIGINT, offer_no INTEGER)")
     if shared is None:
@@ -171,9 +172,10 @@ def _of_several(con: duckdb.DuckDBPyConnection) -> ducklake.Lake | None:
 
 def _refuse_shared_ids(con: duckdb.DuckDBPyConnection, rows: str) -> None:
     """Raise where one id has two offers: with 52 bits that is a matter of luck, so it is checked."""
-    same = " and ".join(f"o.{name} is not distinct from r.{name}" for name in tables.IDENTITY)
+    found = f"select offer_id, hash({', '.join(tables.IDENTITY)}) as identity_hash from"
     clash = con.execute(
-        f"select r.offer_id from {rows} as r inner join core.offer as o using (offer_id) where not ({same}) limit 1"
+        f"select r.offer_id from ({found} {rows}) as r inner join ({found} core.offer) as o using (offer_id) "
+        "where r.identity_hash <> o.identity_hash limit 1"
     ).fetchone()
     if clash:
         raise ChipledgerError("two offers have one id", source="core.offer", field="offer_id", value=str(clash[0]))

@@ -22,7 +22,7 @@ select
     l.document_sha256
 from new_fetch as l
 inner join p on l.source = p.source and l.scope = p.scope and l.observed_at >= p.valid_from
-anti join new_observation as o on p.offer_id = o.offer_id and l.source = o.source and l.observed_at = o.observed_at
+anti join observed_row as o on p.offer_id = o.offer_id and l.source = o.source and l.observed_at = o.observed_at
 anti join new_refusal as r on p.offer_id = r.offer_id and l.source = r.source and l.observed_at = r.observed_at
 where l.complete
 group by p.offer_id, l.source, l.scope, l.observed_at, l.document_sha256

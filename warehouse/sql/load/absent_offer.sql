@@ -47,5 +47,5 @@ select
     bool_or(t.is_whole) as is_whole
 from told as t
 inner join core.offer as o on t.offer_no = o.offer_no
-anti join new_observation as n on o.offer_id = n.offer_id and t.source = n.source and t.observed_at = n.observed_at
+anti join observed_row as n on o.offer_id = n.offer_id and t.source = n.source and t.observed_at = n.observed_at
 group by o.offer_id, t.source

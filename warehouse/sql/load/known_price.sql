@@ -1,36 +1,22 @@
--- The last price that the log knows of the offer of each observed row: of live rows the last of all, of dated ones the
--- last before their own time.
-with retraction as (
+-- The last price that the log knows of the offer of each observed row of a live fetch. Offers in `touched` are not
+-- plain.
+with last_price as (
     select
         offer_id,
         source,
-        valid_from,
-        retracts_recorded_at
-    from core.price_event
-    where retracts_recorded_at is not null
-),
-
-dated as (
+        unit_price,
+        upfront_price
+    from offer_state
+    where is_plain
+    union all
     select
-        row_number,
         offer_id,
         source,
-        observed_at
-    from observed_row
-    where is_archived and not is_past_gates
-),
-
-past as (
-    select e.*
-    from core.price_event as e
-    semi join dated as d on e.offer_id = d.offer_id and e.source = d.source
-    anti join retraction as r
-        on
-            e.offer_id = r.offer_id
-            and e.source = r.source
-            and e.valid_from = r.valid_from
-            and e.recorded_at = r.retracts_recorded_at
-    where e.retracts_recorded_at is null and (e.unit_price is not null or e.upfront_price is not null)
+        arg_max(unit_price, valid_from) as unit_price,
+        arg_max(upfront_price, valid_from) as upfront_price
+    from touched_point(TIMESTAMP '9999-01-01')
+    where not is_void and (unit_price is not null or upfront_price is not null)
+    group by offer_id, source
 )
 
 select
@@ -40,11 +26,3 @@ select
 from observed_row as r
 inner join last_price as l on r.offer_id = l.offer_id and r.source = l.source
 where not r.is_archived and not r.is_past_gates
-union all
-select
-    d.row_number,
-    p.unit_price,
-    p.upfront_price
-from dated as d
-asof inner join past as p
-    on d.offer_id = p.offer_id and d.source = p.source and d.observed_at >= p.valid_from

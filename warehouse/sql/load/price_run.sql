@@ -6,15 +6,20 @@
 -- until its source ends.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
 with differing as (
-    select (r.offer_id, r.source) as told
+    select
+        r.offer_id,
+        r.source
     from observed_row as r
     left join known_price as k on r.row_number = k.row_number
     where
         r.is_archived
         or (r.unit_price is distinct from k.unit_price)
         or (r.upfront_price is distinct from k.upfront_price)
-    union all
-    select (offer_id, source) as told from held_key
+    union
+    select
+        offer_id,
+        source
+    from held_key
 ),
 
 judged as (
@@ -35,12 +40,12 @@ judged as (
         lag(r.upfront_price) over w as last_upfront_price,
         row_number() over w as nth
     from observed_row as r
+    semi join differing as d on r.offer_id = d.offer_id and r.source = d.source
     left join known_price as k on r.row_number = k.row_number
     left join core.instance_type as t
         on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
     where
-        (r.offer_id, r.source) in (select d.told from differing as d)
-        and not r.is_past_gates
+        not r.is_past_gates
         and r.unit_price_type = 'List'
         and r.purchase_option not in ('spot', 'capacity_block')
         and r.statistic not in ('p25', 'median')
