@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from types import MappingProxyType
 from typing import Any
 
@@ -60,21 +60,15 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 
 def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
-    frames = []
-    for number, (fetch, (accepted, refused)) in enumerate(zip(batch.fetches, _row_gates(batch.fetches), strict=True)):
-        if "observed_at" in accepted.columns:
-            # A dated history shows one moment in every answer: the same text again adds nothing.
-            accepted = accepted.unique(
-                [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"], keep="first", maintain_order=True
-            )
-        frames.append(_placed(accepted, fetch, number))
+    frames, refusals = _row_gates(batch.fetches)
+    for number, (fetch, refused) in enumerate(zip(batch.fetches, refusals, strict=True)):
         batch.refusals += [*_set_aside(fetch, number), *_unread(fetch, number)]
         if fetch.unread:
             # Whose prices they are is unknown, so this fetch reports no offer as gone.
             batch.incomplete.add(number)
         if fetch.refused:
             batch.refused_fetches[number] = fetch.refused
-        elif not fetch.error and accepted.is_empty():
+        elif not fetch.error and len(fetch.rows) == len(refused):
             _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
             quarantined = Quarantined.of(
@@ -94,8 +88,9 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
                 batch.incomplete.add(number)
             else:
                 # The offer is known, its price is not: the fetch states nothing about this offer, and all about others.
-                frames.append(_placed(offer, fetch, number, refusal_number=len(batch.refusals) - 1))
-    stage_rows(con, pl.concat(frames, how="diagonal"))
+                refusal_number = pl.lit(len(batch.refusals) - 1, pl.Int64)
+                frames.append(offer.with_columns(fetch_number=pl.lit(number, pl.Int64), refusal_number=refusal_number))
+    stage_rows(con, _placed(pl.concat(frames, how="diagonal"), batch.fetches))
     for refusal_number, offer_id in con.execute(
         "select refusal_number, offer_id from observed_row where refusal_number is not null"
     ).fetchall():
@@ -103,28 +98,32 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     con.execute("delete from observed_row where refusal_number is not null")
 
 
-def _row_gates(fetches: list[ParsedFetch]) -> list[tuple[pl.DataFrame, list[Refusal]]]:
-    """Pass the rows of each fetch through the row gate: those of one shape together, as each pass has its price."""
-    found: dict[int, tuple[pl.DataFrame, list[Refusal]]] = {}
+def _row_gates(fetches: list[ParsedFetch]) -> tuple[list[pl.DataFrame], list[list[Refusal]]]:
+    """Pass the rows of each fetch through the row gate: those of one shape together, as each pass has its price.
+
+    Return the accepted ones with the place of their fetch (fetch_number), and the refusals of each fetch.
+    """
+    frames: list[pl.DataFrame] = []
+    own: list[list[Refusal]] = [[] for _ in fetches]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for number, fetch in enumerate(fetches):
         if "observed_at" in fetch.rows.columns:
-            found[number] = row_gate(fetch.rows, latest=naive(fetch.observed_at))
+            accepted, own[number] = row_gate(fetch.rows, latest=naive(fetch.observed_at))
+            # A dated history shows one moment in every answer: the same text again adds nothing.
+            same = [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"]
+            once = accepted.unique(same, keep="first", maintain_order=True)
+            frames.append(once.with_columns(fetch_number=pl.lit(number, pl.Int64)))
         else:
             alike.setdefault(tuple(fetch.rows.schema.items()), []).append(number)
     for numbers in alike.values():
         accepted, refusals = row_gate(pl.concat(fetches[number].rows for number in numbers))
         begins = list(accumulate((len(fetches[number].rows) for number in numbers[:-1]), initial=0))
-        own: list[list[Refusal]] = [[] for _ in numbers]
         for one in refusals:
             place = bisect_right(begins, one.row) - 1
-            own[place].append(replace(one, row=one.row - begins[place]))
-        begin = 0
-        for number, refused in zip(numbers, own, strict=True):
-            n_accepted = len(fetches[number].rows) - len(refused)
-            found[number] = (accepted.slice(begin, n_accepted), refused)
-            begin += n_accepted
-    return [found[number] for number in range(len(fetches))]
+            own[numbers[place]].append(replace(one, row=one.row - begins[place]))
+        places = (repeat(number, len(fetches[number].rows) - len(own[number])) for number in numbers)
+        frames.append(accepted.with_columns(fetch_number=pl.Series(chain.from_iterable(places), dtype=pl.Int64)))
+    return frames, own
 
 
 def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
@@ -193,18 +192,23 @@ def _judge_empty(
         batch.empty.add(number)
 
 
-def _placed(rows: pl.DataFrame, fetch: ParsedFetch, number: int, refusal_number: int | None = None) -> pl.DataFrame:
-    return rows.with_columns(
-        pl.lit(fetch.source).alias("source"),
-        pl.lit(fetch.scope).alias("scope"),
-        (pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))).alias(
-            "observed_at"
-        ),
-        pl.lit(fetch.trusted).alias("is_past_gates"),
-        pl.lit(fetch.archived).alias("is_archived"),
-        pl.lit(number, pl.Int64).alias("fetch_number"),
-        pl.lit(refusal_number, pl.Int64).alias("refusal_number"),
+def _placed(rows: pl.DataFrame, fetches: Sequence[ParsedFetch]) -> pl.DataFrame:
+    """Return rows with what is of their fetch; those with times of their own keep them."""
+    of_fetch = pl.DataFrame(
+        {
+            "fetch_number": range(len(fetches)),
+            "source": [fetch.source for fetch in fetches],
+            "scope": [fetch.scope for fetch in fetches],
+            "fetched_at": pl.Series([naive(fetch.observed_at) for fetch in fetches], dtype=pl.Datetime("us")),
+            "is_past_gates": [fetch.trusted for fetch in fetches],
+            "is_archived": [fetch.archived for fetch in fetches],
+        }
     )
+    placed = rows.join(of_fetch, on="fetch_number", how="left", maintain_order="left")
+    for name, type_ in (("observed_at", pl.Datetime("us")), ("refusal_number", pl.Int64)):
+        if name not in rows.columns:
+            placed = placed.with_columns(pl.lit(None, type_).alias(name))
+    return placed.with_columns(pl.coalesce("observed_at", "fetched_at")).drop("fetched_at")
 
 
 def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
@@ -243,13 +247,14 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
     checked = [
         (number, fetch.source, fetch.scope, naive(fetch.observed_at))
         for number, fetch in fetches.items()
-        if fetch.complete and not fetch.rows.filter(lasting).is_empty()
+        if fetch.complete
     ]
     insert_rows(con, "checked_fetch", checked)
     return {
         number: f"{n_rows} prices where the last complete answer had {n_before}"
         for number, n_rows, n_before in con.execute(sql("load/last_row_count.sql")).fetchall()
         if n_before is not None and n_rows < MIN_SHARE * n_before
+        if not fetches[number].rows.filter(lasting).is_empty()
     }
 
 

@@ -141,6 +141,7 @@ def verdicts(
     live: Set[int],
 ) -> Verdicts:
     """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
+    con.execute(f"create or replace temp table differing_offer as {sql('load/differing_offer.sql')}")
     rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
     found = Verdicts()
     if rows or replaced.moves:

@@ -16,7 +16,7 @@ import polars as pl
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
 from warehouse.log.batch import Batch, contradicted, stage
-from warehouse.log.db import insert_rows, sql
+from warehouse.log.db import few_threads, insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
@@ -62,7 +62,8 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     def append() -> list[ScopeResult]:
         return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
 
-    return transacted(con, append, scopes=scopes)
+    with few_threads(con, sum(len(fetch.rows) for fetch in every)):
+        return transacted(con, append, scopes=scopes)
 
 
 def decide(

@@ -1,25 +1,13 @@
 -- Runs of equal prices of one offer among the observed rows, each with the price known before the first: what the
--- history gate walks through. Of a live answer a run is a row, of a dated history a stretch of it. Offers of which no
--- price moved and none waits are left out, and so are prices that move by themselves: interruptible ones, Capacity
--- Blocks, statistics of markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A
--- price of a dated history, which may list changes alone, stands until the next one of its offer (next_unit_price), or
--- until its source ends.
+-- history gate walks through, of the offers in differing_offer. Of a live answer a run is a row, of a dated history a
+-- stretch of it. Left out are prices that move by themselves: interruptible ones, Capacity Blocks, statistics of
+-- markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A price of a dated history,
+-- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
-with differing as (
-    select
-        r.offer_id,
-        r.source
+with told_row as (
+    select r.*
     from observed_row as r
-    left join known_price as k on r.row_number = k.row_number
-    where
-        r.is_archived
-        or (r.unit_price is distinct from k.unit_price)
-        or (r.upfront_price is distinct from k.upfront_price)
-    union
-    select
-        offer_id,
-        source
-    from held_key
+    semi join differing_offer as d on r.offer_id = d.offer_id and r.source = d.source
 ),
 
 judged as (
@@ -39,8 +27,7 @@ judged as (
         lag(r.unit_price) over w as last_unit_price,
         lag(r.upfront_price) over w as last_upfront_price,
         row_number() over w as nth
-    from observed_row as r
-    semi join differing as d on r.offer_id = d.offer_id and r.source = d.source
+    from told_row as r
     left join known_price as k on r.row_number = k.row_number
     left join core.instance_type as t
         on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
@@ -133,7 +120,7 @@ select
     ) as place
 from run as n
 semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
-inner join observed_row as r on n.row_numbers[1] = r.row_number
+inner join told_row as r on n.row_numbers[1] = r.row_number
 left join label_chip as l
     on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
 left join core.instance_type as t
