@@ -9,6 +9,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -131,6 +132,29 @@ def test_a_load_appends_what_changed(tmp_path: Path) -> None:
     assert asked_of_many["rows"] - 20 == asked_of_few["rows"] - 5
     assert 0 < asked_of_few["statements"] < 100
     assert asked_of_few["rows"] < 100
+
+
+def test_a_load_of_a_day_asks_nothing_of_history() -> None:
+    """What a price was before is asked of the open prices: of all events and closed ones for rows of the past alone."""
+    asked: list[str] = []
+
+    class Noted(Counted):
+        def execute(self, *given: Any, **named: Any) -> Counted:
+            asked.append(given[0])
+            return super().execute(*given, **named)
+
+    with memory() as con:
+        load(con, [look(0, *market(100))], recorded_at=day(0))
+        load(Noted(con), [look(1, *market(100, [7]))], recorded_at=day(1))  # type: ignore[arg-type]
+        assert con.sql("from core.price_event").shape[0] == 101
+        of_a_day = asked[:]
+        load(Noted(con), [look(-1, *market(100, [8]), archived=True)], recorded_at=day(2))  # type: ignore[arg-type]
+
+    def asks_history(text: str) -> bool:
+        return "from core.price_event" in text or "from log.price_closed" in text
+
+    assert not list(filter(asks_history, of_a_day))
+    assert list(filter(asks_history, asked[len(of_a_day) :]))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from flows.collect import publisher
 from flows.config.settings import Settings
 from reports import queries, wording
 from reports.pages import archive, cost_page, frame, methods_page, site, sources_page
-from reports.queries import fit_threads
+from reports.queries import ROWS_OF_A_THREAD, fit_threads
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000

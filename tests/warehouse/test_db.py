@@ -65,6 +65,17 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.of_file("another file stands where the log should be")
+def test_few_rows_are_loaded_by_one_thread() -> None:
+    """And more by no more than there were, which all that comes after has again, whatever was raised."""
+    with duckdb.connect() as con:
+        con.execute("set threads = 2")
+        for n_rows, threads in ((0, 1), (db.ROWS_OF_A_THREAD - 1, 1), (db.ROWS_OF_A_THREAD, 2), (10**7, 2)):
+            with pytest.raises(LookupError), db.few_threads(con, n_rows):
+                assert con.sql("select current_setting('threads')").fetchone() == (threads,)
+                raise LookupError
+            assert con.sql("select current_setting('threads')").fetchone() == (2,)
+
+
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     """The error says which file, and that the landing folder holds all of it."""
     path = tmp_path / "build.duckdb"

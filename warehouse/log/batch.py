@@ -103,7 +103,7 @@ def _row_gates(fetches: list[ParsedFetch]) -> tuple[list[pl.DataFrame], list[lis
 
     Return the accepted ones with the place of their fetch (fetch_number), and the refusals of each fetch.
     """
-    frames: list[pl.DataFrame] = []
+    frames = [pl.DataFrame(schema={"observed_at": pl.Datetime("us"), "refusal_number": pl.Int64})]
     own: list[list[Refusal]] = [[] for _ in fetches]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for number, fetch in enumerate(fetches):
@@ -194,21 +194,12 @@ def _judge_empty(
 
 def _placed(rows: pl.DataFrame, fetches: Sequence[ParsedFetch]) -> pl.DataFrame:
     """Return rows with what is of their fetch; those with times of their own keep them."""
-    of_fetch = pl.DataFrame(
-        {
-            "fetch_number": range(len(fetches)),
-            "source": [fetch.source for fetch in fetches],
-            "scope": [fetch.scope for fetch in fetches],
-            "fetched_at": pl.Series([naive(fetch.observed_at) for fetch in fetches], dtype=pl.Datetime("us")),
-            "is_past_gates": [fetch.trusted for fetch in fetches],
-            "is_archived": [fetch.archived for fetch in fetches],
-        }
+    of_fetch = [(n, f.source, f.scope, naive(f.observed_at), f.trusted, f.archived) for n, f in enumerate(fetches)]
+    names = ["fetch_number", "source", "scope", "fetched_at", "is_past_gates", "is_archived"]
+    placed = rows.join(
+        pl.DataFrame(of_fetch, schema=names, orient="row"), on="fetch_number", how="left", maintain_order="left"
     )
-    placed = rows.join(of_fetch, on="fetch_number", how="left", maintain_order="left")
-    for name, type_ in (("observed_at", pl.Datetime("us")), ("refusal_number", pl.Int64)):
-        if name not in rows.columns:
-            placed = placed.with_columns(pl.lit(None, type_).alias(name))
-    return placed.with_columns(pl.coalesce("observed_at", "fetched_at")).drop("fetched_at")
+    return placed.with_columns(pl.coalesce("observed_at", "fetched_at").alias("observed_at")).drop("fetched_at")
 
 
 def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:

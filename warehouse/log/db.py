@@ -282,7 +282,7 @@ ROWS_OF_A_THREAD = 122_880
 
 @contextmanager
 def few_threads(con: duckdb.DuckDBPyConnection, n_rows: int) -> Iterator[None]:
-    """Have DuckDB use no more threads than so many rows are worth: several cost a third more of the processor."""
+    """Have DuckDB use as many threads as so many rows are worth: with more they cost a half more of the processor."""
     (threads,) = con.execute("select current_setting('threads')").fetchone() or (1,)
     con.execute(f"set threads = {min(threads, 1 + n_rows // ROWS_OF_A_THREAD):d}")
     try:

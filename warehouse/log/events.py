@@ -24,18 +24,14 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     """Put typed rows into `observed_row`, numbered and with the ids of their offers.
 
     Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
-    `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted.
+    `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted. The log's
+    last word on each offer is in `offer_state`, and in `touched_point` that on observed ones which need more thought.
     """
     # In one piece, and with text as polars holds it: nothing else is copied on the way to DuckDB.
     text = pl.CompatLevel.newest()
     con.register("accepted_row", rows.with_row_index("row_number").rechunk().to_arrow(compat_level=text))
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")
-    _read_state(con)
-
-
-def _read_state(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `offer_state`, the log's last word on each offer, and `touched_point` of the observed whose last needs more."""
     con.execute(f"create or replace temp table offer_state as {sql('load/offer_state.sql')}")
     _touch(
         con,

@@ -1,7 +1,7 @@
 -- The accepted rows with the id of their offer: 52 bits of the MD5 of its identity, so that every machine gives the
 -- same offer the same id, and a double holds it exactly.
 select
-    * replace (row_number::BIGINT as row_number),
+    * replace (row_number::BIGINT as row_number), -- noqa: AM04
     ('0x' || substr(md5(concat_ws(
         chr(31),
         coalesce(service_provider_name, chr(0)),
