@@ -1,14 +1,12 @@
 -- Providers whose spot prices are administered: one constant share of their on-demand prices for two chips or more, or
 -- never moved in 30 days or more. No market made them, so they say nothing of volatility.
--- Spot beside on-demand of the same machine, place and day.
-with shared as (
+-- Machines of which spot stands beside on-demand.
+with machine as (
     select
-        s.service_provider_name,
-        s.accelerator_name,
-        s.price_per_accelerator_hour as spot_price,
-        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
-    from int.index_spell as s
-    inner join core.offer as o on s.offer_id = o.offer_id
+        o.service_provider_name,
+        o.offer_id as spot_id,
+        p.offer_id as on_demand_id
+    from core.offer as o
     inner join core.offer as p
         on
             o.service_provider_name = p.service_provider_name and o.instance_type is not distinct from p.instance_type
@@ -16,9 +14,43 @@ with shared as (
             and o.accelerator_count is not distinct from p.accelerator_count
             and o.region_id is not distinct from p.region_id and o.statistic = p.statistic
             and o.pricing_currency = p.pricing_currency and p.purchase_option = 'on_demand'
+    where o.purchase_option = 'spot'
+),
+
+-- Of most the last month tells that they are none, so that all years are asked of few.
+recent as (
+    select
+        *,
+        price_per_accelerator_hour as price
+    from int.index_spell
+    where held_to_date >= meta.built_at()::DATE - 30
+),
+
+-- No share is as near to all as `constant` asks it to be to the middle one.
+varied as (
+    select m.service_provider_name
+    from machine as m
+    inner join recent as s on m.spot_id = s.offer_id
+    inner join recent as d
+        on m.on_demand_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
+    group by m.service_provider_name
+    having
+        max(least(s.price / d.price / 1.0051, (s.price - 0.0051) / d.price))
+        > min(greatest(s.price / d.price / 0.9949, (s.price + 0.0051) / d.price))
+),
+
+-- Spot beside on-demand of the same machine, place and day.
+shared as (
+    select
+        m.service_provider_name,
+        s.accelerator_name,
+        s.price_per_accelerator_hour as spot_price,
+        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
+    from machine as m
+    anti join varied as v on m.service_provider_name = v.service_provider_name
+    inner join int.index_spell as s on m.spot_id = s.offer_id
     inner join int.index_spell as d
-        on p.offer_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
-    where s.purchase_option = 'spot'
+        on m.on_demand_id = d.offer_id and s.index_date between d.index_date and d.held_to_date
 ),
 
 constant as (
@@ -39,7 +71,12 @@ constant as (
 still as (
     select service_provider_name
     from int.index_spell
-    where purchase_option = 'spot'
+    where
+        purchase_option = 'spot'
+        and service_provider_name not in (
+            select r.service_provider_name from recent as r
+            where r.is_moved and r.purchase_option = 'spot'
+        )
     group by service_provider_name
     having max(held_to_date) - min(index_date) >= 30 and not bool_or(is_moved)
 )

@@ -43,6 +43,18 @@ market as (
     where is_market
 ),
 
+-- Prices of the year, and those with which it began.
+price as (
+    select
+        offer_id,
+        valid_from,
+        valid_to,
+        last_observed_at,
+        effective_hourly_price
+    from int.price_history
+    where valid_to > meta.built_at() - interval 365 days or valid_to is null
+),
+
 dated as (
     select
         i.*,
@@ -52,14 +64,14 @@ dated as (
         h.last_observed_at,
         ln(h.effective_hourly_price / i.chips) as price_log
     from item as i
-    inner join int.price_history as h on i.offer_id = h.offer_id
+    inner join price as h on i.offer_id = h.offer_id
     left join market as m on i.service_provider_name = m.service_provider_name
     inner join point as p
         on
             h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
             and h.last_observed_at >= p.moment
             - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
-    where h.effective_hourly_price > 0 and coalesce(h.valid_to > (select min(moment) from point), true)
+    where h.effective_hourly_price > 0
 ),
 
 rate as (
@@ -80,14 +92,30 @@ known as (
     left join rate as r on d.pricing_currency = r.pricing_currency and d.days_back = r.days_back
 ),
 
+-- Of moves their moment and kind alone: what cost what before is not asked.
 doubtful as (
     select
-        c.offer_id,
-        min(epoch(b.built_at - c.observed_at) / 86400) as newest_days
-    from int.price_move as c
-    cross join meta.build as b
-    where c.change_kind in ('correction', 'suspected_error') and c.observed_at <= b.built_at
-    group by c.offer_id
+        offer_id,
+        min(epoch(meta.built_at() - observed_at) / 86400) as newest_days
+    from (
+        select
+            o.offer_id,
+            f.observed_at,
+            k.change_kind
+        from core.price_move_kind as k
+        inner join log.scope_fetch as f on k.fetch_no = f.fetch_no
+        inner join core.offer as o on k.offer_no = o.offer_no
+        union all
+        select
+            offer_id,
+            observed_at,
+            change_kind
+        from core.price_move_other
+    ) as moved
+    where
+        change_kind in ('correction', 'suspected_error')
+        and observed_at between meta.built_at() - interval 365 days and meta.built_at()
+    group by offer_id
 ),
 
 -- What an offer is compared with where its price when the window began is not known: its first one in the window.
@@ -100,7 +128,7 @@ first_seen as (
     from known as a
     inner join point as p on p.days_back > 0
     anti join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
-    inner join int.price_history as h on a.offer_id = h.offer_id and p.moment < h.valid_from
+    inner join price as h on a.offer_id = h.offer_id and p.moment < h.valid_from
     inner join meta.build as b on h.valid_from <= b.built_at
     where a.days_back = 0 and h.effective_hourly_price > 0
     group by a.offer_id, p.days_back

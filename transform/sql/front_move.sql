@@ -10,12 +10,11 @@ with moved as (
     from int.price_move as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id
-    cross join meta.build as b
     where
         c.change_kind = 'list_change'
         and c.purchase_option = 'on_demand'
         and u.accelerator_name is not null
-        and c.observed_at between b.built_at - interval 90 days and b.built_at
+        and c.observed_at between meta.built_at() - interval 90 days and meta.built_at()
 ),
 
 counted as (

@@ -220,38 +220,7 @@ series as materialized (
     from of_all
 ),
 
--- Over few columns, as sorting wide rows takes long.
-path as (
-    select
-        rung,
-        series_id,
-        index_date,
-        drift_log,
-        count(*) filter (where drift_log is null) over w as n_breaks,
-        case
-            when n_usd = n_items and lag(n_usd) over w = lag(n_items) over w
-                then round(sum_log / n_items - lag(sum_log / n_items) over w - drift_log - currency_log, 9)
-        end as mix_effect,
-        case
-            when count(free_log) over month >= 20 and index_date - min(index_date) over month <= 29
-                -- of a list: the last digit of a window's own has to do with how many rows there are
-                then list_stddev_samp(list(free_log) over month)
-        end as volatility_30d
-    from series
-    window
-        w as (partition by rung, series_id order by index_date),
-        month as (partition by rung, series_id order by index_date rows between 29 preceding and current row)
-),
-
 -- A chain goes on from where it stood before the first day that is made here: in a whole file nowhere.
-chained as (
-    select
-        *,
-        coalesce(sum(drift_log::DECIMAL(18, 15)) over w, 0) as index_log
-    from path
-    window w as (partition by rung, series_id, n_breaks order by index_date)
-),
-
 begun as (
     select
         n.rung,
@@ -265,6 +234,44 @@ begun as (
             and (b.service_provider_name is not distinct from n.service_provider_name)
             and (b.accelerator_name is not distinct from n.accelerator_name)
             and b.purchase_option = n.purchase_option
+),
+
+-- Over few columns, as sorting wide rows takes long.
+path as (
+    select
+        s.rung,
+        s.series_id,
+        s.index_date,
+        s.drift_log,
+        count(*) filter (where s.drift_log is null) over w as n_breaks,
+        case
+            when s.n_usd = s.n_items and lag(s.n_usd) over w = lag(s.n_items) over w
+                then round(s.sum_log / s.n_items - lag(s.sum_log / s.n_items) over w - s.drift_log - s.currency_log, 9)
+        end as mix_effect,
+        case
+            when
+                count(s.free_log) over month >= 20
+                -- no day is missing since the series began, or in the month
+                and (count(*) over month = 30 or (count(*) over month = count(*) over w and b.series_id is null))
+                -- of a list: the last digit of a window's own has to do with how many rows there are
+                then list_stddev_samp(list(s.free_log) over month)
+        end as volatility_30d
+    from series as s
+    left join begun as b on s.rung = b.rung and s.series_id = b.series_id
+    window
+        w as (partition by s.rung, s.series_id order by s.index_date),
+        month as (
+            partition by s.rung, s.series_id
+            order by s.index_date range between interval 29 days preceding and current row
+        )
+),
+
+chained as (
+    select
+        *,
+        coalesce(sum(drift_log::DECIMAL(18, 15)) over w, 0) as index_log
+    from path
+    window w as (partition by rung, series_id, n_breaks order by index_date)
 )
 
 select

@@ -44,6 +44,7 @@ first_seen as (
         h.offer_id,
         h.valid_from::DATE as seen_on
     from int.price_history as h
+    semi join history as t on h.offer_id = t.offer_id
     cross join meta.build as b
     window w as (partition by h.offer_id order by h.valid_from)
     qualify

@@ -1,6 +1,6 @@
 -- From which day on the index may differ (first_day): all of it where other providers are administered, and from two
 -- days before the last file's own, as a day is provisional for a while. From since on its SELECT has to know levels:
--- the windows of a series know of 30 days before, those of volatility_30d.
+-- those of 30 days before, for volatility_30d.
 with was_administered as (
     select list(distinct service_provider_name order by service_provider_name) as providers
     from int.price_index
@@ -21,21 +21,9 @@ day as (
     from was_administered as w
     cross join now_administered as n
     cross join former.meta.build as b
-),
-
-series as (
-    select list_min(max(p.index_date, 30)) as since
-    from int.price_index as p
-    cross join day as d
-    semi join int.price_level as l
-        on
-            p.service_provider_name = l.service_provider_name and p.accelerator_name = l.accelerator_name
-            and p.purchase_option = l.purchase_option and d.first_day <= l.index_date
-    where p.index_level = 'provider' and p.index_date < d.first_day
-    group by p.service_provider_name, p.accelerator_name, p.purchase_option
 )
 
 select
     first_day,
-    coalesce((select min(since) from series), first_day) as since
+    first_day - 30 as since
 from day
