@@ -345,6 +345,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
     con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
+    con.execute("create view log.coverage as from core.scope_run")
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")

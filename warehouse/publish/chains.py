@@ -34,6 +34,7 @@ def make_covers(con: duckdb.DuckDBPyConnection) -> None:
     """Make what chains need to be read: when scopes were covered, and the view of all links."""
     for name in ("fetch_cover", "scope_cover"):
         con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
+    con.execute("create or replace view log.fetch_cover as from core.fetch_cover")
     for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
         con.execute(ddl(table_named(f"core.{name}")))
     for name in VIEWS:
