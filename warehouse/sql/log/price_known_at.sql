@@ -1,17 +1,5 @@
 -- Intervals as known at `moment`, of offers whose events are links of chains: each until the next recorded by then.
-with unknown as (
-    select fetch_no
-    from log.scope_fetch
-    where recorded_at > moment
-),
-
-withdrawn as (
-    select fetch_no
-    from log.withdrawn_fetch
-    where withdrawn_at <= moment
-),
-
-unsaid as (
+with unsaid as (
     select
         o.offer_no,
         q.source,
@@ -33,12 +21,11 @@ questioned as (
 
 covered as not materialized (
     select
-        k.source,
-        k.scope,
-        k.observed_at
-    from log.scope_fetch as k
-    anti join withdrawn as w on k.fetch_no = w.fetch_no
-    where k.complete and k.status = 'ok' and k.recorded_at <= moment
+        source,
+        scope,
+        observed_at
+    from log.coverage
+    where recorded_at <= moment and coalesce(withdrawn_at > moment, true)
 ),
 
 -- When each scope was last covered, and whether its fetches were recorded in their order, so that at `moment` those
@@ -70,7 +57,7 @@ seen as (
     from log.sighting as s
     inner join log.scope_fetch as k on s.fetch_no = k.fetch_no and k.recorded_at <= moment
     anti join unsaid as x on s.offer_no = x.offer_no and k.source = x.source and k.observed_at = x.observed_at
-    anti join withdrawn as w on s.fetch_no = w.fetch_no
+    anti join log.withdrawn_fetch as w on s.fetch_no = w.fetch_no and w.withdrawn_at <= moment
     union
     select
         u.offer_no,
@@ -85,7 +72,7 @@ seen as (
 open_then as (
     select c.* exclude (c.end_fetch_no)
     from log.price_closed as c
-    semi join unknown as u on c.end_fetch_no = u.fetch_no
+    semi join log.scope_fetch as f on c.end_fetch_no = f.fetch_no and f.recorded_at > moment
     union all by name
     select
         offer_no,

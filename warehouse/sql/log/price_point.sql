@@ -1,31 +1,25 @@
 -- What one source says of one offer at one moment, as known at `moment`. A price beats "not offered"; two prices
 -- contradict each other: then the moment is void, and nothing is known of it.
-with known as materialized (
-    select *
-    from core.price_event
-    where recorded_at <= moment
-),
-
-retraction as (
+with retraction as (
     select
         offer_id,
         source,
         valid_from,
         retracts_recorded_at
-    from known
-    where retracts_recorded_at is not null
+    from core.price_event
+    where retracts_recorded_at is not null and recorded_at <= moment
 ),
 
 event as (
     select e.*
-    from known as e
+    from core.price_event as e
     anti join retraction as r
         on
             e.offer_id = r.offer_id
             and e.source = r.source
             and e.valid_from = r.valid_from
             and e.recorded_at = r.retracts_recorded_at
-    where e.retracts_recorded_at is null
+    where e.recorded_at <= moment and e.retracts_recorded_at is null
 )
 
 select
