@@ -325,6 +325,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "from published.meta.build",
         [as_of],
     )
+    con.execute(f"create macro meta.built_at() as TIMESTAMP '{as_of}'")
     con.execute("create table meta.chain_before as from published.meta.chain_before")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
