@@ -23,7 +23,6 @@ from reports.queries import SQL, fit_threads, has_mart, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
-from warehouse.log.db import tell_moment
 from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
@@ -326,7 +325,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "from published.meta.build",
         [as_of],
     )
-    tell_moment(con)
+    con.execute(f"create macro meta.built_at() as TIMESTAMP '{as_of}'")
     con.execute("create table meta.chain_before as from published.meta.chain_before")
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
@@ -346,19 +345,13 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         # What was withdrawn later counted.
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
-    con.execute(
-        "create view log.other_event as from core.price_event; create view log.price_other as from core.offer; "
-        "create view log.run as from core.scope_run"
-    )
+    con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
+    con.execute("create view log.coverage as from core.scope_run")
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")
     _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-    con.execute(
-        "create view log.told_price as select p.*, o.offer_no from core.sku_price as p "
-        "inner join core.offer as o using (offer_id)"
-    )
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
         if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)

@@ -17,7 +17,7 @@ with standing as (
         unit_price is not null
         and case
             when moment is null then error('moment must not be NULL')
-            else valid_from <= moment::TIMESTAMP and (valid_to > moment::TIMESTAMP or valid_to is null)
+            else valid_from <= least(moment::TIMESTAMP, valid_to) and coalesce(valid_to > moment::TIMESTAMP, true)
         end
 ),
 

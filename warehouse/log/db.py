@@ -185,7 +185,7 @@ def _now() -> datetime:
 
 
 VIEWS = {
-    "log": ("withdrawn_fetch", "run"),
+    "log": ("withdrawn_fetch", "coverage"),
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
@@ -206,7 +206,7 @@ def views(*, is_appended: bool = False) -> list[str]:
     found = {f"{schema}.{name}": sql(f"log/{name}.sql") for schema, names in VIEWS.items() for name in names}
     # Of the offers of which not every event is a link of a chain.
     found["log.other_event"] = events_of("from log.price_other")
-    found = {"log.open_link": f"from log.price_open{last}"} | found
+    found = {"log.open_link": f"from log.price_open{last}"} | found | {"log.fetch_cover": sql("chain/fetch_cover.sql")}
     return [f"create or replace view {name} as {text}" for name, text in found.items()]
 
 
@@ -230,17 +230,11 @@ def macros(*, of_events: bool = False) -> list[str]:
     point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
     found = {"core.price_point": point, "core.price_known_at": known_at}
     if not of_events:
-        others = known_at.replace("core.price_point(", "log.other_point(")
+        others = known_at.replace("core.price_point(", "log.other_point(").replace("core.scope_run", "log.coverage")
         found["log.other_point"] = point.replace("core.price_event", "log.other_event")
         found["log.other_known_at"] = others
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
     return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
-
-
-def tell_moment(con: duckdb.DuckDBPyConnection) -> None:
-    """Let SELECTs ask the moment of meta.build as a constant: by one, but by no join, DuckDB leaves old rows unread."""
-    ((built_at,),) = con.execute("select built_at from meta.build").fetchall()
-    con.execute(f"create or replace macro meta.built_at() as TIMESTAMP '{built_at}'")
 
 
 def keep(con: duckdb.DuckDBPyConnection) -> None:

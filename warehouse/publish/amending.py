@@ -95,7 +95,7 @@ class _Amendment:
             "least((select min(observed_at) from new_scope_fetch), (select min(observed_at) from new_quarantine))",
             [naive(self.made.built_at)],
         )
-        db.tell_moment(self.con)
+        building.tell_moment(self.con, self.made.built_at)
         self._renew_references()
         self._temp("new_market", _sql("new_market"))
         self._temp("touched_offer", _sql("touched"))

@@ -26,14 +26,15 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-VIEWS, NUMBERS = ("chain_link", "chain_price"), ("told_price", "price_link")
-FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, *NUMBERS, "price_move"))
+VIEWS = ("chain_link", "chain_price")
+FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, "price_link", "price_move"))
 
 
 def make_covers(con: duckdb.DuckDBPyConnection) -> None:
     """Make what chains need to be read: when scopes were covered, and the view of all links."""
     for name in ("fetch_cover", "scope_cover"):
         con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
+    con.execute("create or replace view log.fetch_cover as from core.fetch_cover")
     for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
         con.execute(ddl(table_named(f"core.{name}")))
     for name in VIEWS:

@@ -1,28 +1,47 @@
 -- Moves of int.price_move from one link of a chain to the next, with the kinds that core.price_move_kind has of them.
+with begun as (
+    select * exclude (end_fetch_no) from log.price_closed
+    union all by name
+    select
+        offer_no,
+        fetch_no,
+        unit_price,
+        upfront_price
+    from log.price_open
+),
+
+-- The larger a table, the later it is joined: so DuckDB looks up what a few moves need, and reads no table whole.
+moved as (
+    select
+        k.*, -- noqa: AM04
+        f.observed_at,
+        f.source,
+        d.document_sha256,
+        a.unit_price as unit_price_after,
+        a.upfront_price as upfront_price_after,
+        b.unit_price as unit_price_before,
+        b.upfront_price as upfront_price_before,
+        case when b.offer_no is not null then greatest(s.observed_at, c.covered_at) end as last_observed_before_at,
+        s.source as source_before
+    from core.price_move_kind as k
+    inner join log.scope_fetch as f on k.fetch_no = f.fetch_no
+    inner join core.fetch_cover as c on f.fetch_no = c.fetch_no and f.observed_at = c.observed_at
+    inner join begun as a on k.offer_no = a.offer_no and k.fetch_no = a.fetch_no
+    left join log.document as d on f.document_no = d.document_no
+    left join log.price_closed as b on k.offer_no = b.offer_no and k.fetch_no = b.end_fetch_no
+    left join log.scope_fetch as s on b.fetch_no = s.fetch_no
+)
+
 select
-    k.offer_no,
-    k.fetch_no,
+    m.*, -- noqa: AM04
     o.offer_id,
     o.purchase_option,
-    b.unit_price as unit_price_before,
-    a.unit_price as unit_price_after,
-    b.upfront_price as upfront_price_before,
-    a.upfront_price as upfront_price_after,
-    b.unit_price::DOUBLE / u.hours_per_pricing_unit
-    + case when b.upfront_price > 0 then b.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+    m.unit_price_before::DOUBLE / u.hours_per_pricing_unit
+    + case when m.upfront_price_before > 0 then m.upfront_price_before::DOUBLE / o.commitment_term_hours else 0 end
         as effective_hourly_price_before,
-    a.unit_price::DOUBLE / u.hours_per_pricing_unit
-    + case when a.upfront_price > 0 then a.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
-        as effective_hourly_price_after,
-    b.last_observed_at as last_observed_before_at,
-    a.valid_from as observed_at,
-    k.change_kind,
-    a.source,
-    b.source as source_before,
-    d.document_sha256
-from core.price_move_kind as k
-inner join core.offer as o on k.offer_no = o.offer_no
+    m.unit_price_after::DOUBLE / u.hours_per_pricing_unit
+    + case when m.upfront_price_after > 0 then m.upfront_price_after::DOUBLE / o.commitment_term_hours else 0 end
+        as effective_hourly_price_after
+from moved as m
+inner join core.offer as o on m.offer_no = o.offer_no
 inner join core.offer_unit as u on o.offer_id = u.offer_id
-inner join log.chain_link as a on k.offer_no = a.offer_no and k.fetch_no = a.fetch_no
-left join log.chain_link as b on k.offer_no = b.offer_no and k.fetch_no = b.end_fetch_no
-left join log.document as d on a.document_no = d.document_no

@@ -41,11 +41,15 @@ unsaid as (
 
 covered as (
     select
-        source,
-        scope,
-        observed_at
-    from core.scope_run
-    where complete and recorded_at <= moment and (status = 'ok' or (status = 'withdrawn' and withdrawn_at > moment))
+        r.source,
+        r.scope,
+        r.observed_at
+    from core.scope_run as r
+    semi join spell as s on r.source = s.source
+    where
+        r.complete
+        and r.recorded_at <= moment
+        and (r.status = 'ok' or (r.status = 'withdrawn' and r.withdrawn_at > moment))
 ),
 
 seen as (
