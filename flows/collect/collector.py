@@ -157,6 +157,9 @@ class Collector:
 
     def announcement(self, planned: Iterable[tuple[Source, str]]) -> str:
         """Return how many megabytes (as servers state) of large files are about to be read, for what; "" for none."""
+        planned = [(source, scope) for source, scope in planned if source.downloads]
+        if not planned:
+            return ""
         from extract.web.http import HttpWeb
 
         def files(one: tuple[Source, str]) -> list[tuple[str, int | None]]:

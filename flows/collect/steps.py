@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 
 import duckdb
 
@@ -36,6 +36,7 @@ from warehouse.publish.published_file import FILE_NAME
 
 LOG = logging.getLogger(__name__)
 __all__ = ["Run", "open_run", "run", "utc_now"]
+LOADED = "select source, scope, observed_at, document_sha256 from core.scope_run where status = 'ok'"
 
 
 class Run:
@@ -168,14 +169,20 @@ class Run:
         return f"fetched {self.n_landed} of {self.n_planned}"
 
     def _is_loaded(self, fetch: ScopeFetch) -> bool:
-        if (fetch.source, fetch.scope) not in self.collector.state.last_observed:
+        last = self.collector.state.last_observed.get((fetch.source, fetch.scope))
+        if last is None or fetch.observed_at > last:
             return False
-        row = self.con.execute(
-            "select 1 from core.scope_run where source = ? and scope = ? and observed_at = ? and status = 'ok' "
-            "and document_sha256 = ?",
-            [fetch.source, fetch.scope, naive(fetch.observed_at), fetch.documents[0].sha256],
-        ).fetchone()
-        return row is not None
+        key = (fetch.source, fetch.scope, naive(fetch.observed_at), fetch.documents[0].sha256)
+        if fetch.observed_at == last:
+            return key in self._last_fetches
+        this = "source = ? and scope = ? and observed_at = ? and document_sha256 = ?"
+        return bool(self.con.execute(f"{LOADED} and {this}", key).fetchall())
+
+    @cached_property
+    def _last_fetches(self) -> set[tuple[object, ...]]:
+        """Return the last good fetches of all scopes, by what makes a fetch known: one query for all."""
+        last = "select source, scope, max(observed_at) from log.scope_fetch where status = 'ok' group by all"
+        return set(self.con.execute(f"{LOADED} and (source, scope, observed_at) in ({last})").fetchall())
 
 
 @contextmanager

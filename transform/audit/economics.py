@@ -269,10 +269,12 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
         machine = machines().get(source.conditions.instance_type or "")
         form = " ".join(filter(None, (machine.accelerator_name, machine.form_factor))) if machine else ""
         if mfu:
-            published = [one for one in peaks if one[0].endswith(form)] or peaks
-            for words, peak in [*published, *own_peaks(claim, article)]:
-                (rate,) = evidence.formula("physics.training_rate_at_mfu", (float(mfu[1]) / 100, peak, flop))
-                options.append((rate, f"{mfu[1]} % of the {words}", ()))
+            reached = [*([one for one in peaks if one[0].endswith(form)] or peaks), *own_peaks(claim, article)]
+            calls = [(float(mfu[1]) / 100, peak, flop) for _, peak in reached]
+            at_mfu = evidence.formula("physics.training_rate_at_mfu", *calls)
+            options += [
+                (rate, f"{mfu[1]} % of the {words}", ()) for rate, (words, _) in zip(at_mfu, reached, strict=True)
+            ]
         rates = article.find(
             claim,
             PER_CHIP,
@@ -281,10 +283,10 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             ),
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
-        for rate, words, more in options:
-            low, high = evidence.formula(
-                "cost.training_usd_per_million", (span.low, rate, extra, 1.0), (span.high, rate, extra, 1.0)
-            )
+        priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
+        costs = evidence.formula("cost.training_usd_per_million", *priced)
+        lows, highs = costs[: len(options)], costs[len(options) :]
+        for (_, words, more), low, high in zip(options, lows, highs, strict=True):
             text = (
                 f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h of a chip, +{number(100 * extra)} %"
             )

@@ -177,6 +177,8 @@ class Evidence:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
         if not _NAME.fullmatch(name):
             raise ValueError(name)
+        if not calls:
+            return ()
         if not all(math.isfinite(value) for call in calls for value in call):
             raise ValueError(f"{name} of no finite numbers")
         columns = ", ".join(f"a{place}" for place in range(len(calls[0])))

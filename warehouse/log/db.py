@@ -248,8 +248,10 @@ def keep(con: duckdb.DuckDBPyConnection) -> None:
 
 def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
     """Make core.instance_type equal to the dated table in the package; the caller holds a transaction."""
-    con.execute("delete from core.instance_type")
-    insert_rows(con, "core.instance_type", instance_types.read_table())
+    rows = instance_types.read_table()
+    if con.execute("from core.instance_type").fetchall() != rows:
+        con.execute("delete from core.instance_type")
+        insert_rows(con, "core.instance_type", rows)
 
 
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:

@@ -111,10 +111,11 @@ class _Amendment:
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
         }
-        kept = set(amend) if self.is_measured_anew else {*amend, "throughput"}
-        renewed = [mart for mart in self.made.contents.marts if mart.is_table and mart.name not in kept]
+        of_runs: dict[str, str] = {} if self.is_measured_anew else chains.TABLES["runs"]
+        renewed = [mart for mart in self.made.contents.marts if mart.is_table and mart.name not in amend]
         for mart in renewed:
-            self.con.execute(f"delete from {mart.qualified}")
+            if mart.name not in of_runs:
+                self.con.execute(f"delete from {mart.qualified}")
         db.keep(self.con)
         # Blocks that are freed now are those that the marts are written to.
         self.con.execute("checkpoint published")
@@ -122,8 +123,10 @@ class _Amendment:
             db.keep(self.con)
             if mart.name in amend:
                 amend[mart.name](mart)
-            elif mart in renewed:
+            elif mart in renewed and mart.name not in of_runs:
                 self.con.execute(f"insert into {mart.qualified} by name {mart.sql}")
+            elif mart in renewed and self._differ(rows := of_runs[mart.name], rows.replace("int.", "former.int.")):
+                self._renew(mart.qualified, mart.sql)
         for each in self.made.contents.computed:
             self.con.execute(f"delete from int.{each.name}")
             insert_rows(self.con, f"int.{each.name}", each.rows(self.con))

@@ -83,19 +83,20 @@ def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 def show(con: duckdb.DuckDBPyConnection) -> None:
     """Let the excerpt show what the file has so far, by its own views on the links of `shown_offer` alone."""
     show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
-    names = "select schema_name || '.' || table_name from duckdb_columns() where database_name = 'published'"
-    there = {name for (name,) in con.execute(names).fetchall()}
+    names = "select distinct schema_name || '.' || table_name from duckdb_columns() where database_name = ?"
+    there, known = ({name for (name,) in con.execute(names, [each]).fetchall()} for each in ("published", "excerpt"))
     views = {name: f"from published.{name}" for name in TABLES["full"]}
     views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
     views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
     views |= {"log.open_link": "from log.price_open", "core.price_event": sql("log/price_event.sql")}
     views |= {name: _view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")
-    for name in [name for name in views if name in there]:
+    for name in [name for name in views if name in there - known]:
         at = TABLES["restricted"].get(name)
         shown = f" as x semi join temp.shown_offer as s on x.offer_id = s.offer_id and x.{at} >= s.since" if at else ""
         con.execute(f"create or replace view {name} as from ({views[name]}){shown}")
-    db.create_macros(con, of_events=True)
+    if "core.price_event" not in known:
+        db.create_macros(con, of_events=True)
     con.execute("use published")
     db.keep(con)
 
