@@ -3,16 +3,15 @@
 All text is escaped where a template writes it. What is HTML already (a table, a chart, a part of a page) is Markup.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
-from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from reports import wording
@@ -34,22 +33,14 @@ def _module(template: str) -> Any:
     return _environment().get_template(template).module
 
 
-class _Compiled(FileSystemBytecodeCache):
-    """Compiled templates beside the compiled modules of this package, where those can be written."""
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            super().dump_bytecode(bucket)
-
-
 @cache
 def _environment() -> Environment:
+    # Compiled templates are kept beside the compiled modules, with the ending by which those are no part of the code.
     folder = Path(__file__).with_name("__pycache__")
-    is_kept = folder.is_dir() and not sys.dont_write_bytecode
+    is_kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
     made = Environment(
         loader=PackageLoader("reports"),
-        # The name ends as those of compiled modules do, which are no part of the code that a file is made by.
-        bytecode_cache=_Compiled(str(folder), "jinja-%s.pyc") if is_kept else None,
+        bytecode_cache=FileSystemBytecodeCache(str(folder), "jinja-%s.pyc") if is_kept else None,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -44,12 +44,13 @@ rate as (
 placed as (
     select
         c.cell_id,
+        c.basket_id,
         i.pricing_currency,
         ln(i.price_per_accelerator_hour) as price_log,
         i.index_date as first_date,
-        i.held_to_date,
+        i.held_to_date + 1 as ended_on,
         i.carried_from_date,
-        case when i.is_link_start then i.index_date end as begins_on
+        i.is_link_start
     from int.index_spell as i
     inner join cell as c
         on
@@ -58,46 +59,74 @@ placed as (
             and i.purchase_option = c.purchase_option
 ),
 
--- As many rows as offers have days, so of few columns, and never all at once.
+-- Days on which anything of a chip and option may change, of other currencies all: between two nothing differs.
+edge as materialized (
+    select
+        basket_id,
+        index_date,
+        row_number() over w as edge_number,
+        lead(index_date) over w as next_date
+    from (
+        select distinct
+            basket_id,
+            unnest(
+                [carried_from_date, ended_on]
+                || case
+                    when pricing_currency = 'USD' then [first_date, case when is_link_start then first_date + 1 end]
+                    else range(first_date::TIMESTAMP, ended_on, interval 1 day)::DATE[]
+                end
+            ) as index_date
+        from placed
+    ) as named
+    where index_date is not null
+    window w as (partition by basket_id order by index_date)
+),
+
+-- As many rows as offers have such days, so of few columns, and never all at once.
 day as not materialized (
     select
-        cell_id,
-        pricing_currency,
-        price_log,
-        carried_from_date,
-        begins_on,
-        unnest(range(first_date::TIMESTAMP, held_to_date + interval 1 day, interval 1 day))::DATE as index_date
-    from placed
+        p.cell_id,
+        p.basket_id,
+        p.pricing_currency,
+        p.price_log,
+        k.edge_number as carried_from,
+        case when p.is_link_start then s.edge_number end as begins_on,
+        unnest(range(s.edge_number, e.edge_number)) as edge_number
+    from placed as p
+    inner join edge as s on p.basket_id = s.basket_id and p.first_date = s.index_date
+    inner join edge as e on p.basket_id = e.basket_id and p.ended_on = e.index_date
+    left join edge as k on p.basket_id = k.basket_id and p.carried_from_date = k.index_date
 ),
 
 told as not materialized (
     select
         cell_id,
-        index_date,
+        edge_number,
         price_log as usd_log,
         0 as rate_move,
-        coalesce(index_date >= carried_from_date, false) as is_carried,
-        coalesce(index_date = begins_on, false) as is_new
+        coalesce(edge_number >= carried_from, false) as is_carried,
+        coalesce(edge_number = begins_on, false) as is_new
     from day
     where pricing_currency = 'USD'
     union all
     select
         d.cell_id,
-        d.index_date,
+        d.edge_number,
         d.price_log + r.rate_log as usd_log,
         r.rate_log - b.rate_log as rate_move,
-        coalesce(d.index_date >= d.carried_from_date, false) as is_carried,
-        coalesce(d.index_date = d.begins_on, false) as is_new
+        coalesce(d.edge_number >= d.carried_from, false) as is_carried,
+        coalesce(d.edge_number = d.begins_on, false) as is_new
     from day as d
-    left join rate as r on d.pricing_currency = r.pricing_currency and d.index_date = r.index_date
-    left join rate as b on d.pricing_currency = b.pricing_currency and d.index_date - 1 = b.index_date
+    inner join edge as g on d.basket_id = g.basket_id and d.edge_number = g.edge_number
+    left join rate as r on d.pricing_currency = r.pricing_currency and g.index_date = r.index_date
+    left join rate as b on d.pricing_currency = b.pricing_currency and g.index_date - 1 = b.index_date
     where d.pricing_currency <> 'USD'
 ),
 
 counted as (
     select
         cell_id,
-        index_date,
+        edge_number,
         count(*) as n_items,
         count(*) filter (where is_carried) as n_carried,
         count(usd_log) as n_usd,
@@ -108,26 +137,18 @@ counted as (
         sum(exp(usd_log)::DECIMAL(18, 10))::DECIMAL(18, 8) as sum_usd,
         avg(rate_move::DECIMAL(18, 15)) filter (where not is_new) as currency_log
     from told
-    group by cell_id, index_date
-),
-
-basket as (
-    select distinct
-        basket_id,
-        accelerator_name,
-        purchase_option
-    from cell
+    group by cell_id, edge_number
 ),
 
 shared as (
     select
-        c.basket_id,
-        t.index_date,
+        min(t.cell_id) as first_cell_id,
+        t.edge_number,
         median(t.usd_log) as median_log
     from told as t
     inner join cell as c on t.cell_id = c.cell_id
     where c.is_shared_basket
-    group by c.basket_id, t.index_date
+    group by c.basket_id, t.edge_number
     having min(t.cell_id) < max(t.cell_id)
 )
 
@@ -135,7 +156,7 @@ select
     c.service_provider_name,
     c.accelerator_name,
     c.purchase_option,
-    n.index_date,
+    unnest(range(g.index_date::TIMESTAMP, g.next_date::TIMESTAMP, interval 1 day))::DATE as index_date,
     n.n_items,
     n.n_carried,
     n.n_usd,
@@ -147,12 +168,13 @@ select
     n.currency_log
 from counted as n
 inner join cell as c on n.cell_id = c.cell_id
+inner join edge as g on c.basket_id = g.basket_id and n.edge_number = g.edge_number
 union all
 select
     null as service_provider_name,
     b.accelerator_name,
     b.purchase_option,
-    m.index_date,
+    unnest(range(g.index_date::TIMESTAMP, g.next_date::TIMESTAMP, interval 1 day))::DATE as index_date,
     null as n_items,
     null as n_carried,
     null as n_usd,
@@ -163,5 +185,6 @@ select
     null as sum_usd,
     null as currency_log
 from shared as m
-inner join basket as b on m.basket_id = b.basket_id
+inner join cell as b on m.first_cell_id = b.cell_id
+inner join edge as g on b.basket_id = g.basket_id and m.edge_number = g.edge_number
 order by accelerator_name, purchase_option, service_provider_name, index_date
