@@ -70,13 +70,24 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Let the logs of all tests be what `--warehouse` says; give the lakes, or None."""
-    if request.config.getoption("--warehouse") == "file":
-        yield None
-        return
     import log_place
 
+    if request.config.getoption("--warehouse") == "file":
+        with log_place.files(tmp_path_factory.mktemp("logs")):
+            yield None
+        return
     with log_place.lakes(tmp_path_factory.mktemp("lakes")) as lakes:
         yield lakes
+
+
+@pytest.fixture
+def migrated_anew(monkeypatch: pytest.MonkeyPatch, warehouse: Any) -> None:
+    """Let each file of a log be migrated by the product itself, and be no copy of one that was."""
+    import log_place
+
+    if warehouse is None:
+        monkeypatch.setattr("warehouse.log.db.open_build", log_place.OPEN_BUILD)
+        monkeypatch.setattr("warehouse.log.db.migrate", log_place.MIGRATE)
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,13 @@
 """Where the tests' logs lie: files, or with `--warehouse=lake` DuckLakes, one for each path that a test opens.
 
+A new file is a copy of one that was migrated once, as migrating takes longer than most loads.
 Every lake has a database of its own in one PostgreSQL, made from a template that was migrated once, and its rows in a
 folder beside the path at which the file would lie.
 """
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from itertools import count
@@ -22,6 +24,8 @@ from warehouse.lake.place import place
 from warehouse.log import db
 
 NUMBERS = count(1)
+MIGRATE, OPEN_BUILD = db.migrate, db.open_build
+"""The product's own, for the tests of these."""
 Opened = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
 
 
@@ -71,7 +75,42 @@ class Lakes:
         return ducklake.connected(place(data_dir, url=words, data_path=str(files)))
 
 
+class Files:
+    """The files of one test run: a new one is a copy of one that the product made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.first = folder / db.FILE_NAME
+        self.made: set[Path] = set()
+        with OPEN_BUILD(self.first):
+            pass
+
+    @contextmanager
+    def open_build(self, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Open a writer's file; it is made where it does not exist."""
+        if not path.exists():
+            shutil.copyfile(self.first, path)
+            self.made.add(path.absolute())
+        with OPEN_BUILD(path) as con:
+            yield con
+
+    def migrate(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Migrate, but for a file that was made here, and has all migrations, macros and facts."""
+        place = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchone()
+        if place is None or place[0] is None or Path(place[0]) not in self.made or db._steps(con):
+            MIGRATE(con)
+
+
 _LAKES: list[Lakes] = []
+
+
+@contextmanager
+def files(folder: Path) -> Iterator[None]:
+    """Let every new log be a copy of one that was migrated once, for as long as this lasts."""
+    made = Files(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warehouse.log.db.open_build", made.open_build)
+        patch.setattr("warehouse.log.db.migrate", made.migrate)
+        yield
 
 
 @contextmanager
@@ -113,10 +152,10 @@ def drop(folder: Path | None) -> None:
 
 @contextmanager
 def fresh() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a writer's log of nobody else: a database in memory, or a new lake."""
+    """Give a writer's log of nobody else: a file, or a new lake."""
     if not _LAKES:
-        with duckdb.connect() as con:
-            db.migrate(con)
+        with tempfile.TemporaryDirectory() as held, db.open_build(Path(held) / db.FILE_NAME) as con:
+            con.execute("pragma disable_checkpoint_on_shutdown")  # nobody opens it again
             yield con
         return
     (made,) = _LAKES

@@ -13,6 +13,7 @@ from warehouse.log import db
 from warehouse.schema.columns import columns as declared
 from warehouse.schema.tables import TABLES
 
+pytestmark = pytest.mark.usefixtures("migrated_anew")
 HOLDER = """
 import sys, time
 from pathlib import Path

@@ -12,7 +12,10 @@ from warehouse.log import content, db
 from warehouse.log.events import naive
 from warehouse.log.load import load
 
-pytestmark = pytest.mark.of_file("the shape of the writer's file as earlier versions made it")
+pytestmark = [
+    pytest.mark.of_file("the shape of the writer's file as earlier versions made it"),
+    pytest.mark.usefixtures("migrated_anew"),
+]
 BEFORE = migrations().index("0009_intervals.sql")
 MOMENTS = (0, 3, 8, 11, 15, 40)
 KNOWN_AT = (
