@@ -134,10 +134,11 @@ def test_absence_that_lasts_is_held_until_a_week_has_passed(con: duckdb.DuckDBPy
 
 def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection) -> None:
     """Seven days on which nobody looked, longer than max_age: compared; eight: not."""
+    b = {"label": "H200", "service_provider_name": "b"}
     put(
         con,
-        live(0, chip("2"), scope="seven"), live(0, chip("2", "H200"), scope="eight"),
-        live(8, chip("3"), scope="seven"), live(9, chip("3", "H200"), scope="eight"),
+        live(0, chip("2"), scope="seven"), live(0, chip("2", **b), scope="eight"),
+        live(8, chip("3"), scope="seven"), live(9, chip("3", **b), scope="eight"),
         at=9.5,
     )  # fmt: skip
     assert indices(con, "provider", accelerator_name="H100")[-1] == 150
