@@ -45,23 +45,13 @@ covered as (
 ),
 
 span as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        last_observed_at,
-        unit_price,
-        upfront_price,
-        document_sha256
     from core.sku_price
-    union all
+    union all by name
     select
         g.offer_id,
         g.source,
         g.valid_from,
         greatest(g.valid_from, c.observed_at) as last_observed_at,
-        null as unit_price,
-        null as upfront_price,
         coalesce(e.document_sha256, g.document_sha256) as document_sha256
     from gone as g
     left join ended as e
@@ -117,25 +107,13 @@ spliced as (
 ),
 
 told as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        last_observed_at,
-        unit_price,
-        upfront_price,
-        document_sha256
     from believed
     where not is_shared
-    union all
+    union all by name
     select
         offer_id,
-        s.source,
         valid_from,
-        s.last_observed_at,
-        s.unit_price,
-        s.upfront_price,
-        s.document_sha256
+        s.*
     from spliced
 ),
 

@@ -265,11 +265,6 @@ doubtful as (
             abs(fold / 744 - 1), abs(fold / 1000 - 1), abs(fold / own_count - 1)
         ) < 0.005
     union
-    select
-        offer_id,
-        observed_at,
-        changed_next_at,
-        is_undone
     from misread
     union
     select
@@ -321,9 +316,6 @@ suspect as (
     from doubtful
     where is_undone
     union
-    select
-        offer_id,
-        observed_at
     from rounded
 )
 

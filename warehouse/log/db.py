@@ -216,6 +216,11 @@ def events_of(offers: str) -> str:
     return sql("log/price_event.sql").replace("from event as e", wanted)
 
 
+def runs_of(fetches: str) -> str:
+    """Return the SELECT of core.scope_run of the fetches that a SELECT gives."""
+    return sql("log/scope_run.sql").replace("from log.scope_fetch as f", f"from ({fetches}) as f")
+
+
 def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
     """Create, in the database in use, the table macros that derive points and intervals from the log.
 

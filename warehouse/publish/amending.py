@@ -73,7 +73,7 @@ class _Amendment:
     """One file being amended: the database in use. Temporary tables hold what is new, touched and as it was:
 
     new_...          rows that the log has learnt
-    old_...          rows as they were, of touched offers and of the tails of others (`former` is the file before)
+    old_...          rows as they were (`former` is the file before)
     offer_tail       where an untouched offer's last interval begins
     plain_offer      untouched offers that a fetch did no more than confirm
     touched_offer    offers whose rows are made again
@@ -88,7 +88,6 @@ class _Amendment:
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
         self._refuse_other()
-        self._temp("offer_tail", _sql("tail"))
         self._append_log()
         self.con.execute(
             "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1, changed_from = "
@@ -98,9 +97,10 @@ class _Amendment:
         building.tell_moment(self.con, self.made.built_at)
         self._renew_references()
         self._temp("new_market", _sql("new_market"))
-        self._temp("touched_offer", _sql("touched"))
         db.keep(self.con)
         chains.show(self.con)
+        self._temp("offer_tail", _sql("tail"))
+        self._temp("touched_offer", _sql("touched"))
         chains.put(self.con, "core.sku_price", chains.SKU_PRICE)
         amend = {
             "price_history": self._amend_prices,
@@ -206,9 +206,6 @@ class _Amendment:
     def _amend_prices(self, mart: Model) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
         chains.put(self.con, mart.qualified, mart.sql)
-        chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from wanted_offer")
-        chains.excerpted(self.con, "made_row", f"from {mart.qualified}")
-        self._temp("old_row", f"from former.{mart.qualified} semi join shown_offer using (offer_id)")
         self._temp("differing_price", _sql("differing"))
 
     def _amend_moves(self, mart: Model) -> None:
@@ -219,8 +216,10 @@ class _Amendment:
         judged = mart.sql.replace("select offer_id from core.offer", "from temp.touched_offer", 1)
         chains.excerpted(self.con, "exact_row", judged)
         self._temp("remade_offer", "select offer_id, offer_no from core.offer semi join touched_offer using (offer_id)")
-        chains.put_moves(self.con)
-        self.con.execute(f"insert into differing_price {_sql('differing_move')}")
+        chains.put_moves(self.con, chains.excerpted)
+        kinds = "(from gone_kind union all from new_kind) inner join log.scope_fetch using (fetch_no)"
+        others = "select observed_at from differing_other"
+        self.con.execute(f"insert into differing_price select observed_at from {kinds} union all {others}")
         self._temp("first_day", _sql("first_day"))
 
     def _amend_items(self, mart: Model) -> None:
@@ -234,7 +233,7 @@ class _Amendment:
             chains.show_offers(
                 con,
                 f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer union all "
-                f"select offer_id, shown_since from offer_tail {others} anti join plain_offer using (offer_id)",
+                f"({_sql('shown_tail')})",
             )
             chains.excerpted(self.con, "made_row", mart.sql)
             con.execute(

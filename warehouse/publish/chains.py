@@ -7,7 +7,7 @@ the whole SELECTs are run, in an *excerpt*: a database of views that shows what 
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -43,18 +43,19 @@ def make_covers(con: duckdb.DuckDBPyConnection) -> None:
 
 def add_covers(con: duckdb.DuckDBPyConnection) -> None:
     """Add those of new fetches; of a scope with one in `new_scope_fetch` of a moment that was passed all are made."""
-    run = "select source, scope, observed_at, complete, status from"
     late = "semi join late_scope using (source, scope)"
     passed = "inner join core.scope_cover using (source, scope) where observed_at <= last_fetched_at"
     temp(con, "late_scope", f"select distinct source, scope from new_scope_fetch {passed}")
     con.execute(f"delete from core.fetch_cover where fetch_no in (select fetch_no from log.scope_fetch {late})")
-    temp(con, "asked_fetch", "from log.scope_fetch anti join core.fetch_cover using (fetch_no)")
-    covered = "select source, scope, covered_at, true, 'ok' from core.scope_cover where covered_at is not null"
-    temp(con, "asked_run", f"{run} core.scope_run {late} union all {run} new_scope_fetch union all {covered}")
+    temp(con, "asked_fetch", f"from new_scope_fetch anti {late[5:]} union all from log.scope_fetch {late}")
+    known = "unnest([last_fetched_at, covered_at]) as observed_at, unnest([false, true]) as complete, 'ok' as status"
+    known = f"select source, scope, {known} from core.scope_cover"
+    temp(con, "asked_run", f"{db.runs_of('from asked_fetch')} union all by name {known}")
     made = sql("chain/fetch_cover.sql").replace("core.scope_run", "asked_run").replace("log.scope_fetch", "asked_fetch")
     con.execute(f"insert into core.fetch_cover by name {made}")
     con.execute("delete from core.scope_cover")
-    con.execute(f"insert into core.scope_cover by name {sql('chain/scope_cover.sql')}")
+    made = sql("chain/scope_cover.sql").replace("core.scope_run", "asked_run")
+    con.execute(f"insert into core.scope_cover by name {made}")
 
 
 @contextmanager
@@ -82,6 +83,7 @@ def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 
 def show(con: duckdb.DuckDBPyConnection) -> None:
     """Let the excerpt show what the file has so far, by its own views on the links of `shown_offer` alone."""
+    temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
     show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
     names = "select distinct schema_name || '.' || table_name from duckdb_columns() where database_name = ?"
     there, known = ({name for (name,) in con.execute(names, [each]).fetchall()} for each in ("published", "excerpt"))
@@ -126,36 +128,49 @@ def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Make the view of prices by their SELECT where it does not exist, and of `wanted_offer` the rows of no chain."""
     name = table.partition(".")[2]
-    temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
     show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
+    scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
+    runs = db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)")
+    temp(con, "wanted_run", runs)
+    _show_runs(con, "temp.wanted_run")
     excerpted(con, "exact_row", select)
+    _show_runs(con, "published.core.scope_run")
     _create(con, table, _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)"))
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")
         con.execute(f"insert into {target} by name from {rows}")
 
 
-def put_moves(con: duckdb.DuckDBPyConnection) -> None:
-    """Let the moves of the offers in `remade_offer` be those in `exact_row`: from link to link by their kinds alone."""
+def _show_runs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
+    """Let the excerpt show these fetches of scopes alone: those of ten years are too many to sort for a few offers."""
+    db.keep(con)
+    con.execute(f"create or replace view excerpt.core.scope_run as from {runs}")
+    db.keep(con)
+
+
+def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyConnection, str, str], None]) -> None:
+    """Let the moves of `remade_offer` be those in `exact_row`, by kinds of links; `make` makes a temporary table."""
     links = "log.chain_price as c on m.offer_id = c.offer_id and m.source = c.source and m.observed_at = c.valid_from"
-    temp(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
-    _create(con, "int.price_move", _compare(con, CHAINS["int.price_move"].replace("core.price_move_kind", "made_kind")))
+    make(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
+    temp(con, "exact_row", "from exact_row semi join wanted_offer using (offer_id)")
+    temp(con, "wanted_kind", "from made_kind semi join wanted_offer using (offer_no)")
+    links = CHAINS["int.price_move"].replace("core.price_move_kind", "wanted_kind")
+    _create(con, "int.price_move", _compare(con, links))
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
-    con.execute(
-        "delete from core.price_move_kind where offer_no in (select offer_no from remade_offer) "
-        "and (offer_no, fetch_no, change_kind) not in (select (offer_no, fetch_no, change_kind) from made_kind)"
-    )
-    con.execute(
-        "insert into core.price_move_kind by name from made_kind anti join core.price_move_kind "
-        "using (offer_no, fetch_no) order by fetch_no, offer_no"
-    )
+    kinds, same = "from core.price_move_kind semi join remade_offer using (offer_no)", "fetch_no, offer_no, change_kind"
+    temp(con, "gone_kind", f"{kinds} anti join made_kind using ({same})")
+    temp(con, "new_kind", f"from made_kind anti join ({kinds}) as k using ({same})")
+    con.execute(f"delete from core.price_move_kind where ({same}) in (select ({same}) from gone_kind)")
+    con.execute(f"insert into core.price_move_kind by name from new_kind order by {same}")
+    others = "from core.price_move_other semi join remade_offer using (offer_id)"
+    temp(con, "differing_other", f"({others} except from other_row) union all (from other_row except {others})")
     con.execute("delete from core.price_move_other where offer_id in (select offer_id from remade_offer)")
     con.execute("insert into core.price_move_other by name from other_row")
 
 
 def _compare(con: duckdb.DuckDBPyConnection, links: str) -> list[str]:
     """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, links not in it; return columns."""
-    temp(con, "link_row", links)
+    excerpted(con, "link_row", links)
     names = con.sql("from exact_row").columns
     same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in names)
     temp(con, "other_row", f"from exact_row as m anti join link_row as c on {same}")

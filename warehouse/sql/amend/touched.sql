@@ -2,11 +2,16 @@
 -- has learnt since (the temporary tables new_...): their prices and refusals, several sources that price them, fetches
 -- and sightings of a moment that was known already, and an import's fetch, which is one of all that it has.
 with known as (
-    select distinct
-        offer_id,
-        source,
-        scope
-    from core.price_event
+    select
+        offer_no,
+        source
+    from log.price_open
+    union
+    select
+        p.offer_no,
+        f.source
+    from log.price_other as p
+    inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
 ),
 
 disturbed as (
@@ -18,8 +23,15 @@ disturbed as (
     where f.status = 'ok' and (f.archived or f.observed_at <= u.last_fetched_at)
 ),
 
+disturbed_fetch as (
+    select f.fetch_no
+    from log.scope_fetch as f
+    semi join disturbed as d on f.source = d.source and f.scope = d.scope
+),
+
 sighted as (
     select
+        o.offer_no,
         o.offer_id,
         o.service_provider_name,
         f.source,
@@ -35,6 +47,33 @@ imported as (
         s.service_provider_name
     from sighted as s
     inner join core.source as f on s.source = f.source and f.kind = 'import'
+),
+
+told as (
+    select offer_no
+    from known
+    group by offer_no
+    having min(source) <> max(source)
+    union all
+    select e.offer_no
+    from (
+        from log.price_closed
+        union all by name
+        from log.price_open
+        union all by name
+        from log.price_other
+    ) as e
+    semi join disturbed_fetch as d on e.fetch_no = d.fetch_no
+    union all
+    select s.offer_no
+    from sighted as s
+    inner join offer_tail as t on s.offer_id = t.offer_id
+    where s.observed_at < t.since
+    union all
+    select k.offer_no
+    from known as k
+    inner join core.offer as o on k.offer_no = o.offer_no
+    semi join imported as i on k.source = i.source and o.service_provider_name = i.service_provider_name
 )
 
 select offer_id
@@ -44,21 +83,6 @@ select offer_id
 from new_quarantine
 where offer_id is not null
 union
-select offer_id
-from known
-group by offer_id
-having min(source) <> max(source)
-union
-select k.offer_id
-from known as k
-semi join disturbed as d on k.source = d.source and k.scope = d.scope
-union
-select s.offer_id
-from sighted as s
-inner join offer_tail as t on s.offer_id = t.offer_id
-where s.observed_at < t.since
-union
-select k.offer_id
-from known as k
-inner join core.offer as o on k.offer_id = o.offer_id
-semi join imported as i on k.source = i.source and o.service_provider_name = i.service_provider_name
+select o.offer_id
+from core.offer as o
+semi join told as t on o.offer_no = t.offer_no
