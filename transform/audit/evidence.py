@@ -3,13 +3,14 @@
 It is read from the file once; the formulas are its own macros, called with all readings of a claim at once.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
-from typing import Any
+from importlib.resources import files
 
 import duckdb
 
@@ -30,20 +31,28 @@ _NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
 _PRICES = """
 select
     o.service_provider_name, o.instance_type, u.accelerator_name, u.form_factor, o.region_id, o.purchase_option,
-    o.commitment_term_hours, o.purchase_payment_model,
-    h.effective_hourly_price as hourly,
-    u.accelerator_count::DOUBLE as chips, u.neuron_cores_per_accelerator as cores, h.valid_from::DATE as valid_from,
-    h.valid_to::DATE as valid_to, h.last_observed_at::DATE as last_observed, h.document_sha256, h.offer_id,
-    h.last_source as source, coalesce(o.statistic, 'price') = 'floor' as is_floor
-from int.price_history as h
-inner join core.offer as o on h.offer_id = o.offer_id
-inner join core.offer_unit as u on h.offer_id = u.offer_id
-where h.effective_hourly_price is not null and o.pricing_currency = 'USD' and o.conditions is null
-    and o.unit_price_type = 'List' and o.restriction is null
-    and (list_contains($types, lower(o.instance_type)) or list_contains($chips, u.accelerator_name))
-order by h.offer_id, h.valid_from
+    o.commitment_term_hours, o.purchase_payment_model, p.hourly, u.accelerator_count::DOUBLE as chips,
+    u.neuron_cores_per_accelerator as cores, p.valid_from, p.valid_to, p.last_observed, p.document_sha256, p.offer_id,
+    p.source, coalesce(o.statistic, 'price') = 'floor' as is_floor, p.earliest
+from claimed_price as p
+inner join core.offer as o on p.offer_id = o.offer_id
+inner join core.offer_unit as u on p.offer_id = u.offer_id
 """
-
+_DECIDING = """
+where p.is_extreme or p.latest >= ?
+order by p.offer_id, p.place
+"""
+_ENDED = """
+where p.valid_to <= $since and list_contains(from_json($offers, '["BIGINT"]'), p.offer_id)
+    and $low <= value + slack and value <= $high + slack
+order by p.valid_to desc, p.offer_id, p.place
+limit 1
+"""
+_VALUES = {
+    "instance": "p.hourly",
+    "chip": "p.per_chip",
+    "core": "p.per_chip / nullif(u.neuron_cores_per_accelerator, 0)",
+}
 _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
@@ -81,7 +90,7 @@ _CHIP = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Price:
     """One price of one offer over one time, USD an hour of the unit, of one chip and of one NeuronCore."""
 
@@ -172,6 +181,9 @@ class Evidence:
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
+        self._addresses: dict[str, str] = {}
+        days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
+        self._since = min([built, *days])
 
     def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
@@ -262,30 +274,41 @@ class Evidence:
 
     @cached_property
     def prices(self) -> list[Price]:
-        """Return the price history of all that claims name, oldest first of each offer."""
-        cursor = self._con.execute(_PRICES, {"types": self._types, "chips": self._chips})
-        names = [column[0] for column in cursor.description or ()]
-        found: list[Price] = []
-        for row in cursor.fetchall():
-            cells: dict[str, Any] = dict(zip(names, row, strict=True))
-            before = found[-1] if found and found[-1].offer_id == cells["offer_id"] else None
-            begins = cells["valid_from"]
-            touches = before is not None and before.valid_to == begins
-            cells["earliest"] = before.last_observed if before is not None and touches else begins
-            found.append(Price(**cells))
-        return found
+        """Return the prices of what claims name that may decide one, oldest first of each offer.
+
+        Of each offer the first, the last and the lowest, and all since the first day of a claim that asks for prices.
+        """
+        text = (files("transform.audit") / "claimed_price.sql").read_text(encoding="utf-8")
+        gaps = {"floor_gap": FLOOR_GAP.days, "max_gap": MAX_GAP.days}
+        self._con.execute(text, {"types": self._types, "chips": self._chips, **gaps})
+        return [Price(*row) for row in self._con.execute(_PRICES + _DECIDING, [self._since]).fetchall()]
+
+    def last_before(self, offers: Iterable[int], since: date, unit: str, meant: tuple[float, float]) -> Price | None:
+        """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
+        value = _VALUES[unit]
+        slack = f"1e-9 * greatest(abs($low), abs($high), {value})"
+        low, high = meant
+        values = {"offers": json.dumps(sorted(offers)), "since": since, "low": low, "high": high}
+        ended = _ENDED.replace("value", value).replace("slack", slack)
+        row = self._con.execute(_PRICES + ended, values).fetchone()
+        return Price(*row) if row else None
 
     @cached_property
     def measured(self) -> list[Measurement]:
         """Return what was measured, with its conditions."""
         return [Measurement(*row) for row in self._con.execute(_MEASURED).fetchall()]
 
-    @cached_property
-    def documents(self) -> dict[str, str]:
-        """Return the address of each document."""
-        return dict(
-            self._con.execute("select document_sha256, any_value(url) from core.document group by all").fetchall()
-        )
+    def address(self, sha256: str) -> str:
+        """Return the address of a document, and its hash where none is known."""
+        if sha256 not in self._addresses:
+            wanted = {sha256} if self._addresses else {sha256, *(price.document_sha256 for price in self.prices)}
+            found = self._con.execute(
+                "select document_sha256, any_value(url) from core.document "
+                "where document_sha256 in (select unnest(from_json(?, '[\"VARCHAR\"]'))) group by all",
+                [json.dumps(sorted(wanted))],
+            ).fetchall()
+            self._addresses |= {each: each for each in wanted} | {each: url or each for each, url in found}
+        return self._addresses[sha256]
 
     @cached_property
     def providers(self) -> tuple[str, ...]:

@@ -54,9 +54,16 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     claimed_range = claimed(claim)
     claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
     verdict, words, used = _then(
-        candidates_found, claimed_range, unit, claim.claimed_from, min_date(claim.claimed_until, evidence.today)
+        evidence,
+        candidates_found,
+        claimed_range,
+        unit,
+        claim.claimed_from,
+        min_date(claim.claimed_until, evidence.today),
     )
-    today, words_today, used_today = _then(candidates_found, claimed_range, unit, evidence.today, evidence.today)
+    today, words_today, used_today = _then(
+        evidence, candidates_found, claimed_range, unit, evidence.today, evidence.today
+    )
     if verdict == CONSISTENT and today == STALE:
         words = f"true then: {words}"
     elif verdict == CONSISTENT and today == UNVERIFIABLE:
@@ -68,9 +75,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     text = f"claimed {claim.figure} {claim.unit}{spread}, {candidates_found.words}: {words}"
     if words_today not in words:
         text += f"; today {words_today}"
-    documents = [
-        evidence.documents.get(price.document_sha256) or price.document_sha256 for price in (*used, *used_today)
-    ]
+    documents = [evidence.address(price.document_sha256) for price in (*used, *used_today)]
     return Finding(
         verdict,
         today,
@@ -83,12 +88,6 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
             (price.last_observed for price in candidates_found.prices), default=evidence.today
         ).isoformat(),
     )
-
-
-def candidates(claim: Claim, evidence: Evidence) -> tuple[Price, ...]:
-    """Return the prices that may be meant by a claim's subject and words; none where the file lacks them."""
-    candidates_found = _candidates(claim, evidence)
-    return () if isinstance(candidates_found, str) else candidates_found.prices
 
 
 def min_date(one: date | None, other: date) -> date:
@@ -131,7 +130,7 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
 
 
 def _then(
-    candidates_found: _Candidates, claimed_range: Range, unit: str, since: date | None, until: date
+    evidence: Evidence, candidates_found: _Candidates, claimed_range: Range, unit: str, since: date | None, until: date
 ) -> tuple[str, str, tuple[Price, ...]]:
     """Return the verdict over one window of days, the reason, and the prices that decide."""
     values = [(price, value) for price in candidates_found.prices if (value := price.per(unit)) is not None]
@@ -142,11 +141,6 @@ def _then(
     if agreeing:
         last = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
         return CONSISTENT, f"it was {_line(last, unit)}", (last,)
-    before = [
-        price
-        for price, value in values
-        if claimed_range.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
-    ]
     if not held:
         last = max((price for price, _ in values), key=lambda price: price.last_observed)
         first = min((price for price, _ in values), key=lambda price: price.earliest)
@@ -156,8 +150,9 @@ def _then(
     nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
     if all(price.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
         return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()
-    if before:
-        old = max(before, key=lambda price: price.valid_to or until)
+    offers = {price.offer_id for price, _ in values}
+    old = evidence.last_before(offers, since, unit, (claimed_range.low, claimed_range.high)) if since else None
+    if old:
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
     held = [(price, value) for price, value in held if not price.is_floor] or held

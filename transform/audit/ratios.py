@@ -122,7 +122,7 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
         verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
     words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
-    urls = tuple(dict.fromkeys(evidence.documents.get(one.document_sha256) or one.document_sha256 for one in (a, b)))
+    urls = tuple(dict.fromkeys(evidence.address(one.document_sha256) for one in (a, b)))
     return Finding(
         verdicts[0],
         verdicts[1],
