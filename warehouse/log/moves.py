@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from warehouse.log.events import plain_amount
+
 MIN_TOGETHER = 4
 """Offers, or chips, that must have moved at once before it is no coincidence; fewer are judged one by one."""
 
@@ -129,7 +131,7 @@ def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int
 def _single(span: _Span, n_at_once: int) -> Doubt | None:
     """Return why a price waits for how far it moved, or as one of so many that moved at once; None: it passes."""
     move, factor = span.move, span.move.factor
-    text = f"{factor:.3g} times the last price, {plain(move.before)}"
+    text = f"{factor:.3g} times the last price, {plain_amount(move.before)}"
     if span.is_by_chips:
         return Doubt(reason=f"{text}: its number of chips; {FOR_PERSON}", for_person=True, field=move.field)
     if not 1 / MAX_FACTOR <= factor <= MAX_FACTOR:
@@ -258,9 +260,3 @@ def _named(low: float, high: float, rates: Mapping[str, float]) -> str:
     if any(low <= by <= high for unit in UNIT_FACTORS for by in (unit, 1 / unit)):
         return ", that of a unit"
     return ""
-
-
-def plain(value: Decimal) -> str:
-    """Return an amount as plain text without needless zeros."""
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
