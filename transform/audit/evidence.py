@@ -183,7 +183,7 @@ class Evidence:
         self._bounds: dict[Reading, float | None] = {}
         self._addresses: dict[str, str] = {}
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
-        self._since = min([built, *days])
+        self.since = min([built, *days])
 
     def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
@@ -278,10 +278,15 @@ class Evidence:
 
         Of each offer the first, the last and the lowest, and all since the first day of a claim that asks for prices.
         """
+        return [Price(*row) for row in self._con.execute(self._priced + _DECIDING, [self.since]).fetchall()]
+
+    @cached_property
+    def _priced(self) -> str:
+        """Return the SELECT of all prices of what claims name, which are in `claimed_price` from now on."""
         text = (files("transform.audit") / "claimed_price.sql").read_text(encoding="utf-8")
         gaps = {"floor_gap": FLOOR_GAP.days, "max_gap": MAX_GAP.days}
         self._con.execute(text, {"types": self._types, "chips": self._chips, **gaps})
-        return [Price(*row) for row in self._con.execute(_PRICES + _DECIDING, [self._since]).fetchall()]
+        return _PRICES
 
     def last_before(self, offers: Iterable[int], since: date, unit: str, meant: tuple[float, float]) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
@@ -290,7 +295,7 @@ class Evidence:
         low, high = meant
         values = {"offers": json.dumps(sorted(offers)), "since": since, "low": low, "high": high}
         ended = _ENDED.replace("value", value).replace("slack", slack)
-        row = self._con.execute(_PRICES + ended, values).fetchone()
+        row = self._con.execute(self._priced + ended, values).fetchone()
         return Price(*row) if row else None
 
     @cached_property

@@ -53,17 +53,9 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         return unknown(candidates_found)
     claimed_range = claimed(claim)
     claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
-    verdict, words, used = _then(
-        evidence,
-        candidates_found,
-        claimed_range,
-        unit,
-        claim.claimed_from,
-        min_date(claim.claimed_until, evidence.today),
-    )
-    today, words_today, used_today = _then(
-        evidence, candidates_found, claimed_range, unit, evidence.today, evidence.today
-    )
+    until, day = min_date(claim.claimed_until, evidence.today), evidence.today
+    verdict, words, used = _then(evidence, candidates_found, claimed_range, unit, claim.claimed_from, until)
+    today, words_today, used_today = _then(evidence, candidates_found, claimed_range, unit, day, day)
     if verdict == CONSISTENT and today == STALE:
         words = f"true then: {words}"
     elif verdict == CONSISTENT and today == UNVERIFIABLE:
@@ -141,6 +133,11 @@ def _then(
     if agreeing:
         last = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
         return CONSISTENT, f"it was {_line(last, unit)}", (last,)
+    before = [
+        price
+        for price, value in values
+        if claimed_range.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
+    ]
     if not held:
         last = max((price for price, _ in values), key=lambda price: price.last_observed)
         first = min((price for price, _ in values), key=lambda price: price.earliest)
@@ -150,8 +147,10 @@ def _then(
     nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
     if all(price.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
         return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()
-    offers = {price.offer_id for price, _ in values}
-    old = evidence.last_before(offers, since, unit, (claimed_range.low, claimed_range.high)) if since else None
+    old = max(before, key=lambda price: price.valid_to or until, default=None)
+    if since and (old is None or (old.valid_to or until) < evidence.since):
+        offers = {price.offer_id for price, _ in values}
+        old = evidence.last_before(offers, since, unit, (claimed_range.low, claimed_range.high)) or old
     if old:
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import fields, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
@@ -208,6 +208,28 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
     assert changed == {"p5.48xlarge"}
     place = [one.claim_id for one in told].index("p5.48xlarge")
     assert (before[place][:2], after[place][:2]) == (("consistent",) * 2, ("consistent", "stale"))
+
+
+def test_prices_that_ended_before_all_claims_are_asked_of_the_file(con, read):
+    """What is not read at once decides the same: a price of long ago is one that was true then."""
+    ended = con.execute(
+        "select h.valid_from::DATE, round(h.effective_hourly_price, 4) from int.price_history as h "
+        "inner join core.offer as o on h.offer_id = o.offer_id where o.instance_type = 'p3.16xlarge' "
+        "and o.region_id = 'us-east-1' and o.purchase_option = 'spot' order by h.valid_from"
+    ).fetchall()
+    day, older = ended[len(ended) // 2][0], sorted({value for _, value in ended[: len(ended) // 2]})
+    assert len(older) > 20
+    told = read(
+        *(f'c{place},x,p3.16xlarge,price_usd_per_hour_instance,{value},,,USD/h,"spot, us-east-1",{day}'
+          for place, value in enumerate(older))
+    )  # fmt: skip
+    few, every = Evidence(con, told), Evidence(con, told)
+    every.since = date.min
+    assert few.since == day
+    assert 0 < len(few.prices) < len(every.prices) - 20
+    found = judge(told, few)
+    assert found == judge(told, every)
+    assert "stale" in {one.finding.verdict for one in found}
 
 
 def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
