@@ -44,7 +44,8 @@ order by p.offer_id, p.place
 """
 _ENDED = """
 where p.valid_to <= $since and list_contains(from_json($offers, '["BIGINT"]'), p.offer_id)
-    and $low <= value + slack and value <= $high + slack
+    and $low <= value + 1e-9 * greatest(abs($low), abs($high), value)
+    and value <= $high + 1e-9 * greatest(abs($low), abs($high), value)
 order by p.valid_to desc, p.offer_id, p.place
 limit 1
 """
@@ -288,14 +289,10 @@ class Evidence:
         self._con.execute(text, {"types": self._types, "chips": self._chips, **gaps})
         return _PRICES
 
-    def last_before(self, offers: Iterable[int], since: date, unit: str, meant: tuple[float, float]) -> Price | None:
+    def last_before(self, offers: Iterable[int], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
-        value = _VALUES[unit]
-        slack = f"1e-9 * greatest(abs($low), abs($high), {value})"
-        low, high = meant
         values = {"offers": json.dumps(sorted(offers)), "since": since, "low": low, "high": high}
-        ended = _ENDED.replace("value", value).replace("slack", slack)
-        row = self._con.execute(self._priced + ended, values).fetchone()
+        row = self._con.execute(self._priced + _ENDED.replace("value", _VALUES[unit]), values).fetchone()
         return Price(*row) if row else None
 
     @cached_property

@@ -150,7 +150,7 @@ def _then(
     old = max(before, key=lambda price: price.valid_to or until, default=None)
     if since and (old is None or (old.valid_to or until) < evidence.since):
         offers = {price.offer_id for price, _ in values}
-        old = evidence.last_before(offers, since, unit, (claimed_range.low, claimed_range.high)) or old
+        old = evidence.last_before(offers, since, unit, claimed_range.low, claimed_range.high) or old
     if old:
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
