@@ -39,7 +39,7 @@ CHIPS = {"H100": "h100-sxm5-80gb", "H200": "h200-sxm5-141gb", "B200": "b200-sxm6
 RECIPIENTS = ("ada@example.com", "grace@example.com")
 SOURCE_NAMES = tuple(sorted({offer.source for offer in OFFERS.values()}))
 WITHIN_S = 240
-ASK_EVERY_S = 0.5
+ASK_EVERY_S = 1
 SLOW_S = 300
 """For which the slow source keeps a run waiting that is to be killed; the run is gone long before."""
 
@@ -122,8 +122,11 @@ def open_shop(month: Month, folder: Path) -> Iterator[Shop]:
         yield Shop(month=month, aws=cloud, sites=sites, clock=folder / "clock")
 
 
-def environment(shop: Shop, port: int, folder: Path) -> dict[str, str]:
-    """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock."""
+def environment(shop: Shop, port: int, folder: Path, *, is_short: bool) -> dict[str, str]:
+    """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock.
+
+    `is_short`: of runs without the pages of a day and without comments.
+    """
     off = [source.name for source in SOURCES if source.kind == "live" and source.name not in SOURCE_NAMES]
     lines = [
         f'data_dir = "{folder / "data"}"', "[site]", "charts = false",
@@ -143,6 +146,7 @@ def environment(shop: Shop, port: int, folder: Path) -> dict[str, str]:
         "CHIPLEDGER_SETTINGS": str(settings), "MOVED_CLOCK": str(shop.clock),
         "PYTHONPATH": str(ROOT / "tests/moved_clock"),
         "AWS_CONFIG_FILE": str(folder / "none"), "AWS_SHARED_CREDENTIALS_FILE": str(folder / "none"),
+        **({"MOVED_SHORT": "yes"} if is_short else {}),
     }  # fmt: skip
 
 
@@ -207,7 +211,7 @@ class Deployed:
 def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
     """Give a server that `chipledger deploy` was called for, and a worker with the environment of runs."""
     port = own_postgres.free_port()
-    env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "1"}
+    env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "2"}
     prefect_setup.prepare(folder, env)
     with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
         wait_for(env["PREFECT_API_URL"])

@@ -2,7 +2,8 @@
 
 The generator knows each change. The history must have each once, on the day on which it was first seen, and so must the
 mail of that week, to each recipient; neither may have anything else. `chipledger deploy` makes the deployments, on a
-Prefect server of the test's own, and a worker runs them. The short form has three days and one mail.
+Prefect server of the test's own, and a worker runs them. The short form has three days and one mail, and its daily
+runs write no pages and no comments.
 """
 
 import email
@@ -154,7 +155,7 @@ def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with (
         open_shop(month, folder) as shop,
         serving(tls="none") as mail,
-        deployed(environment(shop, mail.port, folder), folder) as deployments,
+        deployed(environment(shop, mail.port, folder, is_short=request.param == "short"), folder) as deployments,
     ):
         assert {name: deployments.cron(name) for name in CRONS} == CRONS
         days = Done(form=request.param, month=month, data_dir=folder / "data", mail=mail, api=deployments.api)
