@@ -264,14 +264,16 @@ def last_seen(file: Path) -> dict[str, str]:
         )
 
 
+SPOIL = "update int.index_spell set service_provider_name = 'spoiled' where not is_link_end"
+
+
 def test_touched_offers_alone_are_made_anew(three_days: tuple[duckdb.DuckDBPyConnection, Path], tmp_path: Path) -> None:
     """Of four offers that a look shows one moves: the others keep their rows, and have held for another day.
 
     A late look, one of an archive in the same scope, and another source's word make an offer anew that did not move.
     """
     con, before = three_days
-    spoil = "update int.index_spell set service_provider_name = 'spoiled' where not is_link_end"
-    copied(before, tmp_path, spoil)
+    copied(before, tmp_path, SPOIL)
     assert spoiled(tmp_path / before.name) == sorted(TOUCHED)
     file = put(con, tmp_path, 3.5)
     assert (n_amended(file), spoiled(file)) == (1, ["moved"])
@@ -280,6 +282,20 @@ def test_touched_offers_alone_are_made_anew(three_days: tuple[duckdb.DuckDBPyCon
         "moved g5.xlarge": "2026-01-04", "late p5.48xlarge": "2026-01-03", "archived p5.48xlarge": "2026-01-04",
         "another p5.48xlarge": "2026-01-04", "us-east-1 trn1.2xlarge": "2026-01-03",
     }  # fmt: skip
+
+
+def test_the_past_of_an_offer_that_moved_stays(tmp_path: Path) -> None:
+    """Its items follow the last one that the file before has; where a move of the past is doubtful now all are made."""
+    kept = []
+    for price in ("12", "10"):
+        with db.writer(tmp_path / price) as con:
+            told(con, *(look(at + 0.25, one("moved", cost)) for at, cost in enumerate(("10", "11", "11"))), learnt=2.3)
+            copied(put(con, tmp_path / price, 2.5), tmp_path, SPOIL)
+            told(con, look(3.25, one("moved", price)), learnt=3.3)
+            file = put(con, tmp_path, 3.5)
+            kept.append((n_amended(file), spoiled(file)))
+            file.unlink()
+    assert kept == [(1, ["moved"]), (1, [])]
 
 
 def test_what_is_new_in_an_amended_file_is_checked(

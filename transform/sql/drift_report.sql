@@ -92,26 +92,11 @@ known as (
     left join rate as r on d.pricing_currency = r.pricing_currency and d.days_back = r.days_back
 ),
 
--- Of moves their moment and kind alone: what cost what before is not asked.
 doubtful as (
     select
         offer_id,
         min(epoch(meta.built_at() - observed_at) / 86400) as newest_days
-    from (
-        select
-            o.offer_id,
-            f.observed_at,
-            k.change_kind
-        from core.price_move_kind as k
-        inner join log.scope_fetch as f on k.fetch_no = f.fetch_no
-        inner join core.offer as o on k.offer_no = o.offer_no
-        union all
-        select
-            offer_id,
-            observed_at,
-            change_kind
-        from core.price_move_other
-    ) as moved
+    from int.price_move
     where
         change_kind in ('correction', 'suspected_error')
         and observed_at between meta.built_at() - interval 365 days and meta.built_at()

@@ -223,57 +223,49 @@ class _Amendment:
         self._temp("first_day", _sql("first_day"))
 
     def _amend_items(self, mart: Model) -> None:
-        """Make the items of touched offers again, and of the others how long the last one has held."""
+        """Make the items of offers again whose past may be another; of others add what follows their last interval.
+
+        Of plain offers the last item holds until today.
+        """
         con = self.con
         self._temp("plain_offer", _sql("plain"))
+        self._temp("market_offer", _sql("market"))
+        self._temp("followed_offer", _sql("followed"))
+        con.execute("delete from touched_offer where offer_id in (from followed_offer)")
         self._depend(mart.amended)
         others = "anti join touched_offer using (offer_id)"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
-            chains.show_offers(
-                con,
-                f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer union all "
-                f"({_sql('shown_tail')})",
-            )
-            chains.excerpted(self.con, "made_row", mart.sql)
-            con.execute(
-                "delete from made_row as m using offer_tail as t where m.offer_id = t.offer_id "
-                "and m.index_date < t.since::DATE and m.offer_id not in (from touched_offer)"
-            )
-            con.execute(
-                "insert into made_row by name select i.* replace (if(held_to_date = was_built_on, built_on, "
-                f"held_to_date) as held_to_date) from (from int.index_spell {others}) as i "
-                "inner join plain_offer as p on i.offer_id = p.offer_id and i.index_date >= p.since::DATE"
-            )
-            if not self._touch_what_differs(others):
+            chains.show_offers(con, f"{TOUCHED} ({_sql('shown_tail')})")
+            chains.excerpted(con, "made_row", mart.sql)
+            past = "offer_id not in (from touched_offer) and {}.offer_id = t.offer_id and {}.index_date < t.since::DATE"
+            con.execute(f"delete from made_row as m using offer_tail as t where m.{past.format('m', 'm')}")
+            self._temp("old_index_spell", "from int.index_spell semi join shown_offer using (offer_id)")
+            con.execute(f"delete from old_index_spell as i using offer_tail as t where i.{past.format('i', 'i')}")
+            if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
-        self._temp(
-            "old_index_spell",
-            "select i.* from int.index_spell as i left join offer_tail as t on i.offer_id = t.offer_id "
-            "where i.index_date >= t.since::DATE or i.offer_id in (from touched_offer)",
+            self._depend(mart.amended)
+        con.execute(
+            "update made_row as m set link_number = m.link_number + n.shift from (select h.offer_id, "
+            f"max_by(b.link_number - h.link_number, b.index_date) as shift from (from made_row {others}) as h "
+            "inner join old_index_spell as b on h.offer_id = b.offer_id and h.index_date = b.index_date "
+            "group by h.offer_id) as n where m.offer_id = n.offer_id"
         )
         con.execute("delete from int.index_spell where offer_id in (from touched_offer)")
-        con.execute("insert into int.index_spell by name from made_row semi join touched_offer using (offer_id)")
         con.execute(
-            "update int.index_spell as b set held_to_date = m.held_to_date, carried_from_date = "
-            f"m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "
-            "and b.index_date = m.index_date and (b.held_to_date <> m.held_to_date "
+            "insert into int.index_spell by name from made_row where offer_id in (from touched_offer) "
+            "or (offer_id, index_date) not in (select (offer_id, index_date) from old_index_spell)"
+        )
+        con.execute(
+            "update int.index_spell as b set held_to_date = m.held_to_date, is_link_end = m.is_link_end, "
+            f"carried_from_date = m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "
+            "and b.index_date = m.index_date and (b.held_to_date <> m.held_to_date or b.is_link_end <> m.is_link_end "
             "or b.carried_from_date is distinct from m.carried_from_date)"
         )
-
-    def _touch_what_differs(self, others: str) -> bool:
-        """Add offers to the touched whose tails give other items than before; return whether there are any."""
-        columns = "offer_id, index_date, price_per_accelerator_hour, pricing_currency, is_link_end"
-        here = f"select {columns} from made_row {others}"
-        there = (
-            f"select {columns} from int.index_spell inner join offer_tail using (offer_id) {others} "
-            "where index_date >= since::DATE"
+        con.execute(
+            "update int.index_spell as b set held_to_date = p.built_on from plain_offer as p "
+            "where b.offer_id = p.offer_id and b.is_link_end and b.held_to_date = p.was_built_on"
         )
-        found = self.con.execute(
-            f"insert into touched_offer select distinct offer_id from "
-            f"(({here} except {there}) union all ({there} except {here})) as rows_that_differ"
-        )
-        return found.fetchall() != [(0,)]
 
     def _depend(self, dependents: str | None) -> None:
         """Touch the offers that depend on touched ones; `dependent_offer` has also those that are shown meanwhile."""
@@ -308,7 +300,7 @@ class _Amendment:
         day, column = f"DATE '{first}'", chains.TABLES["days"][mart.name]
         self.con.execute(
             f"create or replace temp view held_price as select * replace (greatest(valid_from, {day} - 1) as "
-            f"valid_from) from int.price_history where coalesce(valid_to >= {day} - 1, true)"
+            f"valid_from) from int.price_history where valid_to >= {day} - 1 or valid_to is null"
         )
         self.con.execute(f"create or replace temp view later_move as from int.price_move where observed_at >= {day}")
         held = mart.sql.replace("int.price_history", "held_price").replace("int.price_move", "later_move")

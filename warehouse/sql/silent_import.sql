@@ -1,9 +1,10 @@
 -- Imports that never tell a price twice: lists of changes, whose silence means that a price holds. looked_on is the
--- day of their last word on any offer.
+-- day of their last word on any offer. By their names, so that the links of no other source are read.
 select
     p.source,
     max(p.last_observed_at)::DATE as looked_on
 from core.sku_price as p
 inner join core.source as s on p.source = s.source and s.kind = 'import'
+where p.source like 'import:%'
 group by p.source
 having not bool_or(p.last_observed_at > p.valid_from)

@@ -8,12 +8,6 @@ with silent as (
     where h.looked_on is distinct from b.looked_on
 ),
 
-market_move as (
-    select distinct offer_id
-    from int.price_move
-    where change_kind = 'market_move'
-),
-
 market as (
     select
         o.offer_id,
@@ -21,11 +15,8 @@ market as (
         u.accelerator_name,
         o.purchase_option
     from core.offer as o
+    semi join market_offer as m on o.offer_id = m.offer_id
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    left join market_move as k on o.offer_id = k.offer_id
-    where
-        k.offer_id is not null
-        or (o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%'))
 ),
 
 cell as (
@@ -52,3 +43,4 @@ select
     true as is_anew
 from core.sku_price as p
 semi join silent as s on p.source = s.source
+where p.source like 'import:%'

@@ -53,6 +53,15 @@ compared as (
     select
         i.accelerator_name,
         i.purchase_option,
+        min(p.was_built_on) + 1 as first_day
+    from int.index_spell as i
+    inner join plain_offer as p on i.offer_id = p.offer_id and i.held_to_date = p.built_on
+    where p.was_built_on < p.built_on
+    group by i.accelerator_name, i.purchase_option
+    union all
+    select
+        i.accelerator_name,
+        i.purchase_option,
         r.first_day
     from int.index_spell as i
     inner join rate as r on i.held_to_date >= r.first_day
