@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescribed
 
+from warehouse.log.events import naive
 from warehouse.publish.chains import SKU_PRICE
 
 
@@ -30,8 +31,8 @@ def no_comments() -> Iterator[None]:
 
 @pytest.fixture
 def least_marts() -> Iterator[None]:
-    """Publish what every check of a published file asks for, and no more."""
-    with published_with():
+    """Publish prices as they were, and no mart that is made of them."""
+    with published_with(least=()):
         yield
 
 
@@ -39,7 +40,7 @@ def least_marts() -> Iterator[None]:
 def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Publish tables of the log and its prices, and no mart: a tenth of the time, where a test asks for the log."""
 
-    def publish(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, **_: object) -> Path:
+    def publish(con: duckdb.DuckDBPyConnection, folder: Path, *, built_at: datetime, **_: object) -> Path:
         file = folder / "prices.duckdb"
         file.unlink(missing_ok=True)
         con.execute(f"attach '{file}' as alone")
@@ -48,8 +49,11 @@ def log_alone(monkeypatch: pytest.MonkeyPatch) -> None:
             con.execute(f"create table alone.core.{table} as from core.{table}")
         con.execute(f"create table alone.core.sku_price as {SKU_PRICE}")
         con.execute("create schema alone.meta")
-        con.execute("create table alone.meta.build as select history_id from meta.history")
+        con.execute(
+            "create table alone.meta.build as select history_id, ?::timestamp as built_at from meta.history",
+            [naive(built_at)],
+        )
         con.execute("detach alone")
         return file
 
-    monkeypatch.setattr("flows.collect.publisher.publish_log", publish)
+    monkeypatch.setattr("flows.collect.publisher.publish", publish)

@@ -80,7 +80,7 @@ def test_it_is_a_correction_with_its_reason(files: dict[str, Path]) -> None:
     ) == [(6.25, 7.5, REASON)]
 
 
-@pytest.mark.usefixtures("least_marts")
+@published_with("price_change", least=())
 def test_nothing_holds_where_nothing_else_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first price is withdrawn: after is NULL, never 0; the price that stands as it did is no correction."""
     toy = installed(monkeypatch, tmp_path)

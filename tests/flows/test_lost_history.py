@@ -25,7 +25,7 @@ ID = "select history_id from meta.build"
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory with a history of three events, published; copy it."""
     folder = tmp_path_factory.mktemp("published") / "data"
-    with published_with(), pytest.MonkeyPatch.context() as patch:
+    with published_with(least=()), pytest.MonkeyPatch.context() as patch:
         made = installed(patch, folder)
         made.learn(0, one={"p5.48xlarge": "10", "g6.xlarge": "1"})
         made.run(1, one={"p5.48xlarge": "11", "g6.xlarge": "1"})

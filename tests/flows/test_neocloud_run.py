@@ -81,7 +81,11 @@ def go(folder: Path, sites: dict[str, Site], moment: Any) -> Done:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Done, Done]]:
     """Return both runs, over one data directory."""
     folder = tmp_path_factory.mktemp("neoclouds")
-    with published_with(), pytest.MonkeyPatch.context() as patch, open_sites(CASES) as sites:
+    with (
+        published_with("accelerator_hour_price", "source_health", least=()),
+        pytest.MonkeyPatch.context() as patch,
+        open_sites(CASES) as sites,
+    ):
         quick(patch)
         patch.delenv("DIGITALOCEAN_TOKEN", raising=False)  # its API has an address that no setting moves
         for variable, key in keys(CASES).items():

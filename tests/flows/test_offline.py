@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import duckdb
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 from few_marts import published_with
 from looks import frame, row
+from published import query
 
 from extract import SOURCES, price_archive, source_named
 from extract.base import Context, Parsed, Source
@@ -28,6 +28,8 @@ NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 LIVE = "live"
 DAY = "select strftime(built_at, '%Y-%m-%d %H:%M') from meta.build"
 FEW = ("us-gov-east-1", "verda_2026-08", "verda_2026-10")
+NEWEST = "aws_spot_2026-10"
+"""The file of the archive that has its newest day."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,9 +43,8 @@ def call(*words: str | Path, data_dir: Path) -> Result:
     return CliRunner().invoke(main, ["--data-dir", str(data_dir), *(str(word) for word in words)])
 
 
-def asked(folder: Path, query: str) -> list[tuple[object, ...]]:
-    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True) as con:
-        return con.execute(query).fetchall()
+def asked(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    return query(folder / "prices.duckdb", sql)
 
 
 def live_source() -> Source:
@@ -63,9 +64,11 @@ def live_source() -> Source:
 
 
 @pytest.fixture
-def with_live(least_marts: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have one live source next to the archive, the marts that are queried here, and no pages."""
+def with_live(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have one live source next to the archive, the mart that is queried here, and no pages."""
     add_live(monkeypatch)
+    with published_with("accelerator_hour_price", least=()):
+        yield
 
 
 def add_live(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +90,18 @@ def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summ
     )  # fmt: skip
 
 
+def learn(folder: Path, at: datetime, *, is_offline: bool = True, **chosen: tuple[str, ...]) -> None:
+    """Collect and load as at a day, and publish nothing."""
+    with steps.open_run(Settings(data_dir=folder), clock=lambda: at) as one:
+        one.collect(offline=is_offline, **chosen)
+        one.load()
+
+
 @pytest.fixture(scope="module")
 def few_archived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory in whose folder `offline` a few files of the archive were read and published; copy it."""
     folder = tmp_path_factory.mktemp("few") / "data"
-    with published_with(), pytest.MonkeyPatch.context() as patch:
+    with published_with("accelerator_hour_price", least=()), pytest.MonkeyPatch.context() as patch:
         add_live(patch)
         run(folder, is_offline=True, clock=None)
     return folder
@@ -108,7 +118,8 @@ def few(few_archived: Path, with_live: None, tmp_path: Path) -> Path:
 
 def test_a_run_keeps_to_its_own_directory_and_day(least_marts: None, tmp_path: Path) -> None:
     """Everything lies in offline/, and was built, learnt and named on the archive's newest day."""
-    done = call("run", "--offline", "--json", data_dir=tmp_path)
+    words = ("run", "--offline", "--json", "--source=price_archive", f"--scope={FEW[-1]}", f"--scope={NEWEST}")
+    done = call(*words, data_dir=tmp_path)
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     as_of = price_archive.newest()
@@ -121,7 +132,7 @@ def test_a_run_keeps_to_its_own_directory_and_day(least_marts: None, tmp_path: P
     assert asked(tmp_path / "offline", "select distinct recorded_at from core.price_event") == [(naive,)]
     before = asked(tmp_path / "offline", "from core.price_event order by all")
 
-    again = json.loads(call("run", "--offline", "--json", data_dir=tmp_path).stdout)
+    again = json.loads(call(*words, data_dir=tmp_path).stdout)
     assert {look["status"] for look in again["looks"]} == {"known"}
     assert again["events"] == 0
     assert asked(tmp_path / "offline", "from core.price_event order by all") == before
@@ -209,14 +220,14 @@ def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert new != old
     file.write_text("\n".join([header, *lines, new]) + "\n")
     monkeypatch.setattr(price_archive, "ARCHIVE", place)
-    query = (
+    shown = (
         "select accelerator_label, unit_price, last_observed_at from int.accelerator_hour_price "
         "where service_provider_name = 'Verda' and purchase_option = 'on_demand' order by all"
     )
-    before = asked(few / "offline", query)
+    before = asked(few / "offline", shown)
     done = run(few, is_offline=True, clock=None)
     assert done.n_events == 1
-    changed = set(asked(few / "offline", query)) ^ set(before)
+    changed = set(asked(few / "offline", shown)) ^ set(before)
     assert {(label, str(price)) for label, price, _ in changed} == {
         ("B200 SXM6 180GB", "7.3400000000"), ("B200 SXM6 180GB", "7.5000000000"),
     }  # fmt: skip
@@ -226,6 +237,7 @@ def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # --- imports, live prices, and the version before
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, few: Path) -> None:
     """To its newest observation: an older one, or one in the future, leaves the archive's day."""
     folder = few / "offline"
@@ -265,11 +277,8 @@ def test_live_prices_follow_the_older_archive(tmp_path: Path, with_live: None) -
     """A directory that the version before filled with its archive alone: live prices are fetched into it."""
     with pytest.MonkeyPatch.context() as before:
         before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
-        steps.run(
-            Settings(data_dir=tmp_path), offline=True, source_names=("offline_archive",), scopes=("us-gov-east-1",),
-            clock=lambda: NOW - timedelta(days=1),
-        )  # fmt: skip
-    assert asked(tmp_path, "select distinct source from core.scope_run") == [("offline_archive",)]
+        learn(tmp_path, NOW - timedelta(days=1), source_names=("offline_archive",), scopes=("us-gov-east-1",))
+    assert query(tmp_path / "build.duckdb", "select distinct source from core.scope_run") == [("offline_archive",)]
     done = run(tmp_path, is_offline=False)
     assert done.fresh
     assert asked(tmp_path, "select built_at from meta.build") == [(NOW.replace(tzinfo=None),)]
@@ -278,6 +287,7 @@ def test_live_prices_follow_the_older_archive(tmp_path: Path, with_live: None) -
     ]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_the_archive_is_refused_beside_live_prices(tmp_path: Path, with_live: None) -> None:
     """It has its own directory, so only a path that leads there by hand meets this."""
     run(tmp_path, is_offline=False)
@@ -291,8 +301,8 @@ def test_a_mixed_directory_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """As the version before made it: its prices are as of now, and none of the archive is current in it."""
     with monkeypatch.context() as before:
         before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
-        steps.run(Settings(data_dir=tmp_path), offline=True, scopes=FEW, clock=lambda: NOW - timedelta(days=2))
-        run(tmp_path, is_offline=False, clock=NOW - timedelta(days=1))
+        learn(tmp_path, NOW - timedelta(days=2), scopes=FEW)
+        learn(tmp_path, NOW - timedelta(days=1), is_offline=False)
     done = run(tmp_path, is_offline=False)
     assert done.fresh
     assert asked(tmp_path, "select built_at from meta.build") == [(NOW.replace(tzinfo=None),)]

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from few_marts import published_with
 from published import query
 
 from flows.collect import steps
@@ -14,7 +15,7 @@ from warehouse.errors import SettingsError
 RANKED = "select count(*) from int.accelerator_hour_price where is_ranked and service_provider_name = 'AWS'"
 
 
-@pytest.mark.usefixtures("least_marts")
+@published_with("accelerator_hour_price", least=())
 def test_the_limit_of_age_reaches_the_file(offline_run: Path, tmp_path: Path) -> None:
     """A longer limit ranks older prices; the file before, made with another, is not amended."""
     folder = tmp_path / "data"

@@ -67,7 +67,7 @@ def site(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
         importer.land_file(run, folder / "seen.csv")
         run.load()
-        with published_with():  # a release is made of its log
+        with published_with(least=()):  # a release is made of its log
             file = run.publisher.publish()
     file.chmod(0o644)
     with duckdb.connect(str(file)) as con:
@@ -419,7 +419,7 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             fetch = ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=(document,))
             run.land(FetchResult(source=name, scope=scope, fetches=(fetch,)))
         run.load()
-        with published_with():
+        with published_with(least=()):
             run.publisher.publish()
     monkeypatch.setattr(making, "_write_site", lambda *_: [])
     with published_with(*FEW, described=True):

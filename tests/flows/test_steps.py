@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from few_marts import published_with
 from looks import day
 from published import content, query
 from standin import aws, ec2, faults
@@ -92,7 +93,8 @@ def test_without_network_the_last_file_stands(shared: Path, tmp_path: Path) -> N
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick")
+@published_with("source_health", least=())
 def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     """The failed region is named with its error and says nothing; the others are loaded, complete and current."""
     standin.fault("bulk:us-west-2", faults.Status(503))
@@ -164,7 +166,8 @@ def cheaper(edition: Edition) -> Edition:
     return edition.changed(NEXT, change)
 
 
-@pytest.mark.usefixtures("quick", "least_marts")
+@pytest.mark.usefixtures("quick")
+@published_with("price_change", least=())
 def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path: Path) -> None:
     """One price changed and one type left the list: two events and two changes; failing, a region ends nothing."""
     settings = price_list(standin, tmp_path)
@@ -206,7 +209,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     return added
 
 
-@pytest.mark.usefixtures("least_marts")
+@published_with("price_change", least=())
 def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None:
     """The same CSV adds its events once; the four list changes of 2025-06-23 stand in it, and no other."""
     file = shared / "data/aws_on_demand_observations.csv"
@@ -221,7 +224,7 @@ def test_an_import_twice_is_an_import_once(shared: Path, tmp_path: Path) -> None
     )
 
 
-@pytest.mark.usefixtures("least_marts")
+@published_with("price_change", least=())
 def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: Path) -> None:
     """Two sources of the same facts, in either order: still four list changes, dated by the earliest source."""
     file = shared / "data/aws_on_demand_observations.csv"
