@@ -21,6 +21,24 @@ with standing as (
         end
 ),
 
+-- What each link and each price of no chain began with.
+begun as (
+    select
+        b.*, -- noqa: AM04
+        f.observed_at as valid_from
+    from log.begun_link as b
+    inner join log.scope_fetch as f on b.fetch_no = f.fetch_no
+    anti join core.price_history_replaced as r on b.offer_no = r.offer_no and b.fetch_no = r.fetch_no
+    union all by name
+    select
+        o.offer_no,
+        h.valid_from,
+        h.unit_price,
+        h.upfront_price
+    from core.price_history_other as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+),
+
 -- `later` is the price seen at the end of the window; NULL outside of one, and where the offer was gone by then.
 priced as (
     select
@@ -49,7 +67,7 @@ priced as (
     from standing as s
     inner join core.offer as o on s.offer_no = o.offer_no
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    left join log.price_link as n
+    left join begun as n
         on s.offer_no = n.offer_no and s.window_end = n.valid_from and n.valid_from > moment::TIMESTAMP
 ),
 

@@ -185,7 +185,7 @@ def _now() -> datetime:
 
 
 VIEWS = {
-    "log": ("withdrawn_fetch", "coverage"),
+    "log": ("withdrawn_fetch", "coverage", "begun_link"),
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""

@@ -90,7 +90,8 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     views = {name: f"from published.{name}" for name in TABLES["full"]}
     views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
     views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
-    views |= {"log.open_link": "from log.price_open", "core.price_event": sql("log/price_event.sql")}
+    views |= {"log.open_link": "from log.price_open", "log.begun_link": sql("log/begun_link.sql")}
+    views |= {"core.price_event": sql("log/price_event.sql")}
     views |= {name: _view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")
     for name in [name for name in views if name in there - known]:

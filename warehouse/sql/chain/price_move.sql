@@ -1,17 +1,6 @@
 -- Moves of int.price_move from one link of a chain to the next, with the kinds that core.price_move_kind has of them.
-with begun as (
-    select * exclude (end_fetch_no) from log.price_closed
-    union all by name
-    select
-        offer_no,
-        fetch_no,
-        unit_price,
-        upfront_price
-    from log.price_open
-),
-
 -- The larger a table, the later it is joined: so DuckDB looks up what a few moves need, and reads no table whole.
-moved as (
+with moved as (
     select
         k.*, -- noqa: AM04
         f.observed_at,
@@ -26,7 +15,7 @@ moved as (
     from core.price_move_kind as k
     inner join log.scope_fetch as f on k.fetch_no = f.fetch_no
     inner join core.fetch_cover as c on f.fetch_no = c.fetch_no and f.observed_at = c.observed_at
-    inner join begun as a on k.offer_no = a.offer_no and k.fetch_no = a.fetch_no
+    inner join log.begun_link as a on k.offer_no = a.offer_no and k.fetch_no = a.fetch_no
     left join log.document as d on f.document_no = d.document_no
     left join log.price_closed as b on k.offer_no = b.offer_no and k.fetch_no = b.end_fetch_no
     left join log.scope_fetch as s on b.fetch_no = s.fetch_no

@@ -2,14 +2,7 @@
 with event as (
     select * from log.price_other
     union all by name
-    select * exclude (end_fetch_no) from log.price_closed
-    union all by name
-    select
-        offer_no,
-        fetch_no,
-        unit_price,
-        upfront_price
-    from log.open_link
+    select * from log.begun_link
 )
 
 select
