@@ -99,7 +99,6 @@ unended as (
         k.recorded_at,
         k.document_no,
         k.observed_at as valid_from,
-        null::TIMESTAMP as valid_to,
         s.covered_at,
         n.seen_at
     from open_then as p
@@ -117,7 +116,7 @@ ended as (
         k.document_no,
         k.observed_at as valid_from,
         e.observed_at as valid_to,
-        case when s.is_orderly then c.covered_at end as covered_then_at
+        case when s.is_orderly then c.covered_at end as covered_at
     from log.price_closed as p
     inner join log.scope_fetch as e on p.end_fetch_no = e.fetch_no and e.recorded_at <= moment
     inner join log.fetch_cover as c on p.end_fetch_no = c.fetch_no
@@ -136,8 +135,7 @@ interval as (
     select * from unended
     union all by name
     select
-        i.* exclude (i.covered_then_at),
-        coalesce(i.covered_then_at, c.observed_at) as covered_at,
+        i.* replace (coalesce(i.covered_at, c.observed_at) as covered_at),
         n.observed_at as seen_at
     from ended as i
     asof left join disorderly as c on i.source = c.source and i.scope = c.scope and i.valid_to > c.observed_at
