@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kept
 import pytest
-from few_marts import formulas_of
+from few_marts import formulas_of, undescribed
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
@@ -61,7 +61,7 @@ def weeks(base: pytest.TempPathFactory) -> Path:
 
 
 def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tuple[MartMacro, ...] = MACROS) -> Path:
-    """Publish the weeks into a folder and return the file; with all marts, unless some are given."""
+    """Publish the weeks into a folder and return the file; with all marts, unless some are given; without comments."""
     looks = [
         first(5), second(5, pcie="2.39"),
         second(10.5, pcie="2.89"),
@@ -72,7 +72,7 @@ def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tupl
         *(seen(at, "offline_archive", chip("Late", price, "NVIDIA L40S"), scope="late") for at, price in LATE),
         first(27, pcie="2.89", p5="60", gone=True), second(27, pcie="2.89"),
     ]  # fmt: skip
-    with db.writer(folder) as con:
+    with undescribed(), db.writer(folder) as con:
         for recorded_at, together in groupby(
             looks, key=lambda one: day(LATE_DAY) if one.scope == "late" else one.observed_at
         ):
