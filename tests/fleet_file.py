@@ -105,7 +105,7 @@ def looks(shared: Path) -> list[ParsedFetch]:
 
 def publish_fleet(folder: Path, shared: Path) -> Path:
     """Publish the prices into a folder, with few marts, and return the file."""
-    with putting(folder) as put:
+    with putting(folder, asked=("commitment_option", "price_change", "provider_price")) as put:
         return put(*looks(shared), at=(NOW - day(0)).days)
 
 

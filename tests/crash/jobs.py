@@ -105,6 +105,7 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
     """Give the toy over a folder, at a day, with two documents a look and a small report."""
     import kept_data
     import looks
+    from few_marts import LEAST
     from toy_source import TOY
 
     from flows.collect import collector, publisher
@@ -118,7 +119,7 @@ def world(root: Path, at: float) -> Iterator["Toy"]:
         run.summary.report = run.settings.data_dir / "reports/index.html"
         return run.summary.report
 
-    with kept_data.toy_at(root / "data") as toy, pytest.MonkeyPatch.context() as patch:
+    with kept_data.toy_at(root / "data", LEAST) as toy, pytest.MonkeyPatch.context() as patch:
         whole = toy.fetch
 
         def fetch(ctx: Any, scope: str) -> Any:

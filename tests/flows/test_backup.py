@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from kept_data import look, toy_at
+from kept_data import toy_at
 from looks import day
 from published import content
 from toy_source import Toy
@@ -29,7 +29,7 @@ from warehouse.log import db
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
     """Return a toy with records of mails and alerts, and a file of the user's own in landing."""
     with toy_at(tmp_path_factory.mktemp("backup") / "data") as toy:
-        look(toy, 0, a={"p5.48xlarge": "10"})
+        toy.learn(0, a={"p5.48xlarge": "10"})
         (toy.data_dir / "mail.jsonl").write_text('{"kind": "sent"}\n')
         (toy.data_dir / "alerts.jsonl").write_text('{"what": "baseline"}\n')
         own = Document(source="private", scope="fleet.csv", url="fleet.csv", body=b"own", fetched_at=day(0))

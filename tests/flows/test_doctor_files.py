@@ -27,9 +27,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the data directory of two runs of a source with two scopes, of which one failed at last."""
 
     def make(folder: Path) -> None:
-        with published_with(), pytest.MonkeyPatch.context() as patch:
+        with published_with("source_health", least=()), pytest.MonkeyPatch.context() as patch:
             toy = installed(patch, folder)
-            toy.run(0, r1={"p5.48xlarge": "55.04"}, r2={"p5.48xlarge": "60"})
+            toy.learn(0, r1={"p5.48xlarge": "55.04"}, r2={"p5.48xlarge": "60"})
             toy.run(5, r1={"p5.48xlarge": "49"}, r2=None)
 
     return kept.once(tmp_path_factory, "doctor", make)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from kept_data import look, toy_at
+from kept_data import toy_at
 from landing_places import Place
 from looks import day
 from toy_source import TOY, Toy, installed
@@ -173,12 +173,12 @@ def decide(toy: Toy, at: float, gate: str) -> None:
 def test_a_rebuild_from_several_parts_gives_the_same_log(tmp_path: Path) -> None:
     """Prices that move, jump and end, a scope that fails, a row and a look accepted: every table is equal."""
     with toy_at(tmp_path / "data") as toy:
-        look(toy, 0, a={"p5.48xlarge": "10", "g5.xlarge": "1", "g6.xlarge": "2"}, b={"p2.xlarge": "0.9"})
-        look(toy, 40, a={"p5.48xlarge": "11", "g5.xlarge": "1"}, b=None)
+        toy.learn(0, a={"p5.48xlarge": "10", "g5.xlarge": "1", "g6.xlarge": "2"}, b={"p2.xlarge": "0.9"})
+        toy.learn(40, a={"p5.48xlarge": "11", "g5.xlarge": "1"}, b=None)
         decide(toy, 41, "batch")
-        look(toy, 42, a={"p5.48xlarge": "900", "g5.xlarge": "1"}, b={"p2.xlarge": "0.8"})
+        toy.learn(42, a={"p5.48xlarge": "900", "g5.xlarge": "1"}, b={"p2.xlarge": "0.8"})
         decide(toy, 43, "history")
-        look(toy, 44, a={"p5.48xlarge": "901", "g5.xlarge": "1"})
+        toy.learn(44, a={"p5.48xlarge": "901", "g5.xlarge": "1"})
         shutil.copytree(toy.data_dir, tmp_path / "parts")
         split(tmp_path / "parts/landing", ["w1", "w2", "w3"])
         made = replicas.rebuild(Settings(data_dir=tmp_path / "parts"), clock=toy.clock)

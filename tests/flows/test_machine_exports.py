@@ -187,7 +187,7 @@ def test_karpenter_reads_every_overlay(call: Callable[..., Result], offline_run:
 
 def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     """Spot by zone, equal zones together; a contracted price before the list's, on request, for its owner alone."""
-    with putting(tmp_path / "data") as put:
+    with putting(tmp_path / "data", asked=("accelerator_hour_price", "spot_region_price")) as put:
         file = put(
             seen(0, "aws_price_list", row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")),
             seen(0, "aws_spot", spot(P5, "use1-az1", "30.5"), spot(P5, "use1-az2", "30.5"), spot(P5, "use1-az6", "41")),
@@ -228,7 +228,7 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
 
 def test_old_or_double_prices_are_not_exported(tmp_path: Path) -> None:
     """A file without a current price is an error that says why; two prices of one machine are none."""
-    with putting(tmp_path) as put:
+    with putting(tmp_path, asked=("accelerator_hour_price", "spot_region_price")) as put:
         double = row("p4d.24xlarge", "22"), row("p4d.24xlarge", "21", fabric="EFA")
         file = put(seen(0, "aws_price_list", row(P5, "55.04"), *double), at=0.1)
         machines.opencost(file, tmp_path / "out")

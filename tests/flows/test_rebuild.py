@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from kept_data import look, toy_at
+from kept_data import toy_at
 from published import content as rows_of
 from toy_source import Toy
 
@@ -20,13 +20,12 @@ from warehouse.log import content
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
     """Return a toy with a price that changed, one that ended, and a scope that failed."""
     with toy_at(tmp_path_factory.mktemp("rebuild") / "data") as toy:
-        look(
-            toy,
+        toy.learn(
             0,
             a={"p5.48xlarge": "10", "p4d.24xlarge": "20", "g5.xlarge": "1", "g6.xlarge": "2"},
             b={"p2.xlarge": "0.9"},
         )
-        look(toy, 40, a={"p5.48xlarge": "11", "p4d.24xlarge": "20", "g5.xlarge": "1"}, b=None)
+        toy.learn(40, a={"p5.48xlarge": "11", "p4d.24xlarge": "20", "g5.xlarge": "1"}, b=None)
         toy.run(150)
         yield toy
 

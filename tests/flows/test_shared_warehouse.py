@@ -112,7 +112,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
     """Log, landed documents and published file are equal, as migrating compares them; what holds something stays."""
-    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
+    toy.learn(1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
 
     there = replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
@@ -130,8 +130,8 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
 @pytest.mark.prove
 def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
     """File to lake to file: every table of the log and of the published file is equal, and so is what was landed."""
-    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
-    kept_data.look(toy, 2, a={"x": "9"})
+    toy.learn(1, a={"x": "1", "y": "3"})
+    toy.learn(2, a={"x": "9"})
     toy.at = 3
     shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
     back = toy.settings().replace(data_dir=tmp_path / "back")
@@ -160,7 +160,7 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
 @pytest.mark.prove
 def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move."""
-    kept_data.look(toy, 1, a={"x": "1", "y": "3"})
+    toy.learn(1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
     copy = transfer.copy_tables
 
@@ -209,7 +209,7 @@ def test_all_of_it_in_a_bucket(
     toy: Toy, lake_place: Place, tmp_path: Path, s3_server: str, bucket: landing_places.Place
 ) -> None:
     """Rows, published files, documents and journal in S3: moved there from a file, run there, and read elsewhere."""
-    kept_data.look(toy, 1, a={"x": "1"})
+    toy.learn(1, a={"x": "1"})
     words = on(lake_place, tmp_path / "shared", f"{bucket.place}landed/", s3_endpoint=s3_server)
     words["warehouse"] |= {"data_path": f"{bucket.place}rows/"}
     shared = toy.settings().replace(**words)

@@ -49,7 +49,7 @@ def market(put: Put, *, at: float = 0.1) -> Path:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[dict[str, str]], dict[str, int]]]:
     """The rows of the catalogue of AWS, and what was left out of it."""
     folder = tmp_path_factory.mktemp("skypilot")
-    with putting(folder) as put:
+    with putting(folder, asked=("accelerator_hour_price", "spot_region_price")) as put:
         file = market(put)
     (written,) = skypilot.export(file, folder / "out")
     assert written.file == folder / "out" / "aws" / "vms.csv"
@@ -123,7 +123,7 @@ def test_two_prices_of_one_machine_are_none() -> None:
 
 def test_old_prices_are_not_exported(tmp_path: Path) -> None:
     """A file without a current price makes no catalogue: SkyPilot would take old ones for today's."""
-    with putting(tmp_path) as put:
+    with putting(tmp_path, asked=("accelerator_hour_price", "spot_region_price")) as put:
         file = market(put, at=40)
     with pytest.raises(ChipledgerError, match="no price of a machine is current") as caught:
         skypilot.export(file, tmp_path / "out")

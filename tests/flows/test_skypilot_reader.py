@@ -71,7 +71,7 @@ def read_by_skypilot(folder: Path, program: str) -> dict[str, object]:
 @pytest.mark.skipif(not Path(uv()).exists(), reason="needs uv, which makes the environment")
 def test_skypilot_reads_what_we_write(tmp_path: Path) -> None:
     """Prices of two regions, spot by zone, chips, vCPUs and memory come out of its functions as they went in."""
-    with putting(tmp_path / "data") as put:
+    with putting(tmp_path / "data", asked=("accelerator_hour_price", "spot_region_price")) as put:
         file = put(
             seen(0, "aws_price_list", row(P5, "55.04"), row("g6f.xlarge", "0.2417"), row("trn1.32xlarge", "21.5")),
             seen(0, "aws_price_list", row(P5, "68.8", region_id=NORTH), scope=NORTH),
