@@ -65,7 +65,6 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
     assert caught.value.value == "9999_later.sql"
 
 
-@pytest.mark.of_file("another file stands where the log should be")
 def test_few_rows_are_loaded_by_one_thread() -> None:
     """And more by no more than there were, which all that comes after has again, whatever was raised."""
     with duckdb.connect() as con:
@@ -77,6 +76,7 @@ def test_few_rows_are_loaded_by_one_thread() -> None:
             assert con.sql("select current_setting('threads')").fetchone() == (2,)
 
 
+@pytest.mark.of_file("another file stands where the log should be")
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     """The error says which file, and that the landing folder holds all of it."""
     path = tmp_path / "build.duckdb"
