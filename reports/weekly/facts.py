@@ -346,12 +346,16 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute("update core.scope_run set status = 'ok', withdrawn_at = null where withdrawn_at >= ?", [as_of])
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
     con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
-    con.execute("create view log.coverage as from core.scope_run")
+    con.execute("create view log.coverage as from core.scope_run; create view log.run as from core.scope_run")
     _take_macros(con, "log")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")
     _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
+    con.execute(
+        "create view log.told_price as select p.*, o.offer_no from core.sku_price as p "
+        "inner join core.offer as o using (offer_id)"
+    )
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
         if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)

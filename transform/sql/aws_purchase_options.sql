@@ -192,9 +192,8 @@ looked as (
         source,
         scope,
         max(observed_at) filter (where status = 'empty' or (complete and status = 'ok')) as good_at,
-        max(observed_at) as tried_at,
         arg_max(error, observed_at) filter (where error is not null) as error
-    from core.scope_run
+    from log.run
     group by source, scope
 ),
 
@@ -227,8 +226,8 @@ gone as (
         o.purchase_option,
         o.commitment_discount_type,
         max(h.valid_from) as gone_at
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
     where h.valid_to is null and h.unit_price is null and o.service_provider_name = 'AWS'
     group by all
 ),

@@ -7,22 +7,24 @@ with run as (
         r.scope,
         max(r.observed_at) as last_tried_at,
         max(r.observed_at) filter (where r.status = 'ok') as last_good_at,
-        arg_max(r.status, (r.observed_at, r.recorded_at)) as status,
-        arg_max(coalesce(r.error, ''), (r.observed_at, r.recorded_at)) as error,
-        arg_max(r.n_rows, (r.observed_at, r.recorded_at)) filter (where r.status = 'ok') as n_rows,
-        sum(r.n_refused) filter (where r.observed_at >= b.built_at - interval 30 days or r.archived) as n_refused
-    from core.scope_run as r
-    cross join meta.build as b
-    where r.archived or r.observed_at <= b.built_at
+        sum(r.n_refused) filter (where r.observed_at >= meta.built_at() - interval 30 days or r.archived) as n_refused
+    from log.run as r
+    where r.archived or r.observed_at <= meta.built_at()
     group by r.source, r.scope
 ),
 
-tried as (
+-- What the last look and the last good one said: of several at one moment the one that was recorded last.
+said as (
     select
-        source,
-        max(last_tried_at) as last_tried_at
-    from run
-    group by source
+        n.source,
+        n.scope,
+        arg_max(r.status, r.recorded_at) filter (where r.observed_at = n.last_tried_at) as status,
+        arg_max(coalesce(r.error, ''), r.recorded_at) filter (where r.observed_at = n.last_tried_at) as error,
+        arg_max(r.n_rows, r.recorded_at) filter (where r.observed_at = n.last_good_at and r.status = 'ok') as n_rows
+    from run as n
+    inner join log.run as r
+        on n.source = r.source and n.scope = r.scope and r.observed_at in (n.last_tried_at, n.last_good_at)
+    group by n.source, n.scope
 ),
 
 -- Prices of offers that may have several sources: with a chain of each, or an event that is in none.
@@ -36,9 +38,8 @@ several as (
 
 compared as materialized (
     select p.*
-    from core.sku_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-    semi join several as s on o.offer_no = s.offer_no
+    from log.told_price as p
+    semi join several as s on p.offer_no = s.offer_no
 ),
 
 -- Offers for which two sources confirmed different prices about the same time.
@@ -46,11 +47,11 @@ disagreement as (
     select
         p.source,
         p.scope,
-        count(distinct p.offer_id) as n_disagreements
+        count(distinct p.offer_no) as n_disagreements
     from compared as p
     inner join compared as q
         on
-            p.offer_id = q.offer_id
+            p.offer_no = q.offer_no
             and p.source <> q.source
             and p.valid_from <= q.last_observed_at
             and p.last_observed_at >= q.valid_from
@@ -65,9 +66,9 @@ unknown as (
         p.source,
         p.scope,
         count(distinct o.instance_type) as n_without_accelerator
-    from core.sku_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-    inner join core.offer_unit as u on p.offer_id = u.offer_id
+    from log.told_price as p
+    inner join core.offer as o on p.offer_no = o.offer_no
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
     where p.valid_to is null and u.accelerator_name is null
     group by p.source, p.scope
 )
@@ -77,22 +78,22 @@ select
     r.source,
     s.kind,
     r.scope,
-    r.status,
+    w.status,
     r.last_tried_at,
     r.last_good_at,
     epoch(b.built_at - r.last_good_at) / 86400 as age_days,
     coalesce(epoch(b.built_at - r.last_good_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
-    r.n_rows,
+    w.n_rows,
     coalesce(r.n_refused, 0)::INTEGER as n_refused,
     coalesce(d.n_disagreements, 0) as n_disagreements,
     coalesce(u.n_without_accelerator, 0) as n_without_accelerator,
-    nullif(r.error, '') as error
+    nullif(w.error, '') as error
 from run as r
 inner join core.source as s on r.source = s.source
+inner join said as w on r.source = w.source and r.scope = w.scope
 left join disagreement as d on r.source = d.source and r.scope = d.scope
 left join unknown as u on r.source = u.source and r.scope = u.scope
-left join tried as t on r.source = t.source
 cross join meta.build as b
 -- Scope "all" is a source whose scopes could not be listed: over as soon as they could.
-where r.scope <> 'all' or r.last_tried_at >= t.last_tried_at
+qualify r.scope <> 'all' or r.last_tried_at >= max(r.last_tried_at) over (partition by r.source)
 order by all

@@ -25,7 +25,7 @@ part as (
         greatest(h.valid_from, z.ends_at - interval 30 days) as begins_at,
         least(coalesce(h.valid_to, z.window_end_at), z.window_end_at) as stops_at
     from zone_price as z
-    inner join int.price_history as h on z.offer_id = h.offer_id
+    inner join int.spot_spell as h on z.offer_id = h.offer_id
     where
         h.unit_price is not null
         and h.valid_from <= z.window_end_at
@@ -122,8 +122,8 @@ feed as (
         } as market,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
         max(h.last_observed_at) as last_observed_at
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
     where
         o.purchase_option = 'spot'
         and o.conditions = 'region-level, public spot feed'

@@ -3,69 +3,20 @@
 -- Means are weighted by time; a window is blank where the price in force at its start is unknown. Time in which a zone
 -- was not offered counts in no mean, and priced_share_30d says how much was left. Zones that were not offered in the
 -- last 30 days are left out.
-with looked as (
-    select
-        source,
-        scope,
-        max(observed_at) as observed_at
-    from core.scope_run
-    where complete and status = 'ok'
-    group by source, scope
-),
-
-told as (
-    select
-        p.offer_id,
-        arg_max(p.source, p.last_observed_at) as source,
-        arg_max(p.scope, p.last_observed_at) as scope
-    from core.sku_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-    where
-        o.purchase_option = 'spot'
-        and o.statistic = 'price'
-        and o.unit_price_type = 'List'
-        and coalesce(o.availability_zone_id, o.availability_zone) is not null
-    group by p.offer_id
-),
-
-spell as (
-    select
-        h.offer_id,
-        h.valid_from,
-        h.valid_to,
-        h.last_observed_at,
-        h.unit_price::DOUBLE as price,
-        h.unit_price,
-        h.last_source,
-        lag(h.unit_price) over (partition by h.offer_id order by h.valid_from) as price_before
-    from int.price_history as h
-    semi join told as t on h.offer_id = t.offer_id
-),
-
-window_end as (
-    select
-        t.offer_id,
-        greatest(any_value(l.observed_at), max(s.last_observed_at)) as ends_at
-    from told as t
-    inner join spell as s on t.offer_id = s.offer_id
-    left join looked as l on t.source = l.source and t.scope = l.scope
-    group by t.offer_id
-),
-
 -- What of each spell lies in the last 30 days, in seconds of the window of 30, 7 and 1 days.
-part as (
+with part as (
     select
         s.offer_id,
         s.valid_from,
         s.valid_to,
-        s.price,
-        s.price_before,
-        w.ends_at,
-        greatest(s.valid_from, w.ends_at - interval 30 days) as begins_at,
-        least(coalesce(s.valid_to, w.ends_at), w.ends_at) as stops_at
-    from spell as s
-    inner join window_end as w on s.offer_id = w.offer_id
-    where s.valid_from <= w.ends_at and coalesce(s.valid_to, w.ends_at) >= w.ends_at - interval 30 days
+        s.unit_price::DOUBLE as price,
+        s.unit_price_before,
+        s.unit_price,
+        s.window_end_at as ends_at,
+        greatest(s.valid_from, s.window_end_at - interval 30 days) as begins_at,
+        least(coalesce(s.valid_to, s.window_end_at), s.window_end_at) as stops_at
+    from int.spot_spell as s
+    where s.is_spot
 ),
 
 timed as (
@@ -108,7 +59,8 @@ meant as (
         / nullif(sum(seconds_30d) filter (where price is not null), 0) as mean_30d,
         sum(seconds_30d) filter (where price is not null) / (30 * 86400) as priced_share,
         sum(seconds_7d) filter (where price is not null) / (7 * 86400) as priced_share_7d,
-        count(*) filter (where price <> price_before and valid_from > ends_at - interval 30 days) as n_changes,
+        count(*) filter (where unit_price <> unit_price_before and valid_from > ends_at - interval 30 days)
+            as n_changes,
         bool_or(price is not null and valid_from <= ends_at - interval 1 day and stops_at > ends_at - interval 1 day)
             as knows_1d,
         bool_or(price is not null and valid_from <= ends_at - interval 7 days and stops_at > ends_at - interval 7 days)
@@ -118,26 +70,6 @@ meant as (
         ) as knows_30d
     from timed
     group by offer_id
-),
-
-on_demand as (
-    select
-        o.service_provider_name,
-        o.region_id,
-        o.instance_type,
-        o.pricing_currency,
-        h.valid_from,
-        h.valid_to,
-        h.unit_price
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    where
-        o.purchase_option = 'on_demand'
-        and o.statistic = 'price'
-        and o.unit_price_type = 'List'
-        and o.conditions is null
-        and o.tier is null
-        and h.unit_price is not null
 ),
 
 overlap as (
@@ -152,13 +84,14 @@ overlap as (
         )::DECIMAL(18, 6) as seconds
     from part as p
     inner join core.offer as o on p.offer_id = o.offer_id
-    inner join on_demand as d
+    inner join core.offer as q
         on
-            o.service_provider_name = d.service_provider_name
-            and o.region_id = d.region_id
-            and o.instance_type = d.instance_type
-            and o.pricing_currency = d.pricing_currency
-    where p.price is not null
+            o.service_provider_name = q.service_provider_name
+            and o.region_id = q.region_id
+            and o.instance_type = q.instance_type
+            and o.pricing_currency = q.pricing_currency
+    inner join int.spot_spell as d on q.offer_id = d.offer_id and not d.is_spot
+    where p.price is not null and d.unit_price is not null
 ),
 
 compared as (
@@ -172,20 +105,10 @@ compared as (
 latest as (
     select
         s.*,
-        m.mean_1d,
-        m.mean_7d,
-        m.mean_30d,
-        m.priced_share,
-        m.priced_share_7d,
-        m.n_changes,
-        m.knows_1d,
-        m.knows_7d,
-        m.knows_30d,
-        w.ends_at
-    from spell as s
-    inner join window_end as w on s.offer_id = w.offer_id
+        m.* exclude (m.offer_id)
+    from int.spot_spell as s
     inner join meant as m on s.offer_id = m.offer_id
-    where s.valid_to is null and (s.price is not null or m.priced_share > 0)
+    where s.is_spot and s.valid_to is null and (s.unit_price is not null or m.priced_share > 0)
 )
 
 select
@@ -201,7 +124,7 @@ select
     o.conditions,
     o.pricing_currency,
     l.unit_price,
-    l.price / u.accelerator_count::DOUBLE as price_per_accelerator_hour,
+    l.unit_price::DOUBLE / u.accelerator_count::DOUBLE as price_per_accelerator_hour,
     case when l.knows_1d then l.mean_1d end as mean_price_1d,
     case when l.knows_7d then l.mean_7d end as mean_price_7d,
     case when l.knows_30d then l.mean_30d end as mean_price_30d,
@@ -211,14 +134,14 @@ select
     case when l.knows_7d then l.priced_share_7d end as priced_share_7d,
     case when l.knows_30d then l.priced_share end as priced_share_30d,
     case when l.knows_30d then c.below_share end as below_on_demand_share_30d,
-    case when l.price <> l.price_before then l.valid_from end as last_changed_at,
+    case when l.unit_price <> l.unit_price_before then l.valid_from end as last_changed_at,
     case when l.knows_30d then l.n_changes end as n_changes_30d,
-    l.ends_at as window_end_at,
+    l.window_end_at,
     l.last_source as source,
     l.last_observed_at,
-    epoch(b.built_at - l.last_observed_at) / 86400 as age_days,
+    epoch(meta.built_at() - l.last_observed_at) / 86400 as age_days,
     coalesce(a.is_ranked, false) as is_ranked,
-    coalesce(epoch(b.built_at - l.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
+    coalesce(epoch(meta.built_at() - l.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     o.offer_id
 from latest as l
 inner join core.offer as o on l.offer_id = o.offer_id
@@ -227,4 +150,3 @@ left join int.accelerator_hour_price as a on l.offer_id = a.offer_id
 left join quantile as q on l.offer_id = q.offer_id
 left join compared as c on l.offer_id = c.offer_id
 inner join core.offer_unit as u on l.offer_id = u.offer_id
-cross join meta.build as b

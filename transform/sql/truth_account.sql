@@ -12,10 +12,9 @@ with look as materialized (
         row_number() over (
             partition by r.source, r.scope, r.complete and r.status = 'ok' order by r.observed_at desc
         ) as nth
-    from core.scope_run as r
+    from log.run as r
     inner join core.source as s on r.source = s.source
-    cross join meta.build as b
-    where s.kind = 'live' and not r.archived and r.observed_at >= b.built_at - interval 30 days
+    where s.kind = 'live' and not r.archived and r.observed_at >= meta.built_at() - interval 30 days
 ),
 
 -- A fetch that was refused and then accepted was loaded twice, and refuses the same rows each time.
@@ -39,8 +38,7 @@ refused as (
         q.observed_at,
         count(distinct q.quarantine_id) as n_rows
     from core.quarantine as q
-    cross join meta.build as b
-    where q.observed_at >= b.built_at - interval 30 days and q.decision is distinct from 'accept'
+    where q.observed_at >= meta.built_at() - interval 30 days and q.decision is distinct from 'accept'
     group by q.run_id, q.source, q.scope, q.observed_at
 ),
 
@@ -49,7 +47,7 @@ held as (
         p.source,
         p.scope,
         count(*) as n_prices
-    from core.sku_price as p
+    from log.told_price as p
     inner join look as l
         on p.source = l.source and p.scope = l.scope and p.last_observed_at >= l.observed_at
     where l.nth = 1 and l.complete and l.status = 'ok' and p.valid_from <= l.observed_at and p.valid_to is null
@@ -63,8 +61,7 @@ event as (
         count(*) filter (where e.unit_price is not null or e.upfront_price is not null) as n_prices
     from core.price_event as e
     inner join core.source as s on e.source = s.source
-    cross join meta.build as b
-    where e.valid_from >= b.built_at - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
+    where e.valid_from >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
     group by e.source
 ),
 
@@ -72,9 +69,10 @@ begun as (
     select
         p.source,
         count(*) as n_begun
-    from core.sku_price as p
-    cross join meta.build as b
-    where p.valid_from >= b.built_at - interval 2 days
+    from log.told_price as p
+    where
+        p.valid_from >= meta.built_at() - interval 2 days
+        and (p.valid_to is null or p.valid_to >= meta.built_at() - interval 2 days)
     group by p.source
 )
 
@@ -128,7 +126,6 @@ select
         when e.n_prices <> coalesce(b.n_begun, 0)
             then e.n_prices || ' events with a price, ' || coalesce(b.n_begun, 0) || ' intervals that begin'
     end as example,
-    case when e.n_prices <> coalesce(b.n_begun, 0) then m.built_at end as newest_differing_at
+    case when e.n_prices <> coalesce(b.n_begun, 0) then meta.built_at() end as newest_differing_at
 from event as e
 left join begun as b on e.source = b.source
-cross join meta.build as m

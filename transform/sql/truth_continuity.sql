@@ -10,12 +10,11 @@ with look as materialized (
         s.max_age_hours > 24 as is_list,
         row_number() over (partition by r.source, r.scope order by r.observed_at desc) as nth,
         lag(r.observed_at) over (partition by r.source, r.scope order by r.observed_at) as before_at
-    from core.scope_run as r
+    from log.run as r
     inner join core.source as s on r.source = s.source
-    cross join meta.build as b
     where
         s.kind = 'live' and r.status = 'ok' and not r.archived and r.n_rows > 0
-        and r.observed_at >= b.built_at - interval 30 days
+        and r.observed_at >= meta.built_at() - interval 30 days
 ),
 
 complete as (
@@ -41,7 +40,7 @@ last_two as (
 
 interval_near as materialized (
     select
-        p.offer_id,
+        o.offer_id,
         p.source,
         p.scope,
         p.valid_from,
@@ -49,9 +48,12 @@ interval_near as materialized (
         p.last_observed_at,
         t.last_at,
         t.before_at
-    from core.sku_price as p
+    from log.told_price as p
+    inner join core.offer as o on p.offer_no = o.offer_no
     inner join last_two as t on p.source = t.source and p.scope = t.scope
-    where p.valid_to is null or p.valid_to >= t.first_at
+    where
+        (p.valid_to is null or p.valid_to >= meta.built_at() - interval 30 days)
+        and (p.valid_to is null or p.valid_to >= t.first_at)
 ),
 
 ended as (

@@ -4,18 +4,13 @@
 -- statistics of markets move by the hour, and are no second reading of anything.
 with told as materialized (
     select
-        p.offer_id,
-        p.source,
-        p.valid_from,
-        p.last_observed_at,
-        p.unit_price,
-        p.upfront_price,
-        p.document_sha256,
+        p.*,
+        o.offer_id,
         o.service_provider_name,
         o.purchase_option,
         max(p.last_observed_at) over w as newest_at
-    from core.sku_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
+    from log.told_price as p
+    inner join core.offer as o on p.offer_no = o.offer_no
     where
         p.valid_to is null
         and o.purchase_option <> 'spot'
@@ -89,7 +84,9 @@ pair as materialized (
         q.unit_price as other_unit_price,
         p.source,
         q.source as other_source,
+        p.document_no,
         p.document_sha256,
+        q.document_no as other_document_no,
         q.document_sha256 as other_document_sha256,
         greatest(p.valid_from, q.valid_from) as began_at,
         abs(p.price / q.price - 1) <= 0.01 or abs(q.price / p.price - 1) <= 0.01 as is_close
@@ -125,6 +122,19 @@ measured as (
     where p.offer_id = p.other_offer_id
 ),
 
+differing as (
+    select unnest([document_no, other_document_no]) as document_no
+    from measured
+    where is_off
+),
+
+-- Documents are read of prices that differ alone.
+cited as (
+    select d.*
+    from log.document as d
+    semi join differing as m on d.document_no = m.document_no
+),
+
 matched as (
     select
         *,
@@ -158,23 +168,26 @@ door as (
         r.source,
         d.url like 'http%' as is_bulk,
         lag(d.url like 'http%') over (partition by r.scope order by r.observed_at) as was_bulk
-    from core.scope_run as r
-    inner join core.document as d on r.document_sha256 = d.document_sha256
-    cross join meta.build as b
+    from log.run as r
+    inner join log.document as d on r.document_no = d.document_no and d.recorded_at is not null
     where
         r.source = 'aws_price_list' and r.status = 'ok' and not r.archived
-        and r.observed_at >= b.built_at - interval 30 days
+        and r.observed_at >= meta.built_at() - interval 30 days
 ),
 
 moved as (
     select
         d.scope,
         d.n_rows,
-        count(p.offer_id) as n_moved,
-        max(p.offer_id) as offer_id,
+        count(p.offer_no) as n_moved,
+        max(o.offer_id) as offer_id,
         max(p.valid_from) as began_at
     from door as d
-    left join core.sku_price as p on d.source = p.source and d.scope = p.scope and d.observed_at = p.valid_from
+    left join log.told_price as p
+        on
+            d.source = p.source and d.scope = p.scope and d.observed_at = p.valid_from
+            and p.valid_from >= meta.built_at() - interval 30 days
+    left join core.offer as o on p.offer_no = o.offer_no
     where d.is_bulk <> d.was_bulk
     group by d.scope, d.observed_at, d.n_rows
 ),
@@ -182,19 +195,22 @@ moved as (
 same_offer as (
     select
         'two_sources' as check_name,
-        subject,
+        m.subject,
         count(*) as n_compared,
-        count(*) filter (where is_off) as n_differing,
-        arg_max(ratio, (badness, offer_id)) as checked_value,
+        count(*) filter (where m.is_off) as n_differing,
+        arg_max(m.ratio, (m.badness, m.offer_id)) as checked_value,
         arg_max(
-            source || ' (document ' || document_sha256[:12] || '): ' || unit_price::DOUBLE || '; ' || other_source
-            || ' (document ' || other_document_sha256[:12] || '): ' || other_unit_price::DOUBLE,
-            (badness, offer_id)
-        ) filter (where is_off) as example,
-        arg_max(offer_id, (badness, offer_id)) as offer_id,
-        max(began_at) filter (where is_off) as newest_differing_at
-    from measured
-    group by subject
+            m.source || ' (document ' || coalesce(m.document_sha256, d.document_sha256)[:12] || '): '
+            || m.unit_price::DOUBLE || '; ' || m.other_source || ' (document '
+            || coalesce(m.other_document_sha256, e.document_sha256)[:12] || '): ' || m.other_unit_price::DOUBLE,
+            (m.badness, m.offer_id)
+        ) filter (where m.is_off) as example,
+        arg_max(m.offer_id, (m.badness, m.offer_id)) as offer_id,
+        max(m.began_at) filter (where m.is_off) as newest_differing_at
+    from measured as m
+    left join cited as d on m.document_no = d.document_no
+    left join cited as e on m.other_document_no = e.document_no
+    group by m.subject
 ),
 
 same_chip as (

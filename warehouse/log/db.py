@@ -185,7 +185,7 @@ def _now() -> datetime:
 
 
 VIEWS = {
-    "log": ("withdrawn_fetch", "coverage", "begun_link"),
+    "log": ("withdrawn_fetch", "run", "coverage", "begun_link"),
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
@@ -240,6 +240,12 @@ def macros(*, of_events: bool = False) -> list[str]:
         found["log.other_known_at"] = others
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
     return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
+
+
+def tell_moment(con: duckdb.DuckDBPyConnection) -> None:
+    """Let SELECTs ask the moment of meta.build as a constant: by one, but by no join, DuckDB leaves old rows unread."""
+    ((built_at,),) = con.execute("select built_at from meta.build").fetchall()
+    con.execute(f"create or replace macro meta.built_at() as TIMESTAMP '{built_at}'")
 
 
 def keep(con: duckdb.DuckDBPyConnection) -> None:

@@ -117,13 +117,14 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
             f"(select max(history_id) from {log}.meta.history{made.at}) as history_id, null::TIMESTAMP as changed_from",
             [naive(made.built_at), made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
         )
-        tell_moment(con, made.built_at)
+        db.tell_moment(con)
         _copy_log(con, log, made.at)
         _make_references(con, contents, data_dir)
         db.keep(con)
         chains.make_covers(con)
         chains.show(con)
         chains.put(con, "core.sku_price", chains.SKU_PRICE)
+        con.execute(f"create view log.told_price as {sql('chain/told_price.sql')}")
         for name in OF_PRICES:
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         _make_marts(con, contents.marts)
@@ -141,11 +142,6 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
         ]
         insert_rows(con, "meta.model", models)
         describe(con, contents.marts, contents.computed, contents.public, contents.macros)
-
-
-def tell_moment(con: duckdb.DuckDBPyConnection, built_at: datetime) -> None:
-    """Make `meta.built_at()`: the moment of meta.build as a constant, by which DuckDB skips what no filter wants."""
-    con.execute(f"create or replace macro meta.built_at() as TIMESTAMP '{naive(built_at)}'")
 
 
 def _make_references(con: duckdb.DuckDBPyConnection, contents: Contents, data_dir: Path) -> None:

@@ -26,8 +26,8 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-VIEWS = ("chain_link", "chain_price")
-FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, "price_link", "price_move"))
+VIEWS, NUMBERS = ("chain_link", "chain_price"), ("told_price", "price_link")
+FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, *NUMBERS, "price_move"))
 
 
 def make_covers(con: duckdb.DuckDBPyConnection) -> None:
