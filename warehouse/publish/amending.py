@@ -287,8 +287,9 @@ class _Amendment:
         chains.excerpted(con, "made_row", mart.sql)
         con.execute(f"delete from {mart.qualified} where offer_id in (from anew_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")
-        # No move tells of what a day changes.
-        renewed = mart.sql.replace("int.price_move", "excerpt.int.price_move")
+        renewed = mart.sql
+        for unasked in ("int.price_move", "int.document_evidence"):  # neither tells of what a day changes
+            renewed = renewed.replace(unasked, f"(from {unasked} limit 0)")
         con.execute(
             f"update {mart.qualified} as m set {', '.join(f'{name} = n.{name}' for name in daily)} "
             f"from (select offer_id, {', '.join(daily)} from ({renewed})) as n where m.offer_id = n.offer_id"

@@ -7,8 +7,18 @@ with anew as (
     select offer_id
     from touched_offer
     union
+    select o.offer_id
+    from (
+        from log.price_closed
+        union all by name
+        from log.price_open
+    ) as p
+    semi join log.scope_fetch as f
+        on p.fetch_no = f.fetch_no and f.observed_at >= (select min(since) from differing_price)
+    inner join core.offer as o on p.offer_no = o.offer_no
+    union
     select offer_id
-    from int.price_history
+    from core.price_history_other
     where valid_from >= (select min(since) from differing_price)
     union
     select o.offer_id
