@@ -65,6 +65,12 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
     assert caught.value.value == "9999_later.sql"
 
 
+def test_runs_of_some_fetches_ask_no_others() -> None:
+    query = db.runs_of("from asked_fetch")
+    assert query.count("asked_fetch") == 1
+    assert not {"log.run", "log.scope_fetch"} & set(query.split())
+
+
 def test_few_rows_are_loaded_by_one_thread() -> None:
     """And more by no more than there were, which all that comes after has again, whatever was raised."""
     with duckdb.connect() as con:

@@ -218,7 +218,8 @@ def events_of(offers: str) -> str:
 
 def runs_of(fetches: str) -> str:
     """Return the SELECT of core.scope_run of the fetches that a SELECT gives."""
-    return sql("log/scope_run.sql").replace("from log.scope_fetch as f", f"from ({fetches}) as f")
+    runs = sql("log/run.sql").replace("from log.scope_fetch as f", f"from ({fetches}) as f")
+    return sql("log/scope_run.sql").replace("from log.run as f", f"from ({runs}) as f")
 
 
 def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
