@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from warehouse.schema.tables import ROWS_OF_A_THREAD
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -55,10 +57,6 @@ def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
         [name],
     ).fetchone()
     return found is not None
-
-
-ROWS_OF_A_THREAD = 122_880
-"""DuckDB's row group, the least that it gives a thread."""
 
 
 def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> None:

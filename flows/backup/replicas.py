@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -31,6 +32,8 @@ from warehouse.publish.published_file import FILE_NAME, REPLACED
 
 NEW = "rebuilt.duckdb"
 SCRATCH = ".migrate"
+_one_thread = partial(db.few_threads, n_rows=0)
+"""Several threads would add up doubles in another order each time, to other last digits."""
 
 
 @dataclass(kw_only=True)
@@ -134,15 +137,6 @@ def _published(
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
         return hashes(publisher.publish_log(con, folder, now, ranking=ranking))
-
-
-@contextmanager
-def _one_thread(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Use one thread: several would add up doubles in another order each time, to other last digits."""
-    row = con.execute("select current_setting('threads')").fetchone()
-    con.execute("set threads = 1")
-    yield
-    con.execute(f"set threads = {row[0] if row else 1}")
 
 
 def _set_aside(log: Path, now: datetime) -> Path:

@@ -21,6 +21,7 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake
 from warehouse.lake.place import Place
 from warehouse.reference import instance_types
+from warehouse.schema.tables import ROWS_OF_A_THREAD as ROWS_OF_A_THREAD
 from warehouse.schema.tables import quote as quote
 
 MIGRATIONS = files("warehouse") / "migrations"
@@ -185,7 +186,7 @@ def _now() -> datetime:
 
 
 VIEWS = {
-    "log": ("withdrawn_fetch", "run", "coverage", "begun_link"),
+    "log": ("withdrawn_fetch", "run", "begun_link"),
     "core": ("price_event", "scope_run", "sighting", "document"),
 }
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
@@ -205,6 +206,7 @@ def views(*, is_appended: bool = False) -> list[str]:
     last = f" {LAST_OF_CHAIN}" if is_appended else ""
     found = {f"{schema}.{name}": sql(f"log/{name}.sql") for schema, names in VIEWS.items() for name in names}
     # Of the offers of which not every event is a link of a chain.
+    found["log.coverage"] = f"{sql('log/run.sql')} and f.complete and f.status = 'ok'"
     found["log.other_event"] = events_of("from log.price_other")
     found = {"log.open_link": f"from log.price_open{last}"} | found | {"log.fetch_cover": sql("chain/fetch_cover.sql")}
     return [f"create or replace view {name} as {text}" for name, text in found.items()]
@@ -288,10 +290,6 @@ def _arrow(values: Sequence[object]) -> Any:
         return pa.array(plain)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([None if each is None else str(each) for each in plain], pa.string())
-
-
-ROWS_OF_A_THREAD = 122_880
-"""DuckDB's row group, the least that it gives a thread."""
 
 
 @contextmanager

@@ -121,6 +121,7 @@ def events_of(con: duckdb.DuckDBPyConnection, fetches: Iterable[Fetch]) -> Withd
         "document_sha256 VARCHAR)"
     )
     insert_rows(con, "taken_back", [_key(one) for one in fetches])
+    con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")
     con.execute(f"create or replace temp table withdrawn_event as {sql('withdrawn_event.sql')}")
     n_events, n_offers, since, until = con.execute(
         "select count(*), count(distinct offer_id), min(valid_from), max(valid_from) from withdrawn_event"

@@ -110,12 +110,11 @@ class _Amendment:
             **dict.fromkeys(chains.TABLES["days"], self._amend_days),
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
+            **({} if self.is_measured_anew else dict.fromkeys(chains.TABLES["runs"], self._amend_runs)),
         }
-        of_runs: dict[str, str] = {} if self.is_measured_anew else chains.TABLES["runs"]
         renewed = [mart for mart in self.made.contents.marts if mart.is_table and mart.name not in amend]
         for mart in renewed:
-            if mart.name not in of_runs:
-                self.con.execute(f"delete from {mart.qualified}")
+            self.con.execute(f"delete from {mart.qualified}")
         db.keep(self.con)
         # Blocks that are freed now are those that the marts are written to.
         self.con.execute("checkpoint published")
@@ -123,10 +122,8 @@ class _Amendment:
             db.keep(self.con)
             if mart.name in amend:
                 amend[mart.name](mart)
-            elif mart in renewed and mart.name not in of_runs:
+            elif mart in renewed:
                 self.con.execute(f"insert into {mart.qualified} by name {mart.sql}")
-            elif mart in renewed and self._differ(rows := of_runs[mart.name], rows.replace("int.", "former.int.")):
-                self._renew(mart.qualified, mart.sql)
         for each in self.made.contents.computed:
             self.con.execute(f"delete from int.{each.name}")
             insert_rows(self.con, f"int.{each.name}", each.rows(self.con))
@@ -238,10 +235,12 @@ class _Amendment:
             # What comes before an offer's last interval is shown for what follows from it alone.
             chains.show_offers(con, f"{TOUCHED} ({_sql('shown_tail')})")
             chains.excerpted(con, "made_row", mart.sql)
-            past = "offer_id not in (from touched_offer) and {}.offer_id = t.offer_id and {}.index_date < t.since::DATE"
-            con.execute(f"delete from made_row as m using offer_tail as t where m.{past.format('m', 'm')}")
             self._temp("old_index_spell", "from int.index_spell semi join shown_offer using (offer_id)")
-            con.execute(f"delete from old_index_spell as i using offer_tail as t where i.{past.format('i', 'i')}")
+            for items in ("made_row", "old_index_spell"):
+                con.execute(
+                    f"delete from {items} as i using offer_tail as t where i.offer_id = t.offer_id "
+                    "and i.index_date < t.since::DATE and i.offer_id not in (from touched_offer)"
+                )
             if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
             self._depend(mart.amended)
@@ -309,6 +308,12 @@ class _Amendment:
         self.con.execute("drop view temp.held_price; drop view temp.later_move")
         self.con.execute(f"delete from {mart.qualified} where {column} >= {day}")
         self.con.execute(f"insert into {mart.qualified} by name from made_row where {column} >= {day}")
+
+    def _amend_runs(self, mart: Model) -> None:
+        """Make a mart of measured runs again where the rows of others that it is made of are not as they were."""
+        rows = chains.TABLES["runs"][mart.name]
+        if self._differ(rows, rows.replace("int.", "former.int.")):
+            self._renew(mart.qualified, mart.sql)
 
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""

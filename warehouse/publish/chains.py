@@ -43,11 +43,11 @@ def make_covers(con: duckdb.DuckDBPyConnection) -> None:
 
 def add_covers(con: duckdb.DuckDBPyConnection) -> None:
     """Add those of new fetches; of a scope with one in `new_scope_fetch` of a moment that was passed all are made."""
-    late = "semi join late_scope using (source, scope)"
+    of_late = "join late_scope using (source, scope)"
     passed = "inner join core.scope_cover using (source, scope) where observed_at <= last_fetched_at"
     temp(con, "late_scope", f"select distinct source, scope from new_scope_fetch {passed}")
-    con.execute(f"delete from core.fetch_cover where fetch_no in (select fetch_no from log.scope_fetch {late})")
-    temp(con, "asked_fetch", f"from new_scope_fetch anti {late[5:]} union all from log.scope_fetch {late}")
+    con.execute(f"delete from core.fetch_cover where fetch_no in (select fetch_no from log.scope_fetch semi {of_late})")
+    temp(con, "asked_fetch", f"from new_scope_fetch anti {of_late} union all from log.scope_fetch semi {of_late}")
     known = "unnest([last_fetched_at, covered_at]) as observed_at, unnest([false, true]) as complete, 'ok' as status"
     known = f"select source, scope, {known} from core.scope_cover"
     temp(con, "asked_run", f"{db.runs_of('from asked_fetch')} union all by name {known}")
@@ -131,8 +131,7 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     name = table.partition(".")[2]
     show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
     scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
-    runs = db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)")
-    temp(con, "wanted_run", runs)
+    temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)"))
     _show_runs(con, "temp.wanted_run")
     excerpted(con, "exact_row", select)
     _show_runs(con, "published.core.scope_run")

@@ -55,6 +55,9 @@ TABLES = (*STORED_TABLES, *(table for table in _ALL if table.kind == "view"))
 REFERENCE_TABLES = tuple(table for table in _ALL if table.kind == "reference")
 DERIVED_TABLES = tuple(table for table in _ALL if table.kind == "derived")
 
+ROWS_OF_A_THREAD = 122_880
+"""DuckDB's row group, the least that it gives a thread."""
+
 SCHEMAS = ("log", "core", "ref", "meta", "int", "mart", "focus")
 """Of the published file: the log as it is stored, the log as it reads and what follows from it, reference tables, how
 it was built, inner tables, public tables, and the view of FOCUS."""

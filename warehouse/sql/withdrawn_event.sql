@@ -1,16 +1,6 @@
 -- The events of the fetches in taken_back that nothing retracts yet, each with a number for its moment and document. A
 -- fetch is all that was seen at its moment; of an archive or import (without a moment) all that its document says.
-with retraction as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        retracts_recorded_at
-    from core.price_event
-    where retracts_recorded_at is not null
-),
-
-wrong as (
+with wrong as (
     select
         e.offer_id,
         e.source,
@@ -20,7 +10,7 @@ wrong as (
         e.upfront_price,
         e.document_sha256,
         e.recorded_at as event_recorded_at
-    from core.price_event as e
+    from standing_event as e
     semi join taken_back as t
         on
             e.source = t.source
@@ -28,13 +18,6 @@ wrong as (
                 (e.scope = t.scope and e.valid_from = t.observed_at)
                 or (t.observed_at is null and e.document_sha256 = t.document_sha256)
             )
-    anti join retraction as r
-        on
-            e.offer_id = r.offer_id
-            and e.source = r.source
-            and e.valid_from = r.valid_from
-            and e.recorded_at = r.retracts_recorded_at
-    where e.retracts_recorded_at is null
 ),
 
 document_number as (

@@ -1,15 +1,5 @@
 -- The last price that the log knows of the offer of each row of a dated history before the row's own time.
-with retraction as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        retracts_recorded_at
-    from core.price_event
-    where retracts_recorded_at is not null
-),
-
-dated as (
+with dated as (
     select
         row_number,
         offer_id,
@@ -21,15 +11,9 @@ dated as (
 
 past as (
     select e.*
-    from core.price_event as e
+    from standing_event as e
     semi join dated as d on e.offer_id = d.offer_id and e.source = d.source
-    anti join retraction as r
-        on
-            e.offer_id = r.offer_id
-            and e.source = r.source
-            and e.valid_from = r.valid_from
-            and e.recorded_at = r.retracts_recorded_at
-    where e.retracts_recorded_at is null and (e.unit_price is not null or e.upfront_price is not null)
+    where e.unit_price is not null or e.upfront_price is not null
 )
 
 select
