@@ -10,7 +10,7 @@ import duckdb
 from looks import day, memory
 
 from transform.models import MARTS, SQL
-from warehouse.log.db import create_macros, insert_rows, sql, tell_moment
+from warehouse.log.db import create_macros, create_moment, insert_rows, sql
 from warehouse.publish.building import CHAIN_BEFORE
 from warehouse.schema.tables import DERIVED_TABLES, columns_of
 
@@ -69,7 +69,7 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
     )
     days = max(len(prices) for prices in panel.values())
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
-    tell_moment(con)
+    create_moment(con)
     _marts(con)
 
 
@@ -94,7 +94,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     _tables(con)
     create_macros(con)
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(at)])
-    tell_moment(con)
+    create_moment(con)
     con.execute("insert into core.sku_price from core.price_known_at(timestamp '9999-01-01')")
     con.execute(
         "insert into ref.accelerator_label by name select distinct service_provider_name, accelerator_label, "

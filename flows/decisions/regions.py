@@ -15,7 +15,7 @@ import duckdb
 from flows.shared.query import columns, rows
 from transform import formula, models
 from warehouse.errors import SettingsError, did_you_mean
-from warehouse.log.db import create_macros, quote, tell_moment
+from warehouse.log.db import create_macros, create_moment, quote
 
 CUT = "accelerator_hour_price"
 DECISIONS = columns("""
@@ -63,7 +63,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
         )
         formula.create_formulas(con)
         create_macros(con)
-        tell_moment(con)
+        create_moment(con)
         for mart in models.MARTS:
             if mart.name in again:
                 con.execute(f"create {'table' if mart.is_table else 'view'} int.{mart.name} as {mart.sql}")

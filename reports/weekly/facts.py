@@ -353,7 +353,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     con.execute(
-        "create view log.told_price as select p.*, o.offer_no from core.sku_price as p "
+        "create view log.sku_price as select p.*, o.offer_no from core.sku_price as p "
         "inner join core.offer as o using (offer_id)"
     )
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():

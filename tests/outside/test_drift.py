@@ -13,7 +13,7 @@ import pytest
 from drift_in_python import Chains, drift
 
 from transform.models import MARTS
-from warehouse.log.db import tell_moment
+from warehouse.log.db import create_moment
 
 CHIPS = ["H100", "A100-80GB", "L40S", "Trainium1"]
 WINDOWS = (7, 30, 90, 365)
@@ -45,7 +45,7 @@ def test_the_report_is_plain_python_at_twenty_dates(file: Path, every: int) -> N
     for now in moments()[::every]:
         with duckdb.connect(str(file)) as con:
             con.execute("update meta.build set built_at = ?", [now])
-            tell_moment(con)
+            create_moment(con)
             rows = con.execute(
                 "select index_level, service_provider_name, accelerator_name, purchase_option, window_days, drift, "
                 f"drift_method from ({sql})"
@@ -84,7 +84,7 @@ def test_one_price_moves_its_own_series_alone(file: Path) -> None:
             "join int.price_index_item as i using (offer_id) where u.accelerator_name = 'L40S'"
         ).fetchall()
         con.execute("update meta.build set built_at = ?", [now])
-        tell_moment(con)
+        create_moment(con)
         before = {row[:5]: row[5] for row in con.execute(read).fetchall()}
         offer, provider, chip, option = con.execute(
             "select i.offer_id, o.service_provider_name, u.accelerator_name, o.purchase_option "

@@ -1,6 +1,6 @@
 -- Providers whose spot prices are administered: one constant share of their on-demand prices for two chips or more, or
 -- never moved in 30 days or more. No market made them, so they say nothing of volatility.
--- Machines of which spot stands beside on-demand.
+-- Pairs of offers, spot and on-demand, of the same machine and region.
 with machine as (
     select
         o.service_provider_name,
@@ -17,7 +17,8 @@ with machine as (
     where o.purchase_option = 'spot'
 ),
 
--- Of most the last month tells that they are none, so that all years are asked of few.
+-- Prices of the last 30 days: they show of most providers that their spot prices are not administered. All years are
+-- read of the others alone.
 recent as (
     select
         *,
@@ -26,7 +27,7 @@ recent as (
     where held_to_date >= meta.built_at()::DATE - 30
 ),
 
--- No share is as near to all as `constant` asks it to be to the middle one.
+-- Providers whose shares differ by more than `constant` allows around any one share.
 varied as (
     select m.service_provider_name
     from machine as m
@@ -39,7 +40,7 @@ varied as (
         > min(greatest(s.price / d.price / 0.9949, (s.price + 0.0051) / d.price))
 ),
 
--- Spot beside on-demand of the same machine, place and day.
+-- The share of spot in the on-demand price of such a pair, on each day on which one of its spot prices begins.
 shared as (
     select
         m.service_provider_name,

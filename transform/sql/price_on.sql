@@ -6,6 +6,8 @@
 -- Inside the window of a change (the old price was last seen before the moment, another first seen after it) nobody
 -- knows which of both it was: an amount in which they differ is NULL, the lower and the higher one are in _low and
 -- _high, and window_end is when the change was seen. An offer that was gone by then keeps its last price.
+-- The first bound names valid_to as well, so that DuckDB filters by the ends of prices, which few pass, before it joins
+-- the fetches that they began with.
 with standing as (
     select
         *,

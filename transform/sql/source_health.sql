@@ -38,7 +38,7 @@ several as (
 
 compared as materialized (
     select p.*
-    from log.told_price as p
+    from log.sku_price as p
     semi join several as s on p.offer_no = s.offer_no
 ),
 
@@ -66,7 +66,7 @@ unknown as (
         p.source,
         p.scope,
         count(distinct o.instance_type) as n_without_accelerator
-    from log.told_price as p
+    from log.sku_price as p
     inner join core.offer as o on p.offer_no = o.offer_no
     inner join core.offer_unit as u on o.offer_id = u.offer_id
     where p.valid_to is null and u.accelerator_name is null

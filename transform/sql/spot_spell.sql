@@ -16,8 +16,9 @@ with market as materialized (
         )
 ),
 
--- Which source and scope told of each offer last: of one that is gone, before the fetch that says so.
-told as (
+-- The source and scope that confirmed the price of each offer last. Of an offer that is gone, the last confirmation
+-- before the fetch that did not show it.
+last_source as (
     select
         p.offer_no,
         arg_max(p.source, coalesce(e.covered_at, greatest(p.valid_from, c.covered_at))) as source,
@@ -42,14 +43,14 @@ window_end as materialized (
     select
         t.offer_no,
         greatest(any_value(l.covered_at), max(s.last_observed_at)) as window_end_at
-    from told as t
+    from last_source as t
     inner join recent as s on t.offer_no = s.offer_no
     left join core.scope_cover as l on t.source = l.source and t.scope = l.scope
     group by t.offer_no
 ),
 
--- Offers all of whose older prices are read, too: what was looked at longer ago, the same machines on demand, and what
--- is told by other than chains.
+-- Offers all of whose older prices are read, too: those last fetched longer ago, the same machines on demand, and those
+-- with prices that are no links of a chain.
 whole as materialized (
     select m.offer_no
     from market as m

@@ -47,7 +47,7 @@ held as (
         p.source,
         p.scope,
         count(*) as n_prices
-    from log.told_price as p
+    from log.sku_price as p
     inner join look as l
         on p.source = l.source and p.scope = l.scope and p.last_observed_at >= l.observed_at
     where l.nth = 1 and l.complete and l.status = 'ok' and p.valid_from <= l.observed_at and p.valid_to is null
@@ -69,7 +69,7 @@ begun as (
     select
         p.source,
         count(*) as n_begun
-    from log.told_price as p
+    from log.sku_price as p
     where
         p.valid_from >= meta.built_at() - interval 2 days
         and (p.valid_to is null or p.valid_to >= meta.built_at() - interval 2 days)

@@ -48,9 +48,10 @@ interval_near as materialized (
         p.last_observed_at,
         t.last_at,
         t.before_at
-    from log.told_price as p
+    from log.sku_price as p
     inner join core.offer as o on p.offer_no = o.offer_no
     inner join last_two as t on p.source = t.source and p.scope = t.scope
+    -- first_at is of those 30 days: by the constant DuckDB skips old rows
     where
         (p.valid_to is null or p.valid_to >= meta.built_at() - interval 30 days)
         and (p.valid_to is null or p.valid_to >= t.first_at)

@@ -9,7 +9,7 @@ with told as materialized (
         o.service_provider_name,
         o.purchase_option,
         max(p.last_observed_at) over w as newest_at
-    from log.told_price as p
+    from log.sku_price as p
     inner join core.offer as o on p.offer_no = o.offer_no
     where
         p.valid_to is null
@@ -183,7 +183,7 @@ moved as (
         max(o.offer_id) as offer_id,
         max(p.valid_from) as began_at
     from door as d
-    left join log.told_price as p
+    left join log.sku_price as p
         on
             d.source = p.source and d.scope = p.scope and d.observed_at = p.valid_from
             and p.valid_from >= meta.built_at() - interval 30 days

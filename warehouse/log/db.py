@@ -245,8 +245,8 @@ def macros(*, of_events: bool = False) -> list[str]:
     return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
 
 
-def tell_moment(con: duckdb.DuckDBPyConnection) -> None:
-    """Let SELECTs ask the moment of meta.build as a constant: by one, but by no join, DuckDB leaves old rows unread."""
+def create_moment(con: duckdb.DuckDBPyConnection) -> None:
+    """Create meta.built_at(), the moment of meta.build, as a constant: by it DuckDB skips old rows, by a join not."""
     ((built_at,),) = con.execute("select built_at from meta.build").fetchall()
     con.execute(f"create or replace macro meta.built_at() as TIMESTAMP '{built_at}'")
 

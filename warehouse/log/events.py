@@ -78,10 +78,10 @@ def append_events(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> d
     append_offers(con, recorded_at=recorded_at)
     _touch(con, sql("load/absent_offer.sql"))
     con.execute(f"create or replace temp table new_observation as {sql('load/absence.sql')}")
-    con.execute(f"create or replace temp table telling_offer as {sql('load/telling_offer.sql')}")
+    con.execute(f"create or replace temp table fresh_offer as {sql('load/fresh_offer.sql')}")
     con.execute(
         "insert into new_observation by name select r.offer_id, r.source, r.scope, r.observed_at, r.unit_price, "
-        "r.upfront_price, r.document_sha256 from observed_row as r semi join telling_offer using (offer_id, source)"
+        "r.upfront_price, r.document_sha256 from observed_row as r semi join fresh_offer using (offer_id, source)"
     )
     _touch(con, sql("load/changed_offer.sql"))
     since = con.execute("select coalesce(min(observed_at), TIMESTAMP '9999-01-01') from new_observation").fetchone()

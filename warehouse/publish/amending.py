@@ -94,7 +94,7 @@ class _Amendment:
             "least((select min(observed_at) from new_scope_fetch), (select min(observed_at) from new_quarantine))",
             [naive(self.made.built_at)],
         )
-        db.tell_moment(self.con)
+        db.create_moment(self.con)
         self._renew_references()
         self._temp("new_market", _sql("new_market"))
         db.keep(self.con)

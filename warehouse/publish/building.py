@@ -117,14 +117,14 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, data_dir: P
             f"(select max(history_id) from {log}.meta.history{made.at}) as history_id, null::TIMESTAMP as changed_from",
             [naive(made.built_at), made.version, contents.sql_sha256, contents.ranked_days, contents.marketplace_days],
         )
-        db.tell_moment(con)
+        db.create_moment(con)
         _copy_log(con, log, made.at)
         _make_references(con, contents, data_dir)
         db.keep(con)
         chains.make_covers(con)
         chains.show(con)
         chains.put(con, "core.sku_price", chains.SKU_PRICE)
-        con.execute(f"create view log.told_price as {sql('chain/told_price.sql')}")
+        con.execute(f"create view log.sku_price as {sql('chain/sku_price.sql')}")
         for name in OF_PRICES:
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         _make_marts(con, contents.marts)

@@ -26,7 +26,7 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-VIEWS, NUMBERS = ("chain_link", "chain_price"), ("told_price", "price_link")
+VIEWS, NUMBERS = ("chain_link", "chain_price"), ("sku_price", "price_link")
 FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, *NUMBERS, "price_move"))
 
 

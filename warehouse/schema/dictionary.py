@@ -95,7 +95,7 @@ def describe(
     rows["core.first_look"] = "When one source first fetched one scope"
     rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"
     rows["log.chain_price"] = "One price of one offer from one moment to another, as one source's chain tells it"
-    rows["log.chain_link"] = rows["log.told_price"] = rows["log.price_link"] = rows["log.chain_price"]
+    rows["log.chain_link"] = rows["log.sku_price"] = rows["log.price_link"] = rows["log.chain_price"]
     for name in ("core.sku_price", "int.price_history", "int.price_move"):
         rows[f"core.{name.partition('.')[2]}_other"] = f"One row of {name} that no link of log.chain_price gives"
     rows["ref.current_instance_type"] = "The fact of ref.instance_type in force when the file was built"

@@ -1,5 +1,5 @@
 -- Imports that never tell a price twice: lists of changes, whose silence means that a price holds. looked_on is the
--- day of their last word on any offer. By their names, so that the links of no other source are read.
+-- day of their last word on any offer. By the names of imports DuckDB skips the prices of other sources.
 select
     p.source,
     max(p.last_observed_at)::DATE as looked_on

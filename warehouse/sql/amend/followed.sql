@@ -1,5 +1,5 @@
 -- Touched offers whose items up to the file before stay as they are: what the log has learnt came after them. They are
--- of one live source, none of whose scopes has a fetch of a moment that was passed; links of chains alone tell of them;
+-- of one live source, none of whose scopes has a fetch of a moment that was passed; all their prices are of chains;
 -- they are of no market; and no move that was known is of another kind now.
 with disturbed as (
     select f.source

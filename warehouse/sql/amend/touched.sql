@@ -49,7 +49,7 @@ imported as (
     inner join core.source as f on s.source = f.source and f.kind = 'import'
 ),
 
-told as (
+touched_number as (
     select offer_no
     from known
     group by offer_no
@@ -85,4 +85,4 @@ where offer_id is not null
 union
 select o.offer_id
 from core.offer as o
-semi join told as t on o.offer_no = t.offer_no
+semi join touched_number as t on o.offer_no = t.offer_no

@@ -4,7 +4,7 @@
 -- markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A price of a dated history,
 -- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
-with told_row as (
+with differing_row as (
     select r.*
     from observed_row as r
     semi join differing_offer as d on r.offer_id = d.offer_id and r.source = d.source
@@ -27,7 +27,7 @@ judged as (
         lag(r.unit_price) over w as last_unit_price,
         lag(r.upfront_price) over w as last_upfront_price,
         row_number() over w as nth
-    from told_row as r
+    from differing_row as r
     left join known_price as k on r.row_number = k.row_number
     left join core.instance_type as t
         on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
@@ -120,7 +120,7 @@ select
     ) as place
 from run as n
 semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
-inner join told_row as r on n.row_numbers[1] = r.row_number
+inner join differing_row as r on n.row_numbers[1] = r.row_number
 left join label_chip as l
     on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
 left join core.instance_type as t

@@ -1,5 +1,5 @@
--- Offers of which something new was observed: absences so far (new_observation), and rows that the log's last word does
--- not tell. A row that comes after it and repeats it says nothing new.
+-- Offers with something new: absences so far (new_observation), and rows that do not repeat the last price of the log,
+-- or come before it.
 select
     r.offer_id,
     r.source
