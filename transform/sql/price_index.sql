@@ -10,7 +10,7 @@
 -- the logarithm of their geometric mean did beyond drift and currency: offers that came and went, unequal weights, and
 -- moves left out. It and the level are unknown on days on which an offer has no dollar price.
 -- Volatility is the standard deviation of 30 days' log drifts, without administered spot (int.administered_spot).
--- Sums are of decimals, so that the order of rows does not matter.
+-- Sums are of decimals, so that the order of rows does not matter; with 11 to 14 decimals results take half the room.
 with cell as (
     select
         *,
@@ -80,8 +80,8 @@ of_provider as materialized (
         coalesce(m.n_cut, 0) as n_cut,
         coalesce(m.n_doubtful, 0) as n_doubtful,
         -- what was cut is left out of the mean; what is doubtful has not moved
-        coalesce(m.moves_log, 0)::DOUBLE
-        / nullif(n.n_items - coalesce(m.n_new, 0) - coalesce(m.n_cut, 0), 0) as drift_log,
+        round(coalesce(m.moves_log, 0)::DOUBLE / nullif(n.n_items - coalesce(m.n_new, 0) - coalesce(m.n_cut, 0), 0), 14)
+            as drift_log,
         coalesce(g.n_gone, 0) as n_gone,
         a.service_provider_name is not null as is_administered,
         case when not is_administered then drift_log end as free_log
@@ -102,7 +102,7 @@ of_chip as materialized (
         basket_id,
         option_id,
         index_date,
-        sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0) as drift_log,
+        round(sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0), 14) as drift_log,
         sum(free_log::DECIMAL(18, 15))::DOUBLE / nullif(count(free_log), 0) as free_log,
         avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
         count(drift_log) as n_series,
@@ -146,7 +146,7 @@ of_all as (
     select
         option_id,
         index_date,
-        sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0) as drift_log,
+        round(sum(drift_log::DECIMAL(18, 15))::DOUBLE / nullif(count(drift_log), 0), 14) as drift_log,
         sum(free_log::DECIMAL(18, 15))::DOUBLE / nullif(count(free_log), 0) as free_log,
         avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
         count(drift_log) as n_series,
@@ -254,7 +254,7 @@ path as (
                 -- no day is missing since the series began, or in the month
                 and (count(*) over month = 30 or (count(*) over month = count(*) over w and b.series_id is null))
                 -- of a list: the last digit of a window's own has to do with how many rows there are
-                then list_stddev_samp(list(s.free_log) over month)
+                then round(list_stddev_samp(list(s.free_log) over month), 12)
         end as volatility_30d
     from series as s
     left join begun as b on s.rung = b.rung and s.series_id = b.series_id
@@ -281,7 +281,7 @@ select
     n.purchase_option,
     c.index_date,
     coalesce(b.chain_number, 0) + p.n_breaks as chain_number,
-    100 * exp((case when p.n_breaks = 0 then b.index_log else 0 end + p.index_log)::DOUBLE) as price_index,
+    round(100 * exp((case when p.n_breaks = 0 then b.index_log else 0 end + p.index_log)::DOUBLE), 11) as price_index,
     c.drift_log,
     c.n_series,
     c.n_items::BIGINT as n_items,
@@ -296,8 +296,8 @@ select
     case when c.n_usd = c.n_items then exp(c.median_log) end as median_price_usd,
     case when c.n_usd = c.n_items then exp(c.lowest_log) end as lowest_price_usd,
     case when c.n_usd = c.n_items then exp(c.highest_log) end as highest_price_usd,
-    case when c.n_usd = c.n_items then c.sum_usd::DOUBLE / c.n_items end as mean_price_usd,
-    case when c.n_usd = c.n_items then exp(c.sum_log::DOUBLE / c.n_items) end as geometric_mean_price_usd,
+    case when c.n_usd = c.n_items then round(c.sum_usd::DOUBLE / c.n_items, 12) end as mean_price_usd,
+    case when c.n_usd = c.n_items then round(exp(c.sum_log::DOUBLE / c.n_items), 12) end as geometric_mean_price_usd,
     c.currency_log as currency_effect,
     p.mix_effect,
     p.volatility_30d,

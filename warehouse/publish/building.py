@@ -88,17 +88,17 @@ OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
 def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
     """Attach a file that is being made as `published`; yield the name of the log's database, in use before and after.
 
-    No transaction may be open. What a crash leaves is thrown away: no log. Small blocks, as many tables are small.
+    No transaction may be open. What a crash leaves is thrown away: no log. Small blocks, as many tables are small; the
+    format of DuckDB 1.5 is the first that packs doubles into them.
     """
-    log = con.execute("select current_database()").fetchone()
-    if log is None:
-        raise ChipledgerError("the writer's file has no name", source="build.duckdb")
-    con.execute(f"attach {quote(str(part))} as published (recovery_mode no_wal_writes, block_size 65536)")
+    ((log,),) = con.execute("select current_database()").fetchall()
+    options = "recovery_mode no_wal_writes, block_size 65536, storage_version 'v1.5.0'"
+    con.execute(f"attach {quote(str(part))} as published ({options})")
     try:
         con.execute("use published")
-        yield log[0]
+        yield log
     finally:
-        con.execute(f"use {log[0]}")
+        con.execute(f"use {log}")
         con.execute("detach published")
 
 
