@@ -203,9 +203,10 @@ def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
     order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
     for table in STORED_TABLES:
         keys = order.get(table.name, "all")
-        name = MOVED.get(table.qualified, table.qualified)
+        copy = table._replace(schema="ref") if table.qualified in MOVED else table
         last = f" {LAST_OF_CHAIN}" if table.name == "price_open" else ""
-        con.execute(f"create table {name} as from {log}.{table.qualified}{at}{last} order by {keys}")
+        con.execute(ddl(copy, "url"))  # as many as documents, and much alike
+        con.execute(f"insert into {copy.qualified} by name from {log}.{table.qualified}{at}{last} order by {keys}")
     create_views(con)
 
 

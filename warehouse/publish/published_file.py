@@ -149,7 +149,8 @@ def make_whole(
     The caller holds the writer's lock. Whatever is raised leaves the old file as it was.
     """
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    _remove_parts(target)
+    for left in target.parent.glob(f"{target.name}.*.part*"):  # by killed runs; nobody else writes now
+        left.unlink(missing_ok=True)
     try:
         build(part)
         verify(part)
@@ -216,9 +217,3 @@ def _put_in_place(part: Path, target: Path, mode: int) -> None:
     target.with_name(target.name + ".wal").unlink(missing_ok=True)
     part.replace(target)
     disk.flush(target.parent)
-
-
-def _remove_parts(target: Path) -> None:
-    """Remove what killed runs left; the caller holds the writer's lock, so nobody is writing them."""
-    for left in target.parent.glob(f"{target.name}.*.part*"):
-        left.unlink(missing_ok=True)
