@@ -24,7 +24,7 @@ from flows.config.settings import Settings  # noqa: E402
 from transform.models import MARTS  # noqa: E402
 
 BUDGET_SECONDS = 1.0
-MARTS_OF_INDEX = ("index_spell", "price_index_item", "administered_spot", "price_level", "price_index")
+MARTS_OF_INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
 AWS, NEOCLOUDS = "aws_on_demand_observations.csv", "neocloud_history.csv"
 FALL = """
 select r.index_date, i.n_items, 100 * (exp(sum(p.drift_log * p.n_matched) / sum(p.n_matched)) - 1) as types_equal,

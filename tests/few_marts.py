@@ -19,8 +19,8 @@ LATE = {
     "model_point", "model_token_cost", "headline_token_cost", "option_price_history", "token_rate_history",
     "token_cost_history",
     "serving_offer", "token_cost", "training_rate", "training_offer",
-    "training_cost", "cost_left_out", "index_spell", "price_index_item", "administered_spot", "price_level",
-    "price_index",
+    "training_cost", "cost_left_out", "index_spell", "index_cut", "price_index_item", "administered_spot",
+    "price_level", "price_index",
     "drift_report", "token_drift", "front_cell", "option_saving", "front_chip", "front_bill", "front_move",
     "front_line", "front_provider",
 }  # fmt: skip

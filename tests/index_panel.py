@@ -20,7 +20,7 @@ Panel = Mapping[Offer, Sequence[float | None]]
 """The price of each offer on each day; None: a complete look did not show it."""
 
 
-INDEX = ("index_spell", "price_index_item", "administered_spot", "price_level", "price_index")
+INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
             con.execute(f"create table {table.qualified} ({columns})")
     con.execute("create view ref.instance_type as from core.instance_type")
     con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
-    for view in ("usd_rate", "first_look", "silent_import"):
+    for view in ("market_offer", "usd_rate", "first_look", "silent_import"):
         con.execute(f"create view core.{view} as {sql(f'{view}.sql')}")
     con.execute(
         "create table int.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "

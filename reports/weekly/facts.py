@@ -57,7 +57,7 @@ TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
 """What is asked of marts of the file itself, each with its SELECT."""
 TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
 """What costs per token rest on; a file without one of them is shown without any."""
-INDEX = ("index_spell", "price_index_item", "administered_spot", "price_level", "price_index")
+INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
     "biggest",

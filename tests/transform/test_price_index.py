@@ -270,6 +270,25 @@ def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:
     assert found[2][1:] == (pytest.approx(by_hand), 0)
 
 
+def test_of_a_list_the_restless_moves_alone_are_judged(con: duckdb.DuckDBPyConnection) -> None:
+    """Five lists move four times within four days: the outlier of the second move is cut, and none weeks later."""
+
+    def shown(at: int) -> list[Row]:
+        outlier = {2: 1.6, 40: 1.5}
+        prices = [2 + min(at, 4) / 100] * 5
+        for moved_at in (2, 40):
+            if at >= moved_at:
+                shares = (1.01, 1.02, 1.03, 1.04, outlier[moved_at])
+                prices = [price * share for price, share in zip(prices, shares, strict=True)]
+        return [chip(f"{price:.4f}", region_id=f"r{number}") for number, price in enumerate(prices)]
+
+    put(con, *(live(at, *shown(at)) for at in (*range(5), 11, 18, 25, 32, 39, 40)), at=40.5)
+    found = {str(at): (n_cut, n_moved) for at, n_cut, n_moved in series(con, "index_date, n_cut, n_moved", "provider")}
+    assert {at: counts for at, counts in found.items() if any(counts)} == {
+        on(1): (0, 5), on(2): (1, 4), on(3): (0, 5), on(4): (0, 5), on(40): (0, 5)
+    }  # fmt: skip
+
+
 def test_administered_spot_has_no_volatility(con: duckdb.DuckDBPyConnection) -> None:
     """Half of on-demand for each chip is a desk's decision; another share for one chip is not."""
 

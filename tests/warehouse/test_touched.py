@@ -180,16 +180,16 @@ def regions(at: float, scope: str, prices: list[float]) -> ParsedFetch:
 MOVED = (1.01, 1.012, 1.014, 1.016, 1.018, 1.4)
 A_MARKET_GROWS = Case(
     before=(
-        regions(-4.75, "one", [2.0] * 6), regions(-4.75, "two", [2.0] * 6),
-        *(regions(at, "one", [2 * each + at / 100 for each in MOVED]) for at in (-3.75, -2.75, -1.75, -0.75)),
-        *(regions(at, "two", [2 * 1.38 + at / 100 + each / 10 for each in MOVED]) for at in (-3.75, -2.75, -1.75)),
+        *(regions(at, scope, [price] * 6) for at, price in ((-4.75, 2.0), (-3.75, 2.01)) for scope in ("one", "two")),
+        *(regions(at, "one", [2 * each + at / 100 for each in MOVED]) for at in (-2.75, -1.75, -0.75)),
+        *(regions(at, "two", [2 * 1.38 + at / 100 + each / 10 for each in MOVED]) for at in (-2.75, -1.75)),
         regions(0.25, "two", [2 * 1.38 - 1.75 / 100 + each / 10 for each in MOVED]),
     ),
     after=(regions(5.25, "two", [3 + each / 10 for each in MOVED]),),
     asked="select bool_or(i.is_cut) from int.price_index_item as i inner join core.offer as o using (offer_id) "
-    "where o.region_id = 'one5' and i.index_date = DATE '2025-12-28'", found=(True, False), later=1,
+    "where o.region_id = 'one5' and i.index_date = DATE '2025-12-29'", found=(True, False), later=1,
 )  # fmt: skip
-"""Prices that move so often that they are a market's moved with one that was cut for moving alone."""
+"""Moves that make others of the week before a market's: then one that was cut did not move alone."""
 
 AN_EARLIER_SIGHTING = Case(
     before=(g6("eu-west-3", 0.25, "1"), g6("eu-west-3", 2.25, "1.1")),

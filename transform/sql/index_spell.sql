@@ -12,22 +12,21 @@
 -- in its own directory. An import that never tells a price twice is a list of changes: its silence means that the price
 -- holds, up to its last word on any offer.
 --   doubtful_log   the part of the move that int.price_move calls correction or suspected_error: left out of it
---   is_cut         markets only: of five moves or more on one day within provider, chip and option, more than 2.5 times
---                  their median absolute deviation from their median. The price before it is held for the comparison;
---                  what comes back within seven days has not moved.
---   bridged_log    around a price that is_cut: 0 on its day; on the next move, the one from the last price not cut
---   is_moved       whether the move that counts is one
+--   is_moved       whether the price moved otherwise
+--   market_log     that move where it is a market's: of an offer of core.market_offer, or one that int.price_move calls
+--                  market_move, as the offer was restless on that day. Moves of a list are never cut.
 with item as (
     select
         o.offer_id,
         o.service_provider_name,
         o.purchase_option,
         o.pricing_currency,
-        o.purchase_option = 'spot' and (o.statistic <> 'price' or o.tier ilike '%marketplace%') as is_market,
+        m.offer_id is not null as is_market,
         u.accelerator_name,
         u.accelerator_count::DOUBLE as chips
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
+    left join core.market_offer as m on o.offer_id = m.offer_id
     anti join ref.current_instance_type as t
         on u.accelerator_name = t.accelerator_name and t.accelerator_kind in ('fpga', 'media')
     where
@@ -43,7 +42,7 @@ change as (
     select
         offer_id,
         observed_at::DATE as index_date,
-        bool_or(change_kind = 'market_move') as is_market,
+        bool_or(change_kind = 'market_move') as is_market_move,
         count(*) filter (where change_kind in ('correction', 'suspected_error')) as n_doubtful,
         -- of decimals, as all sums here: those of doubles depend on the order of rows
         coalesce(
@@ -54,12 +53,6 @@ change as (
     from int.price_move
     where change_kind in ('market_move', 'correction', 'suspected_error')
     group by offer_id, observed_at::DATE
-),
-
-market as (
-    select distinct offer_id
-    from change
-    where is_market
 ),
 
 priced as (
@@ -274,72 +267,26 @@ point as (
 
 moved as (
     select
-        p.offer_id,
-        p.link_number,
-        p.index_date,
-        coalesce(lead(p.index_date) over w - 1, p.last_day) as held_to_date,
-        lead(p.index_date) over w is null as is_last,
-        p.last_observed_at::DATE as seen_on,
-        p.day_price,
-        coalesce(c.n_doubtful, 0) as n_doubtful,
-        case when lag(p.day_price) over w is not null then coalesce(c.doubtful_log, 0) end as doubtful_log,
-        ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0) as log_move
-    from point as p
-    left join change as c on p.offer_id = c.offer_id and p.index_date = c.index_date
-    window w as (partition by p.offer_id, p.link_number order by p.index_date)
-),
-
-spread as (
-    select
-        i.service_provider_name,
-        i.accelerator_name,
-        i.purchase_option,
-        m.index_date,
-        median(m.log_move) as middle,
-        mad(m.log_move) as deviation
-    from moved as m
-    inner join item as i on m.offer_id = i.offer_id
-    left join market as k on m.offer_id = k.offer_id
-    where (i.is_market or k.offer_id is not null) and abs(m.log_move) > 1e-12
-    group by i.service_provider_name, i.accelerator_name, i.purchase_option, m.index_date
-    having count(*) >= 5 and deviation > 1e-12
-),
-
-judged as (
-    select
-        m.*,
         i.service_provider_name,
         i.accelerator_name,
         i.purchase_option,
         i.pricing_currency,
-        coalesce(
-            (i.is_market or k.offer_id is not null)
-            and abs(m.log_move) > 1e-12
-            and abs(m.log_move - s.middle) > 2.5 * s.deviation + 1e-12, false
-        ) as is_cut,
-        -- of decimals: a sum of doubles depends on the order of rows
-        coalesce(
-            sum(m.log_move::DECIMAL(18, 15)) over (partition by m.offer_id, m.link_number order by m.index_date), 0
-        )::DOUBLE as level_log
-    from moved as m
-    inner join item as i on m.offer_id = i.offer_id
-    left join market as k on m.offer_id = k.offer_id
-    left join spread as s
-        on
-            i.service_provider_name = s.service_provider_name
-            and i.accelerator_name = s.accelerator_name
-            and i.purchase_option = s.purchase_option
-            and m.index_date = s.index_date
-),
-
-based as (
-    select
-        *,
-        lag(is_cut) over w as is_after_cut,
-        lag(case when not is_cut then level_log end ignore nulls) over w as believed_before,
-        lag(case when not is_cut then held_to_date end ignore nulls) over w as believed_until
-    from judged
-    window w as (partition by offer_id, link_number order by index_date)
+        p.offer_id,
+        p.link_number,
+        p.index_date,
+        coalesce(lead(p.index_date) over w - 1, p.last_day) as held_to_date,
+        lag(p.day_price) over w is null as is_link_start,
+        lead(p.index_date) over w is null as is_link_end,
+        p.last_observed_at::DATE as seen_on,
+        p.day_price,
+        coalesce(c.n_doubtful, 0) as n_doubtful,
+        coalesce(c.doubtful_log, 0) as doubtful_log,
+        ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0) as log_move,
+        i.is_market or coalesce(c.is_market_move, false) as is_market
+    from point as p
+    inner join item as i on p.offer_id = i.offer_id
+    left join change as c on p.offer_id = c.offer_id and p.index_date = c.index_date
+    window w as (partition by p.offer_id, p.link_number order by p.index_date)
 )
 
 select
@@ -351,16 +298,12 @@ select
     held_to_date,
     case when seen_on < held_to_date then greatest(index_date, seen_on + 1) end as carried_from_date,
     day_price as price_per_accelerator_hour,
-    case
-        when is_cut then 0
-        when is_after_cut and index_date - believed_until <= 8 then level_log - believed_before
-    end as bridged_log,
-    doubtful_log,
+    case when not is_link_start then doubtful_log end as doubtful_log,
     n_doubtful,
-    is_cut,
-    abs(coalesce(bridged_log, log_move, 0)) > 1e-12 as is_moved,
-    log_move is null as is_link_start,
-    is_last as is_link_end,
+    coalesce(abs(log_move) > 1e-12, false) as is_moved,
+    case when is_moved and is_market then log_move end as market_log,
+    is_link_start,
+    is_link_end,
     link_number,
     offer_id
-from based
+from moved

@@ -35,7 +35,6 @@ placed as (
         i.is_link_end,
         i.is_cut,
         i.n_doubtful,
-        i.is_moved,
         i.log_relative
     from int.price_index_item as i
     inner join cell as c
@@ -51,7 +50,7 @@ moved as (
         cell_id,
         index_date,
         count(*) filter (where is_link_start) as n_new,
-        count(*) filter (where is_moved) as n_moved,
+        count(*) filter (where abs(log_relative) > 1e-12) as n_moved,
         count(*) filter (where is_cut) as n_cut,
         sum(n_doubtful) as n_doubtful,
         sum(log_relative::DECIMAL(18, 15)) as moves_log

@@ -1,14 +1,13 @@
 -- The runs of days of int.index_spell with what each moved:
---   log_relative   ln of the price over the last one of the link; NULL on the first day of a link
+--   is_cut         whether int.index_cut leaves it out
+--   log_relative   ln of the price over the last one of the link, as far as it counts; NULL on the first day of a link
 select
-    * exclude (bridged_log), -- noqa: AM04
-    case
-        when not is_link_start
-            then
-                coalesce(
-                    bridged_log,
-                    ln(price_per_accelerator_hour / lag(price_per_accelerator_hour) over w) - doubtful_log
-                )
-    end as log_relative
-from int.index_spell
-window w as (partition by offer_id, link_number order by index_date)
+    i.* exclude (i.market_log), -- noqa: AM04
+    coalesce(c.is_cut, false) as is_cut,
+    coalesce(
+        c.bridged_log,
+        ln(i.price_per_accelerator_hour / lag(i.price_per_accelerator_hour) over w) - i.doubtful_log
+    ) as log_relative
+from int.index_spell as i
+left join int.index_cut as c on i.offer_id = c.offer_id and i.index_date = c.index_date
+window w as (partition by i.offer_id, i.link_number order by i.index_date)

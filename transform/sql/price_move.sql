@@ -57,18 +57,6 @@ step as (
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 
-market as (
-    select distinct service_provider_name
-    from core.offer
-    where
-        tier ilike 'marketplace%'
-        -- warehouse.schema.vocabulary.MARKETPLACES
-        or lower(service_provider_name) in (
-            'akash', 'lium', 'prime intellect', 'sesterce', 'sf compute', 'sfcompute', 'spheron', 'tensordock',
-            'vast.ai'
-        )
-),
-
 effective as materialized (
     select
         s.*,
@@ -78,13 +66,10 @@ effective as materialized (
         ln(nullif(s.unit_price_after, 0)::DOUBLE) as ln_after,
         ln(nullif(s.unit_price_next, 0)::DOUBLE) as ln_next,
         f.observed_at as first_look_at,
-        o.purchase_option <> 'spot'
-        and o.statistic = 'price'
-        and coalesce(o.tier not ilike '%marketplace%', true)
-        and m.service_provider_name is null as is_list
+        o.purchase_option <> 'spot' and m.offer_id is null as is_list
     from step as s
     inner join core.offer as o on s.offer_id = o.offer_id
-    left join market as m on o.service_provider_name = m.service_provider_name
+    left join core.market_offer as m on s.offer_id = m.offer_id
     left join core.sku_price as p
         on s.offer_id = p.offer_id and s.source = p.source and s.observed_at = p.valid_from
     left join core.first_look as f on p.source = f.source and p.scope = f.scope

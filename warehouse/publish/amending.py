@@ -226,7 +226,6 @@ class _Amendment:
         """
         con = self.con
         self._temp("plain_offer", _sql("plain"))
-        self._temp("market_offer", _sql("market"))
         self._temp("followed_offer", _sql("followed"))
         con.execute("delete from touched_offer where offer_id in (from followed_offer)")
         self._depend(mart.amended)
@@ -243,7 +242,6 @@ class _Amendment:
                 )
             if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
-            self._depend(mart.amended)
         con.execute(
             "update made_row as m set link_number = m.link_number + n.shift from (select h.offer_id, "
             f"max_by(b.link_number - h.link_number, b.index_date) as shift from (from made_row {others}) as h "

@@ -80,7 +80,7 @@ class Made:
 
 
 OF_OFFERS = ("current_instance_type", "offer_unit")
-OF_PRICES = ("first_look", "silent_import", "usd_rate", "current_price")
+OF_PRICES = ("market_offer", "first_look", "silent_import", "usd_rate", "current_price")
 """SELECTs of core, those before and after the intervals of prices."""
 
 

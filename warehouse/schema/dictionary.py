@@ -92,6 +92,7 @@ def describe(
     }
     rows |= {f"int.{model.name}": model.row for model in computed}
     rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
+    rows["core.market_offer"] = "One offer that has a market's price, and none of a list"
     rows["core.first_look"] = "When one source first fetched one scope"
     rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"
     rows["log.chain_price"] = "One price of one offer from one moment to another, as one source's chain tells it"

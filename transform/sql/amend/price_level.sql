@@ -15,8 +15,8 @@ with item as (
             when t.offer_id is not null
                 then
                     hash(
-                        i.service_provider_name, i.pricing_currency, i.price_per_accelerator_hour, i.bridged_log,
-                        i.doubtful_log, i.n_doubtful, i.is_cut, i.is_link_start
+                        i.service_provider_name, i.pricing_currency, i.price_per_accelerator_hour, i.doubtful_log,
+                        i.n_doubtful, i.is_link_start
                     )
         end as digest
     from (

@@ -21,9 +21,7 @@ with anew as (
     from core.price_history_other
     where valid_from >= (select min(since) from differing_price)
     union
-    select o.offer_id
-    from core.offer as o
-    semi join new_market as m on o.service_provider_name = m.service_provider_name
+    from new_market
 ),
 
 -- Chips that are told by name, of the providers of such chips.

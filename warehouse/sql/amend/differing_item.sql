@@ -1,12 +1,11 @@
--- Offers whose last intervals give other items than before. Items that only follow those of before do not differ, but
--- in a market, where they are judged beside others.
+-- Offers whose last intervals give other items than before. Items that only follow those of before do not differ.
 select distinct offer_id
 from (
     select
         coalesce(h.offer_id, b.offer_id) as offer_id,
         max(b.index_date) over w as last_date,
         case
-            when b.offer_id is null then coalesce(h.index_date < last_date, true) or k.offer_id is not null
+            when b.offer_id is null then coalesce(h.index_date < last_date, true)
             else
                 h.offer_id is null
                 or h.price_per_accelerator_hour <> b.price_per_accelerator_hour
@@ -18,7 +17,6 @@ from (
         end as is_other
     from made_row as h
     full join old_index_spell as b on h.offer_id = b.offer_id and h.index_date = b.index_date
-    left join market_offer as k on h.offer_id = k.offer_id
     window w as (partition by coalesce(h.offer_id, b.offer_id))
 ) as compared
 where is_other and offer_id not in (from touched_offer)

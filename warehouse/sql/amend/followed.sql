@@ -1,6 +1,6 @@
 -- Touched offers whose items up to the file before stay as they are: what the log has learnt came after them. They are
 -- of one live source, none of whose scopes has a fetch of a moment that was passed; all their prices are of chains;
--- they are of no market; and no move that was known is of another kind now.
+-- they are of no new market; and no move that was known is of another kind now.
 with disturbed as (
     select f.source
     from new_scope_fetch as f
@@ -15,6 +15,6 @@ inner join log.price_open as p on o.offer_no = p.offer_no
 inner join core.source as s on p.source = s.source and s.kind = 'live'
 semi join offer_tail as t on o.offer_id = t.offer_id
 anti join wanted_offer as w on o.offer_id = w.offer_id
-anti join market_offer as m on o.offer_id = m.offer_id
+anti join new_market as m on o.offer_id = m.offer_id
 anti join disturbed as d on p.source = d.source
 anti join gone_kind as j on o.offer_no = j.offer_no

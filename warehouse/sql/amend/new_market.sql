@@ -1,7 +1,5 @@
--- Providers that the published file did not know as marketplaces: a provider is one by any of its offers.
-select o.service_provider_name
-from core.offer as o
-left join new_offer as n on o.offer_id = n.offer_id
-where o.tier ilike 'marketplace%'
-group by o.service_provider_name
-having bool_and(n.offer_id is not null)
+-- Offers that have a market's price now and had none in the published file: their provider has become a marketplace.
+select m.offer_id
+from core.market_offer as m
+anti join former.core.market_offer as b on m.offer_id = b.offer_id
+anti join new_offer as n on m.offer_id = n.offer_id
