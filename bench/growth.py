@@ -114,6 +114,8 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
 
 
 def _days(folder: Path, n_prices: int, years: int, days: int) -> Grown:
+    # Pandera imports it with its first check where it is installed: for tests, which no user has.
+    sys.modules["hypothesis"] = None  # type: ignore[assignment]
     today = growth_log.market(n_prices)
     with db.writer(folder) as con:
         (last,) = con.execute("select max(observed_at) from log.scope_fetch").fetchone() or (None,)

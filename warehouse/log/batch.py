@@ -8,7 +8,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import accumulate, chain, repeat
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,9 @@ from warehouse.schema import tables
 
 MIN_SHARE = 0.7
 """A complete live fetch with fewer rows than this share of the last one is refused: it may be truncated."""
+
+RECENT = timedelta(days=30)
+"""Where the last complete fetch of a scope is looked for first: the log has those of years."""
 
 DYNAMIC_OPTIONS = ("spot", "capacity_block")
 """What comes and goes with free capacity: fewer offers than yesterday are no sign of a truncated answer."""
@@ -194,11 +197,9 @@ def _judge_empty(
 
 def _placed(rows: pl.DataFrame, fetches: Sequence[ParsedFetch]) -> pl.DataFrame:
     """Return rows with what is of their fetch; those with times of their own keep them."""
-    of_fetch = [(n, f.source, f.scope, naive(f.observed_at), f.trusted, f.archived) for n, f in enumerate(fetches)]
-    names = ["fetch_number", "source", "scope", "fetched_at", "is_past_gates", "is_archived"]
-    placed = rows.join(
-        pl.DataFrame(of_fetch, schema=names, orient="row"), on="fetch_number", how="left", maintain_order="left"
-    )
+    of_fetch = [(f.source, f.scope, naive(f.observed_at), f.trusted, f.archived) for f in fetches]
+    names = ["source", "scope", "fetched_at", "is_past_gates", "is_archived"]
+    placed = rows.hstack(pl.DataFrame(of_fetch, schema=names, orient="row")[rows["fetch_number"]])
     return placed.with_columns(pl.coalesce("observed_at", "fetched_at").alias("observed_at")).drop("fetched_at")
 
 
@@ -241,9 +242,13 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
         if fetch.complete
     ]
     insert_rows(con, "checked_fetch", checked)
+    since = min((at for *_, at in checked), default=datetime.max) - RECENT
+    counts = con.execute(sql("load/last_row_count.sql"), [since]).fetchall()
+    if any(n_before is None for *_, n_before in counts):
+        counts = con.execute(sql("load/last_row_count.sql"), [datetime.min]).fetchall()
     return {
         number: f"{n_rows} prices where the last complete answer had {n_before}"
-        for number, n_rows, n_before in con.execute(sql("load/last_row_count.sql")).fetchall()
+        for number, n_rows, n_before in counts
         if n_before is not None and n_rows < MIN_SHARE * n_before
         if not fetches[number].rows.filter(lasting).is_empty()
     }

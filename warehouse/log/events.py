@@ -25,14 +25,16 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
 
     Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
     `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted. The log's
-    last word on each offer is in `offer_state`, and in `touched_point` that on observed ones which need more thought.
+    last word on each offer is in `offer_state`, in `touched_point` that on observed ones which need more thought;
+    `repeated_row` has the numbers of rows that repeat it.
     """
     # In one piece, and with text as polars holds it: nothing else is copied on the way to DuckDB.
     text = pl.CompatLevel.newest()
     con.register("accepted_row", rows.with_row_index("row_number").rechunk().to_arrow(compat_level=text))
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")
-    con.execute(f"create or replace temp table offer_state as {sql('load/offer_state.sql')}")
+    for name in ("offer_state", "repeated_row"):
+        con.execute(f"create or replace temp table {name} as {sql(f'load/{name}.sql')}")
     _touch(
         con,
         "select distinct r.offer_id, r.source, true as is_whole from observed_row as r inner join offer_state as s "

@@ -76,7 +76,7 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
     found = []
     for row_number, machine, label, count, quantity in con.execute(
         "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
-        "from observed_row as r left join known_price as k on r.row_number = k.row_number "
+        "from differing_row as r left join known_price as k on r.row_number = k.row_number "
         "where not r.is_past_gates and r.row_number >= 0 and k.row_number is null and r.accelerator_count is not null "
         "and r.service_provider_name <> 'AWS' order by r.row_number"
     ).fetchall():

@@ -125,9 +125,11 @@ class _Run(NamedTuple):
 
 
 def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> None:
-    """Make `known_price` and `held_key` for the rows in `observed_row`."""
+    """Make `held_key`, `differing_row` and `known_price`; of the second those count that no gate takes out."""
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(waiting))
+    con.execute(f"create or replace temp table unlike_row as {sql('load/differing_row.sql')}")
+    con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using (row_number)")
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
     if con.execute("select 1 from observed_row where is_archived and not is_past_gates limit 1").fetchone():
         con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")
@@ -142,7 +144,6 @@ def verdicts(
     live: Set[int],
 ) -> Verdicts:
     """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
-    con.execute(f"create or replace temp table differing_offer as {sql('load/differing_offer.sql')}")
     rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
     found = Verdicts()
     if rows or replaced.moves:
@@ -269,17 +270,18 @@ class _Walk:
 
 STATED = (
     "select s.offer_id, list(distinct row(s.source, s.valid_from, s.unit_price, s.upfront_price)) "
-    "from offer_state as s inner join observed_row as r on s.offer_id = r.offer_id and s.source <> r.source "
+    "from offer_state as s inner join differing_row as r on s.offer_id = r.offer_id and s.source <> r.source "
     "where s.is_plain group by s.offer_id"
 )
-"""The last prices that other sources tell of the offers observed."""
+"""The last prices that other sources tell of the offers in differing_row."""
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "
     "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
-    "from observed_row as r inner join known_price as k on r.row_number = k.row_number "
-    "left join core.instance_type as t "
-    "on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null "
-    "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' group by all"
+    "from observed_row as r semi join (select row_number from known_price union all from repeated_row) as k "
+    "on r.row_number = k.row_number "
+    "left join (from core.instance_type where known_from is null) as t "
+    "on if(r.service_provider_name = 'AWS', r.instance_type, null) = t.instance_type "
+    "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' and not r.is_past_gates group by all"
 )
 """How many prices of each answer have one before them in the log, and how many of those are of several chips."""
 

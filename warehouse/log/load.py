@@ -57,7 +57,7 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     rounds = list(_rounds(fetches))
     every = [fetch for batch in rounds for fetch in batch]
     scopes = {(fetch.source, fetch.scope) for fetch in every}
-    name_documents(con, (sha256 for fetch in every for sha256 in _hashes(fetch)))
+    name_documents(con, _hashes(every))
 
     def append() -> list[ScopeResult]:
         return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
@@ -220,12 +220,11 @@ def _record(
     return (*key, complete, fetch.archived, result.status, result.n_rows, result.n_refused, result.error)
 
 
-def _hashes(fetch: ParsedFetch) -> Iterator[str | None]:
-    """Yield the documents that a fetch and its rows name."""
-    yield fetch.document_sha256
-    for rows in (fetch.rows, fetch.set_aside):
-        if rows is not None and "document_sha256" in rows.columns:
-            yield from rows["document_sha256"].unique()
+def _hashes(fetches: list[ParsedFetch]) -> set[str | None]:
+    """Return the documents that fetches and their rows name."""
+    frames = [rows for fetch in fetches for rows in (fetch.rows, fetch.set_aside) if rows is not None]
+    named = [rows["document_sha256"].cast(pl.String) for rows in frames if "document_sha256" in rows.columns]
+    return {fetch.document_sha256 for fetch in fetches} | set(pl.concat(named).unique() if named else ())
 
 
 def _known_fetches(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch]) -> set[tuple[object, ...]]:

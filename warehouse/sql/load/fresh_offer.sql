@@ -4,12 +4,7 @@ select
     r.offer_id,
     r.source
 from observed_row as r
-left join offer_state as s on r.offer_id = s.offer_id and r.source = s.source
-where
-    not coalesce(s.is_plain, false)
-    or s.valid_from > r.observed_at
-    or r.unit_price is distinct from s.unit_price
-    or r.upfront_price is distinct from s.upfront_price
+anti join repeated_row as s on r.row_number = s.row_number
 union
 select
     offer_id,

@@ -1,5 +1,5 @@
--- The last price that the log knows of the offer of each observed row of a live fetch. Offers in `touched` are not
--- plain.
+-- The last price that the log knows of the offer of each row of a live fetch in differing_row. Offers in `touched` are
+-- not plain.
 with last_price as (
     select
         offer_id,
@@ -23,6 +23,6 @@ select
     r.row_number,
     l.unit_price,
     l.upfront_price
-from observed_row as r
+from differing_row as r
 inner join last_price as l on r.offer_id = l.offer_id and r.source = l.source
 where not r.is_archived and not r.is_past_gates

@@ -28,7 +28,7 @@ priced as (
         coalesce(r.unit_price, 0)::DOUBLE as hourly,
         coalesce(r.upfront_price / nullif(r.commitment_term_hours, 0), 0)::DOUBLE as upfront,
         k.unit_price::DOUBLE as known_hourly
-    from observed_row as r
+    from differing_row as r
     left join known_price as k on r.row_number = k.row_number
     left join core.instance_type as t
         on

@@ -1,16 +1,10 @@
 -- Runs of equal prices of one offer among the observed rows, each with the price known before the first: what the
--- history gate walks through, of the offers in differing_offer. Of a live answer a run is a row, of a dated history a
+-- history gate walks through, of the rows in differing_row. Of a live answer a run is a row, of a dated history a
 -- stretch of it. Left out are prices that move by themselves: interruptible ones, Capacity Blocks, statistics of
 -- markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A price of a dated history,
 -- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
-with differing_row as (
-    select r.*
-    from observed_row as r
-    semi join differing_offer as d on r.offer_id = d.offer_id and r.source = d.source
-),
-
-judged as (
+with judged as (
     select
         r.row_number,
         r.fetch_number,

@@ -3,7 +3,7 @@
 -- cannot both be right, and a new count, unit or currency is a new offer, which has no last price.
 with added as (
     select r.*
-    from observed_row as r
+    from differing_row as r
     anti join offer_state as s on r.offer_id = s.offer_id and r.source = s.source
     where not r.is_past_gates and not r.is_archived and r.unit_price is not null
 ),
