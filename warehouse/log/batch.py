@@ -8,7 +8,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import accumulate, chain, repeat
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from warehouse.documents import RefusedRow
 from warehouse.log import first_sight, holds
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
@@ -27,9 +28,6 @@ from warehouse.schema import tables
 
 MIN_SHARE = 0.7
 """A complete live fetch with fewer rows than this share of the last one is refused: it may be truncated."""
-
-RECENT = timedelta(days=30)
-"""Where the last complete fetch of a scope is looked for first: the log has those of years."""
 
 DYNAMIC_OPTIONS = ("spot", "capacity_block")
 """What comes and goes with free capacity: fewer offers than yesterday are no sign of a truncated answer."""
@@ -65,7 +63,8 @@ def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     frames, refusals = _row_gates(batch.fetches)
     for number, (fetch, refused) in enumerate(zip(batch.fetches, refusals, strict=True)):
-        batch.refusals += [*_set_aside(fetch, number), *_unread(fetch, number)]
+        unread = (_of_row(fetch, number, row, row_json({"row": row.content})) for row in fetch.unread)
+        batch.refusals += [*_set_aside(fetch, number), *unread]
         if fetch.unread:
             # Whose prices they are is unknown, so this fetch reports no offer as gone.
             batch.incomplete.add(number)
@@ -74,17 +73,8 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         elif not fetch.error and len(fetch.rows) == len(refused):
             _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
-            quarantined = Quarantined.of(
-                fetch,
-                number,
-                gate="row",
-                reason=refusal.reason,
-                field=refusal.field,
-                value=refusal.value,
-                row_json=refusal.row_json,
-                observed_at=_own_time(fetch.rows, refusal.row),
-            )
-            batch.refusals.append(quarantined)
+            own_time = _own_time(fetch.rows, refusal.row)
+            batch.refusals.append(_of_row(fetch, number, refusal, refusal.row_json, observed_at=own_time))
             offer = _offer_of(fetch.rows[refusal.row])
             if offer.is_empty():
                 # The row's offer is unknown, so this fetch reports no offer as gone.
@@ -147,20 +137,10 @@ def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
     return found
 
 
-def _unread(fetch: ParsedFetch, number: int) -> list[Quarantined]:
-    """Return the rows that the source could not read."""
-    return [
-        Quarantined.of(
-            fetch,
-            number,
-            gate="row",
-            reason=row.reason,
-            field=row.field,
-            value=row.value,
-            row_json=row_json({"row": row.content}),
-        )
-        for row in fetch.unread
-    ]
+def _of_row(fetch: ParsedFetch, number: int, row: Refusal | RefusedRow, text: str, **more: Any) -> Quarantined:
+    """Return the refusal of a row that its source could not read, or the row gate refused; `text` is the row."""
+    told: dict[str, Any] = {"reason": row.reason, "field": row.field, "value": row.value}
+    return Quarantined.of(fetch, number, gate="row", row_json=text, **told, **more)
 
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
@@ -242,10 +222,10 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
         if fetch.complete
     ]
     insert_rows(con, "checked_fetch", checked)
-    since = min((at for *_, at in checked), default=datetime.max) - RECENT
-    counts = con.execute(sql("load/last_row_count.sql"), [since]).fetchall()
+    since = con.execute("select min(observed_at) - interval 30 day from checked_fetch").fetchone()
+    counts = con.execute(sql("load/last_row_count.sql"), since).fetchall()
     if any(n_before is None for *_, n_before in counts):
-        counts = con.execute(sql("load/last_row_count.sql"), [datetime.min]).fetchall()
+        counts = con.execute(sql("load/last_row_count.sql"), ["-infinity"]).fetchall()
     return {
         number: f"{n_rows} prices where the last complete answer had {n_before}"
         for number, n_rows, n_before in counts

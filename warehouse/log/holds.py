@@ -129,7 +129,7 @@ def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantin
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(waiting))
     con.execute(f"create or replace temp table unlike_row as {sql('load/differing_row.sql')}")
-    con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using (row_number)")
+    con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using(row_number)")
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
     if con.execute("select 1 from observed_row where is_archived and not is_past_gates limit 1").fetchone():
         con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")

@@ -59,8 +59,11 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
             stack.enter_context(chains.excerpt(con))
             con.execute(f"attach {db.quote(str(before))} as former (read_only)")
             stack.callback(con.execute, "detach former")
+            amendment = _Amendment(con, made, log, before.parent)
+            amendment.refuse_other()
+            stack.enter_context(db.few_threads(con, amendment.count_new()))
             stack.enter_context(ducklake.transaction(con))
-            _Amendment(con, made, log, before.parent).carry_out()
+            amendment.carry_out()
     except FromNothing as reason:
         LOG.info("the published file is made from nothing: %s", reason)
         part.unlink(missing_ok=True)
@@ -87,7 +90,6 @@ class _Amendment:
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
-        self._refuse_other()
         self._append_log()
         self.con.execute(
             "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1, changed_from = "
@@ -131,7 +133,7 @@ class _Amendment:
             if model.is_table:
                 self._renew(f"mart.{model.name}", model.sql)
 
-    def _refuse_other(self) -> None:
+    def refuse_other(self) -> None:
         """Raise where version, SELECTs, limits of age or log are others, or it is of later: any row may differ then."""
         contents, built_at = self.made.contents, naive(self.made.built_at)
         try:
@@ -145,6 +147,13 @@ class _Amendment:
             raise FromNothing(str(error).splitlines()[0]) from error
         if found != (1,):
             raise FromNothing("another version, other SELECTs, limits or log, or a later clock, made the last one")
+
+    def count_new(self) -> int:
+        """Return how many links ended since: what a day changes is worth one thread, whatever the years before it."""
+        news = (
+            f"from {self._theirs('log.price_closed')} where end_fetch_no > (select max(fetch_no) from log.scope_fetch)"
+        )
+        return int(self.con.execute(f"select count(*) {news}").fetchall()[0][0])
 
     def _append_log(self) -> None:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""

@@ -192,6 +192,8 @@ def _verify(part: Path) -> None:
     """
     with duckdb.connect(str(part), read_only=True) as con:
         ((since,),) = con.execute("select changed_from from meta.build").fetchall()
+        if since:
+            con.execute("set threads = 1")
         for name, query in CHECKS:
             for table, at in _CHECKED["changed"].items() if since else ():
                 query = query.replace(f"from {table}", f"from (from {table} where {at} >= '{since}')")

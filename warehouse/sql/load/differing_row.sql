@@ -1,5 +1,4 @@
--- The rows of offers of which one does not repeat the log's last word, or of which a price waits; of a dated history
--- all.
+-- Rows of offers of which one does not repeat the log's last word, or a price waits; of a dated history all.
 with differing_offer as (
     select
         r.offer_id,
@@ -19,6 +18,6 @@ with differing_offer as (
     from held_key
 )
 
-select r.*
+select r.* -- noqa: AM04
 from observed_row as r
 semi join differing_offer as d on r.offer_id = d.offer_id and r.source = d.source

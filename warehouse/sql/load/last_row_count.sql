@@ -1,5 +1,5 @@
--- Of each fetch in checked_fetch: its prices, and those of the last complete live fetch of its scope before it, since a
--- moment (NULL: none). A past fetch is no measure of a live one: an archive may have all its days at once, and other offers.
+-- Of each fetch in checked_fetch: its prices, and those of the last complete live fetch of its scope before it (NULL:
+-- none since that moment). A past fetch is no measure of a live one: it may have all days at once, and other offers.
 with counted as (
     select
         a.fetch_number,
@@ -20,7 +20,7 @@ last_good as (
     inner join log.scope_fetch as f
         on c.source = f.source and c.scope = f.scope and c.observed_at > f.observed_at
     anti join log.withdrawn_fetch as x on f.fetch_no = x.fetch_no
-    where f.observed_at >= ? and f.complete and f.status = 'ok' and not f.archived
+    where f.observed_at >= ?::TIMESTAMP and f.complete and f.status = 'ok' and not f.archived
     group by c.fetch_number
 )
 
