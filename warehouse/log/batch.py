@@ -139,8 +139,8 @@ def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
 
 def _of_row(fetch: ParsedFetch, number: int, row: Refusal | RefusedRow, text: str, **more: Any) -> Quarantined:
     """Return the refusal of a row that its source could not read, or the row gate refused; `text` is the row."""
-    told: dict[str, Any] = {"reason": row.reason, "field": row.field, "value": row.value}
-    return Quarantined.of(fetch, number, gate="row", row_json=text, **told, **more)
+    why: dict[str, Any] = {"reason": row.reason, "field": row.field, "value": row.value}
+    return Quarantined.of(fetch, number, gate="row", row_json=text, **why, **more)
 
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
