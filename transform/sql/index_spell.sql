@@ -15,6 +15,8 @@
 --   is_moved       whether the price moved otherwise
 --   market_log     that move where it is a market's: of an offer of core.market_offer, or one that int.price_move calls
 --                  market_move, as the offer was restless on that day. Moves of a list are never cut.
+-- Prices have 14 decimals, an offer's rows follow one another, and those of which the end may move are last: so they
+-- take less room, and a day writes fewer blocks anew.
 with item as (
     select
         o.offer_id,
@@ -62,7 +64,7 @@ priced as (
         h.last_observed_at,
         h.source,
         h.last_source,
-        nullif(h.effective_hourly_price, 0) / i.chips as price
+        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price
     from int.price_history as h
     inner join item as i on h.offer_id = i.offer_id
 ),
@@ -220,8 +222,10 @@ daily as (
         case
             when any_value(i.purchase_option) <> 'spot' then closing_price
             else
-                sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
-                / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE
+                round(
+                    sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
+                    / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE, 14
+                )
         end as day_price
     from timed as t
     inner join item as i on t.offer_id = i.offer_id
@@ -307,3 +311,4 @@ select
     link_number,
     offer_id
 from moved
+order by is_link_end, accelerator_name, purchase_option, service_provider_name, offer_id, index_date

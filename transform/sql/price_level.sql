@@ -142,7 +142,7 @@ counted as (
 
 shared as (
     select
-        min(t.cell_id) as first_cell_id,
+        min(t.cell_id) as cell_id,
         t.edge_number,
         median(t.usd_log) as median_log
     from told as t
@@ -153,7 +153,7 @@ shared as (
 )
 
 select
-    c.service_provider_name,
+    case when n.n_items is not null then c.service_provider_name end as service_provider_name,
     c.accelerator_name,
     c.purchase_option,
     unnest(range(g.index_date::TIMESTAMP, g.next_date::TIMESTAMP, interval 1 day))::DATE as index_date,
@@ -166,25 +166,11 @@ select
     n.sum_log,
     n.sum_usd,
     n.currency_log
-from counted as n
+from (
+    from counted
+    union all by name
+    from shared
+) as n
 inner join cell as c on n.cell_id = c.cell_id
 inner join edge as g on c.basket_id = g.basket_id and n.edge_number = g.edge_number
-union all
-select
-    null as service_provider_name,
-    b.accelerator_name,
-    b.purchase_option,
-    unnest(range(g.index_date::TIMESTAMP, g.next_date::TIMESTAMP, interval 1 day))::DATE as index_date,
-    null as n_items,
-    null as n_carried,
-    null as n_usd,
-    m.median_log,
-    null as lowest_log,
-    null as highest_log,
-    null as sum_log,
-    null as sum_usd,
-    null as currency_log
-from shared as m
-inner join cell as b on m.first_cell_id = b.cell_id
-inner join edge as g on b.basket_id = g.basket_id and m.edge_number = g.edge_number
-order by accelerator_name, purchase_option, service_provider_name, index_date
+order by c.accelerator_name, c.purchase_option, service_provider_name, index_date
