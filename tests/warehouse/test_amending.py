@@ -270,8 +270,8 @@ SPOIL = "update int.index_spell set service_provider_name = 'spoiled' where not 
 def test_runs_of_days_whose_end_may_move_stand_last(three_days: tuple[duckdb.DuckDBPyConnection, Path]) -> None:
     """So an amendment writes the blocks of the last ones anew, and of years before none."""
     with duckdb.connect(str(three_days[1]), read_only=True) as con:
-        ends = [is_end for (is_end,) in con.execute("select is_link_end from int.index_spell order by rowid").fetchall()]
-    assert set(ends) == {False, True}
+        ends = con.execute("select is_link_end from int.index_spell order by rowid").fetchall()
+    assert set(ends) == {(False,), (True,)}
     assert ends == sorted(ends)
 
 
