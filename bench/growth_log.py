@@ -21,7 +21,8 @@ import polars as pl
 from extract import source_named
 from warehouse.log import db
 from warehouse.log.events import naive
-from warehouse.log.load import ParsedFetch, load, observation_schema
+from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch, observation_schema
 from warehouse.reference import instance_types, price_bands
 from warehouse.reference.accelerators import resolve
 

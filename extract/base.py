@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from extract.web.interface import Web
 
 
+IMPORT = "import"
+"""The source of a landed file of observations (extract.observations); what it says is of a source for each origin."""
+IMPORTED = "import:"
+"""How the name of such a source begins, before that of the origin."""
+
+
 class Landed(Protocol):
     """Finds a document that was landed before, by its version key; None where there is none."""
 

@@ -40,8 +40,6 @@ from warehouse.reference.instance_types import ACCELERATOR_TYPE, read_table
 from warehouse.schema.tables import OBSERVATION
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
-NAME = "import"
-PREFIX = "import:"
 REQUIRED = ("observed_at_utc", "provider", "region", "pricing")
 PRICES = ("usd_per_hour", "price_per_hour")
 OPTIONAL = (
@@ -170,11 +168,6 @@ class Place(NamedTuple):
 def provider_named(text: str) -> str:
     """Return how a provider writes itself; the text as it is where nobody here is called so."""
     return PROVIDERS.get(re.sub(_NOISE, "", text.lower()), text)
-
-
-def is_import(source: str) -> bool:
-    """Return whether a journalled look is an import."""
-    return source == NAME
 
 
 def parse(document: Document) -> Observed:

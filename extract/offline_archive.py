@@ -97,7 +97,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
 
     # No settings: an address meant for the live price list does not concern the archive.
     web = ArchiveWeb()
-    offline = replace(ctx, web=web, landed=_landed(ctx.landed), settings={})
+    offline = replace(ctx, web=web, landed=_landed(ctx.landed, web), settings={})
     for fetched in price_list.backfill(offline, scope, since, until):
         if not fetched.documents and not web.has(VERSION_FILE.format(at=fetched.observed_at, region=scope)):
             continue  # nobody looked at this region then
@@ -122,11 +122,16 @@ def _marked(document: Document) -> Document:
     return replace(document, source=NAME, url=MARK + urlsplit(document.url).path, version_key=key)
 
 
-def _landed(landed: Landed) -> Landed:
-    """Return the search among landed documents, so that it finds those of the archive and no document of AWS."""
+def _landed(landed: Landed, web: ArchiveWeb) -> Landed:
+    """Return the search among landed documents, so that it finds those of the archive and no document of AWS.
+
+    Of what the archive lacks it raises SourceError, as for a 404, before a client is loaded to ask for it.
+    """
 
     def find(version_key: str) -> Document | None:
         document = landed(MARK + version_key)
+        if document is None and not web.has(version_key):
+            raise SourceError("not in the archive", source=version_key, field="status", value=404)
         return None if document is None else replace(document, version_key=version_key)
 
     return find

@@ -8,8 +8,7 @@ from itertools import groupby
 import duckdb
 import polars as pl
 
-from warehouse.log.load import no_rows, observation_schema
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.parsed import ParsedFetch, no_rows, observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from extract import observations
-from extract.base import Source, past_fetches
+from extract.base import IMPORT, Source, past_fetches
 from flows.collect import benchmarks, offline
 from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
@@ -32,7 +32,7 @@ def land_file(run: Run, file: Path) -> None:
 def landed(file: Path, *, at: datetime | None = None) -> Document:
     """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
-    document = Document(source=observations.NAME, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
+    document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
     observations.parse(document)
     return document
 

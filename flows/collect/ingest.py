@@ -10,13 +10,12 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import polars as pl
 
-from extract import observations, price_archive, source_named
-from extract.base import Source
+from extract import price_archive, source_named
+from extract.base import IMPORT, IMPORTED, Source
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import transacted
@@ -24,11 +23,13 @@ from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
 from warehouse.log import withdraw
 from warehouse.log.events import naive
-from warehouse.log.load import ScopeResult, checked_row, decide, load, no_rows
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.parsed import ParsedFetch, ScopeResult, no_rows
 from warehouse.log.quarantine import close_overtaken, find, listed
 from warehouse.log.shared_rows import append_documents
 from warehouse.reference.instance_types import disagreements, read_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LOG = logging.getLogger(__name__)
 
@@ -75,6 +76,8 @@ def catch_up(
                 for entry in entries:
                     _withdraw(con, landing, entry)
             else:
+                from warehouse.log.load import load
+
                 if kind == "look":
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
                 for portion in _portions(entries):
@@ -164,13 +167,13 @@ def _seen_besides(
             "select source, scope, observed_at, document_sha256 from core.scope_run where status = 'ok'"
         ).fetchall()
     )
-    imports = {source for source, _ in first if source.startswith(observations.PREFIX)}
+    imports = {source for source, _ in first if source.startswith(IMPORTED)}
     found = []
     for each in landing.entries():
         content = each.content
         if each.kind != "look" or each.recorded_at > until:
             continue
-        is_import = observations.is_import(content["source"])
+        is_import = content["source"] == IMPORT
         at = naive(unstamp(content["observed_at"]))
         since = first.get((content["source"], content["scope"]))
         if not (imports if is_import else since is not None and (content.get("archived") or at > since)):
@@ -194,6 +197,8 @@ def rehearse(con: duckdb.DuckDBPyConnection, quarantine_id: int, decision: str, 
             hint="Set this machine's clock, and fetch the scope again",
         )
     if decision == "accept" and row.row_json != "{}":
+        from warehouse.log.load import checked_row
+
         checked_row(row)
 
 
@@ -206,11 +211,13 @@ def _parsed(
         return [_fetch(content, error=content["error"])]
     if content.get("refused") and not is_accepted:
         return [replace(_fetch(content), refused=content["refused"])]
-    if observations.is_import(content["source"]):
+    if content["source"] == IMPORT:
         return _imported(landing, content, notes)
     if content["source"] == benchmarks.NAME:
         notes.append(benchmarks.load(con, landing, entry))
         return []
+    import polars as pl
+
     source = source_named(content["source"])
     frames = []
     facts: dict[str, list[pl.DataFrame]] = {}
@@ -249,6 +256,10 @@ def _chosen(source: Source, landing: Landing, content: Mapping[str, Any]) -> Map
 
 
 def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) -> list[ParsedFetch]:
+    import polars as pl
+
+    from extract import observations
+
     try:
         observed = observations.parse(landing.document(content, 0))
     except ChipledgerError as error:
@@ -259,14 +270,14 @@ def _imported(landing: Landing, content: Mapping[str, Any], notes: list[str]) ->
     fetches = []
     for origin in sorted({*observed.prices, *observed.set_aside}):
         fetch = _fetch(
-            {**content, "source": f"{observations.PREFIX}{origin}"},
+            {**content, "source": f"{IMPORTED}{origin}"},
             rows=observed.prices.get(origin, nothing).with_columns(document_sha256=sha256),
         )
         fetches.append(replace(fetch, set_aside=observed.set_aside.get(origin)))
     return fetches
 
 
-def _fetch(content: Mapping[str, Any], *, rows: pl.DataFrame | None = None, error: str | None = None) -> ParsedFetch:
+def _fetch(content: Mapping[str, Any], *, rows: "pl.DataFrame | None" = None, error: str | None = None) -> ParsedFetch:
     documents = content.get("documents") or [{"sha256": None}]
     return ParsedFetch(
         run_id=content["run_id"],
@@ -290,6 +301,8 @@ def _decide(
     notes: list[str],
 ) -> None:
     """Carry out a decision of the journal, if a killed run has not; an accepted fetch is loaded again, as trusted."""
+    from warehouse.log.load import decide, load
+
     number, decision = content["quarantine_id"], content["decision"]
     try:
         row = decide(con, number, decision, decided_by=content["decided_by"], recorded_at=recorded_at)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import duckdb
 
-from extract import observations, offline_archive, price_archive
-from extract.base import Source
+from extract import offline_archive, price_archive
+from extract.base import IMPORTED, Source
 from flows.shared import Clock
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
@@ -39,7 +39,7 @@ def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
     """
     if not _has_archive(con) or _has_live(con):
         return None
-    imported, latest = observations.PREFIX, naive(now)
+    imported, latest = IMPORTED, naive(now)
     row = con.execute(NEWEST, [ARCHIVES, imported, latest, imported, latest]).fetchone()
     return row[0].replace(tzinfo=UTC) if row and row[0] else None
 
@@ -76,4 +76,4 @@ def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES
 
 def _has_live(con: duckdb.DuckDBPyConnection) -> bool:
     sql = "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1"
-    return con.execute(sql, [ARCHIVES, observations.PREFIX]).fetchone() is not None
+    return con.execute(sql, [ARCHIVES, IMPORTED]).fetchone() is not None

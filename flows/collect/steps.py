@@ -31,7 +31,7 @@ from warehouse.landing.folder import Landing
 from warehouse.landing.journal import own_part
 from warehouse.log import db, withdraw
 from warehouse.log.events import naive
-from warehouse.log.load import ScopeResult
+from warehouse.log.parsed import ScopeResult
 from warehouse.publish.published_file import FILE_NAME
 
 LOG = logging.getLogger(__name__)

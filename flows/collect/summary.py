@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from warehouse.log.load import ScopeResult
+from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
 """Statuses of fetches that have another word for people."""

@@ -19,6 +19,7 @@ from typing import Any
 import duckdb
 
 from extract import observations, price_archive
+from extract.base import IMPORT, IMPORTED
 from flows.collect import publisher
 from flows.config.settings import Settings
 from flows.export.exporting import MARTS
@@ -143,7 +144,7 @@ def _store(con: duckdb.DuckDBPyConnection, landing: Landing, documents: Landing,
         "from core.price_event union all select document_sha256 from core.fx_rate)"
     ).fetchall():
         body = landing.body(sha256)
-        if source in (observations.NAME, price_archive.NAME):
+        if source in (IMPORT, price_archive.NAME):
             cut = _excerpt(body, source, scope, names, forbidden)
             sizes = "whole_sha256 = document_sha256, whole_size_bytes = size_bytes, size_bytes = octet_length(?::BLOB)"
             con.execute(f"update log.document set {sizes} where document_sha256 = ?", [cut, sha256])
@@ -156,14 +157,14 @@ def _store(con: duckdb.DuckDBPyConnection, landing: Landing, documents: Landing,
 
 def _excerpt(body: bytes, source: str, scope: str, names: set[str], forbidden: set[str]) -> bytes:
     """Return the lines of a CSV of observations, or of the archive, that may be published again, cells as they are."""
-    is_import = source == observations.NAME
+    is_import = source == IMPORT
     lines, text = csv.DictReader(io.StringIO(body.decode("utf-8-sig"), newline="")), io.StringIO(newline="")
     kept = csv.DictWriter(text, lines.fieldnames or (), lineterminator="\n", extrasaction="ignore")
     kept.writeheader()
     for line in lines:
         origin = (line.get("source") or "").strip().split("@")[0] or PurePath(scope).stem
         provider = (line.get("provider" if is_import else "service_provider_name") or "").strip()
-        is_named = not is_import or f"{observations.PREFIX}{origin}" in names
+        is_named = not is_import or f"{IMPORTED}{origin}" in names
         if is_named and observations.provider_named(provider) not in forbidden:
             kept.writerow(line)
     return text.getvalue().encode()

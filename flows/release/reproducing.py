@@ -19,6 +19,7 @@ from typing import Any
 import duckdb
 
 from extract import observations, source_named
+from extract.base import IMPORT, IMPORTED
 from flows.shared.output import as_json
 from reports.pages.site import sha256_of
 from reports.templating import render
@@ -213,8 +214,8 @@ def _observations(body: bytes, figure: Row) -> list[Row]:
         version_key=figure["version_key"] or "",
         published_at=published_at and published_at.replace(tzinfo=UTC),
     )
-    if observations.is_import(document.source):
-        frame = observations.parse(document).prices[figure["source"].removeprefix(observations.PREFIX)]
+    if document.source == IMPORT:
+        frame = observations.parse(document).prices[figure["source"].removeprefix(IMPORTED)]
     else:
         frame = source_named(figure["source"]).parse(document).rows
     rows, _ = row_gate(frame, latest=naive(datetime.now(UTC)))

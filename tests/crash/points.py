@@ -205,9 +205,9 @@ def _part_of(given: tuple[Any, ...]) -> Path:
 ARCHIVE = {
     "after landing a body": after("warehouse.landing.folder:Landing.store"),
     "after writing the journal": after("warehouse.landing.folder:Landing._append", times=3),
-    "before loading": before("flows.collect.ingest:load"),
+    "before loading": before("warehouse.log.load:load"),
     "inside the load's transaction": after("warehouse.log.load:append_events"),
-    "after loading, before the position": after("flows.collect.ingest:load"),
+    "after loading, before the position": after("warehouse.log.load:load"),
     "before publishing": before("flows.collect.publisher:publish"),
     "at the comments": before("warehouse.schema.dictionary:write_dictionary"),
     "in the middle of the part file": _half_a_part,
@@ -222,8 +222,8 @@ RUN = {
     "between a document's part and its rename": before("pathlib:Path.replace"),
     "in a line of the journal": _torn_line,
     "in the load, between events and coverage": after("warehouse.log.load:append_events"),
-    "in the load, before its commit": statement("commit", "before", "flows.collect.ingest:load"),
-    "in the load, after its commit": statement("commit", "after", "flows.collect.ingest:load"),
+    "in the load, before its commit": statement("commit", "before", "warehouse.log.load:load"),
+    "in the load, after its commit": statement("commit", "after", "warehouse.log.load:load"),
     "before the position is written": statement(
         "core.journal_position values", "before", "flows.collect.ingest:catch_up"
     ),

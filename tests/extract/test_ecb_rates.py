@@ -25,7 +25,8 @@ from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError
 from warehouse.log import db
-from warehouse.log.load import load, no_rows
+from warehouse.log.load import load
+from warehouse.log.parsed import no_rows
 from warehouse.publish import published_file
 
 NOW = datetime(2026, 11, 21, 6, tzinfo=UTC)

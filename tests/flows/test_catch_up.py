@@ -15,8 +15,9 @@ from extract.base import Context
 from flows.collect import ingest, steps
 from flows.collect.collector import FetchResult
 from warehouse.log import content
-from warehouse.log.load import ScopeResult, load
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log import load as loading
+from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch, ScopeResult
 
 DAYS = 7
 """Past looks at each of two scopes."""
@@ -56,7 +57,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(len(given))
         return load(con, given, recorded_at=recorded_at)
 
-    monkeypatch.setattr(ingest, "load", counted)
+    monkeypatch.setattr(loading, "load", counted)
     return found
 
 
@@ -93,7 +94,7 @@ def test_what_breaks_off_between_portions_goes_on(
     whole: dict[str, content.TableHash], sizes: list[int], parts: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was loaded is known, the rest is loaded by the next run: the log is the same, and nothing is twice."""
-    counted = ingest.load
+    counted = loading.load
 
     def broken(*given: Any, **named: Any) -> list[ScopeResult]:
         if len(sizes) == 3:
@@ -101,7 +102,7 @@ def test_what_breaks_off_between_portions_goes_on(
         return counted(*given, **named)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(ingest, "load", broken)
+        patch.setattr(loading, "load", broken)
         log_of(parts)
     assert sizes == [1, 3, 3]
 

@@ -12,7 +12,7 @@ import pytest
 from flows.collect.summary import Summary
 from flows.scheduling import prefect_setup, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.log.load import ScopeResult
+from warehouse.log.parsed import ScopeResult
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ from decimal import ROUND_HALF_UP, Decimal
 import pytest
 from looks import Row, day, look, memory, row
 
-from warehouse.log.load import ScopeResult, load
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch, ScopeResult
 from warehouse.log.quarantine import Quarantined, listed
 
 CENT = Decimal("0.01")

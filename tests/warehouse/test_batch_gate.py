@@ -8,7 +8,8 @@ from looks import Row, day, history, look, memory, refused, row
 
 from warehouse.log import batch
 from warehouse.log.gates import row_gate
-from warehouse.log.load import ScopeResult, load
+from warehouse.log.load import load
+from warehouse.log.parsed import ScopeResult
 from warehouse.log.quarantine import listed
 
 LISTED = {

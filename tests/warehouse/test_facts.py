@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from warehouse.log import db
-from warehouse.log.load import load, no_rows
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch, no_rows
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -9,18 +9,21 @@ place, then one of `log.price_closed`. What fits no chain, as it is late or cont
 """
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import duckdb
-import polars as pl
 
 from warehouse.lake import ducklake
 from warehouse.log.db import events_of, sql
 from warehouse.log.shared_rows import append_offers, free_number
 
+if TYPE_CHECKING:
+    import polars as pl
+
 STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event", "new_sighting", "new_number")
 
 
-def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
+def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
     """Put typed rows into `observed_row`, numbered and with the ids of their offers.
 
     Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
@@ -28,8 +31,10 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> None:
     last word on each offer is in `offer_state`, in `touched_point` that on observed ones which need more thought;
     `repeated_row` has the numbers of rows that repeat it.
     """
+    from polars import CompatLevel
+
     # In one piece, and with text as polars holds it: nothing else is copied on the way to DuckDB.
-    text = pl.CompatLevel.newest()
+    text = CompatLevel.newest()
     con.register("accepted_row", rows.with_row_index("row_number").rechunk().to_arrow(compat_level=text))
     con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     con.unregister("accepted_row")

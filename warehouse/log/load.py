@@ -7,7 +7,6 @@ order, as it waits for what comes next.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
@@ -20,7 +19,7 @@ from warehouse.log.db import few_threads, insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.parsed import ParsedFetch, ScopeResult, observation_schema
 from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
 from warehouse.log.shared_rows import name_documents
 from warehouse.schema import tables
@@ -29,23 +28,6 @@ SCOPE_FETCH = (
     *("fetch_no", "source", "scope", "observed_at", "document_no", "recorded_at", "run_id", "complete"),
     *("archived", "status", "n_rows", "n_refused", "error"),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScopeResult:
-    """What became of one fetch, and how many rows, refusals and events it gave.
-
-    Its status is ok, empty (a scope that never had a price), known (loaded before), refused (whole) or failed.
-    """
-
-    source: str
-    scope: str
-    observed_at: datetime
-    status: str
-    n_rows: int = 0
-    n_refused: int = 0
-    n_events: int = 0
-    error: str | None = None
 
 
 def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, recorded_at: datetime) -> list[ScopeResult]:
@@ -134,16 +116,6 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
     )
     start_fetches(con)
     append_events(con, recorded_at=recorded_at)
-
-
-def observation_schema() -> dict[str, type[pl.DataType]]:
-    """Return the types of the columns `schemas.OBSERVATION` before the row gate."""
-    return {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in tables.OBSERVATION}
-
-
-def no_rows() -> pl.DataFrame:
-    """Return the empty frame of a fetch that gave nothing."""
-    return pl.DataFrame(schema={**observation_schema(), "document_sha256": pl.String})
 
 
 def _rounds(fetches: Iterable[ParsedFetch]) -> Iterator[list[ParsedFetch]]:

@@ -1,12 +1,16 @@
-"""A fetch after parsing: what the gates judge and the log stores."""
+"""A fetch after parsing: what the gates judge and the log stores, and what became of it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from warehouse.documents import RefusedRow
+from warehouse.schema import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +32,41 @@ class ParsedFetch:
     complete: bool
     archived: bool
     document_sha256: str | None
-    rows: pl.DataFrame
+    rows: "pl.DataFrame"
     error: str | None = None
     refused: str = ""
     trusted: bool = False
-    facts: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    set_aside: pl.DataFrame | None = None
+    facts: "Mapping[str, pl.DataFrame]" = field(default_factory=dict)
+    set_aside: "pl.DataFrame | None" = None
     unread: tuple[RefusedRow, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScopeResult:
+    """What became of one fetch, and how many rows, refusals and events it gave.
+
+    Its status is ok, empty (a scope that never had a price), known (loaded before), refused (whole) or failed.
+    """
+
+    source: str
+    scope: str
+    observed_at: datetime
+    status: str
+    n_rows: int = 0
+    n_refused: int = 0
+    n_events: int = 0
+    error: str | None = None
+
+
+def observation_schema() -> "dict[str, type[pl.DataType]]":
+    """Return the types of the columns `schemas.OBSERVATION` before the row gate."""
+    import polars as pl
+
+    return {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in tables.OBSERVATION}
+
+
+def no_rows() -> "pl.DataFrame":
+    """Return the empty frame of a fetch that gave nothing."""
+    import polars as pl
+
+    return pl.DataFrame(schema={**observation_schema(), "document_sha256": pl.String})

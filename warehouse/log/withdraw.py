@@ -15,13 +15,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import duckdb
-import polars as pl
 
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.lake.ducklake import transacted
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
-from warehouse.log.gates import row_gate
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed, record
 from warehouse.log.shared_rows import free_number, name_documents
@@ -190,6 +188,10 @@ def _retract(con: duckdb.DuckDBPyConnection, at: datetime) -> None:
 
 def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], at: datetime) -> None:
     """Append what the log lacks of fetches that it has, without what a gate refused of them."""
+    import polars as pl
+
+    from warehouse.log.gates import row_gate
+
     frames = []
     for number, fetch in enumerate(fetches):
         rows, _ = row_gate(fetch.rows, latest=naive(fetch.observed_at))

@@ -16,8 +16,8 @@ from extract.aws.spot import SOURCE
 from extract.base import Context
 from warehouse.documents import ScopeFetch
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
-from warehouse.log.load import load, no_rows
-from warehouse.log.parsed import ParsedFetch
+from warehouse.log.load import load
+from warehouse.log.parsed import ParsedFetch, no_rows
 
 Ask = Callable[..., Context]
 REGION = "us-east-2"
