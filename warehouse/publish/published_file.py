@@ -84,7 +84,8 @@ def other_history(
     file of an earlier version has no id; one that cannot be opened, or is none of ours, says nothing. `unless` is the
     command by which it is replaced all the same. Raises DiskFault.
     """
-    before, after = _recorded(standing), _recorded(new)
+    before = _recorded(standing)
+    after = _recorded(new) if before else None
     if before is None or after is None:
         return None
     is_another = before.history_id is not None and before.history_id != after.history_id
