@@ -123,9 +123,9 @@ def _marked(document: Document) -> Document:
 
 
 def _landed(landed: Landed, web: ArchiveWeb) -> Landed:
-    """Return the search among landed documents, so that it finds those of the archive and no document of AWS.
+    """Return the search among landed documents, for those of the archive and no document of AWS.
 
-    Of what the archive lacks it raises SourceError, as for a 404, before a client is loaded to ask for it.
+    It raises SourceError for what the archive lacks, so that nothing that reaches a network is loaded to ask for it.
     """
 
     def find(version_key: str) -> Document | None:

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,6 +52,7 @@ def web_source(
     max_age: timedelta = timedelta(days=3),
     off_because: str = "",
     settings: tuple[str, ...] = (),
+    key: str = "",
     credentials: str = "none",
     other_urls: tuple[str, ...] = (),
     published_at: Callable[[bytes], datetime | None] = lambda body: None,
@@ -60,7 +62,7 @@ def web_source(
     `read` yields the offers of a document, its stock, and the reasons for what has no price. Where `url` gives nothing
     that it can read, `other_urls` are asked one after the other. The setting `url` replaces them all: the whole address
     without `pages`, else the one that they get. `published_at` finds when a document says that its prices held: a fetch
-    is of that moment.
+    is of that moment. Without the environment variable `key`, where one is named, its scopes raise CredentialsMissing.
     """
     fetch_pages = pages or (lambda ctx, address, scope: [ctx.web.get(address, accept=accept)])
 
@@ -81,6 +83,8 @@ def web_source(
 
     def scopes_of(ctx: Context) -> tuple[str, ...]:
         with errors_of(name):
+            if key and not os.environ.get(key):
+                raise no_key(key, "no key")
             return scopes(ctx) if callable(scopes) else scopes
 
     questions = {field: value for field, value in read.__globals__.items() if isinstance(value, Todo)}

@@ -97,13 +97,6 @@ Prices = dict[tuple[str, str], dict[tuple[str, str], dict[Decimal, Rate]]]
 """By region and option: the prices of each part."""
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the one scope; raise CredentialsMissing where there is no key."""
-    if not os.environ.get(KEY):
-        raise no_key(KEY, "no key")
-    return ("all",)
-
-
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the catalogue."""
     key, token = os.environ.get(KEY, ""), ""
@@ -254,6 +247,6 @@ SOURCE = web_source(
     title="Google Cloud Billing Catalogue",
     url="https://cloudbilling.googleapis.com/v1/services/6F81-5844-456A/skus",
     pages=pages,
-    scopes=scopes,
+    key=KEY,
     credentials=f"`{KEY}`",
 )

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
-from extract.neoclouds.fetching import no_key, web_source
+from extract.neoclouds.fetching import web_source
 from extract.neoclouds.offers import Found, by_option, each, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -31,13 +31,6 @@ from warehouse.documents import Document
 KEY = "JL_API_KEY"
 PRICE, SPOT_PRICE = "price_per_hour", "spot_price"
 FREE = {"on_demand": "num_free_devices", "spot": "spot_num_free_devices"}
-
-
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the one scope; raise CredentialsMissing where there is no key."""
-    if not os.environ.get(KEY):
-        raise no_key(KEY, "no key")
-    return ("all",)
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
@@ -75,7 +68,7 @@ SOURCE = web_source(
     title="JarvisLabs GPUs, by region",
     url="https://backendprod.jarvislabs.net/misc/server_meta",
     pages=pages,
-    scopes=scopes,
+    key=KEY,
     off_because=f"it needs a key in `{KEY}`, and nobody could read its terms",
     credentials=f"`{KEY}`",
 )

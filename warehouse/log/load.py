@@ -17,7 +17,6 @@ from warehouse.lake.ducklake import transacted
 from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import few_threads, insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
-from warehouse.log.facts import append_facts
 from warehouse.log.gates import row_gate
 from warehouse.log.parsed import ParsedFetch, ScopeResult, observation_schema
 from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
@@ -165,12 +164,35 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
         )
         records.append(_record(batch, number, result, numbers[number], recorded_at))
         if result.status == "ok":
-            append_facts(
-                con, fetch.facts, source=fetch.source, observed_at=naive(fetch.observed_at), recorded_at=recorded_at
-            )
+            _append_facts(con, fetch, recorded_at)
         results.append(result)
     insert_rows(con, f"log.scope_fetch ({', '.join(SCOPE_FETCH)})", records)
     return results
+
+
+def _append_facts(con: duckdb.DuckDBPyConnection, fetch: ParsedFetch, recorded_at: datetime) -> None:
+    """Append the facts of a fetch, by table, where they differ from the last ones. `recorded_at` is naive UTC.
+
+    Raises KeyError for a table that is not one of `schemas.FACT_TABLES`.
+    """
+    of_name = {table.name: table for table in tables.FACT_TABLES}
+    for name, frame in fetch.facts.items():
+        table, keys = of_name[name], of_name[name].key
+        stated = [column for column in frame.columns if column not in ("document_sha256", *keys)]
+        con.register("new_fact", frame.to_arrow())
+        same_key = " and ".join(f"n.{key} is not distinct from l.{key}" for key in keys)
+        same = " and ".join(f"n.{column} is not distinct from l.{column}" for column in stated) or "true"
+        con.execute(
+            f"insert into {table.qualified} by name "
+            f"with new as (select * from (from {table.qualified} limit 0) union all by name select * from new_fact), "
+            f"last as (select * from {table.qualified} where source = $source qualify row_number() over "
+            f"(partition by {', '.join(keys)} order by observed_at desc, recorded_at desc) = 1) "
+            f"select distinct n.* replace ($source as source, $observed_at::TIMESTAMP as observed_at, "
+            f"$recorded_at::TIMESTAMP as recorded_at) from new as n "
+            f"where not exists (select 1 from last as l where {same_key} and {same})",
+            {"source": fetch.source, "observed_at": naive(fetch.observed_at), "recorded_at": recorded_at},
+        )
+        con.unregister("new_fact")
 
 
 def _status(batch: Batch, number: int) -> str:

@@ -21,8 +21,9 @@ class ParsedFetch:
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed; `refused` where it was refused
     whole before it was parsed. `trusted` fetches, which a person read, pass the batch and history gates.
     `set_aside` are rows that are no prices as they are, with `reason`, `field`, `value`, a time of their own, and
-    `is_withdrawn`: refused for good by their collector. `facts` are frames by the name of their table, for
-    `warehouse.log.facts`. `unread` are rows of its documents that could not be read while most could.
+    `is_withdrawn`: refused for good by their collector. `facts` are frames by the name of their table, which lack only
+    `source`, `observed_at` and `recorded_at`. `unread` are rows of its documents that could not be read while most
+    could.
     """
 
     run_id: str

@@ -84,9 +84,7 @@ def other_history(
     file of an earlier version has no id; one that cannot be opened, or is none of ours, says nothing. `unless` is the
     command by which it is replaced all the same. Raises DiskFault.
     """
-    before = _recorded(standing)
-    after = _recorded(new) if before else None
-    if before is None or after is None:
+    if (before := _recorded(standing)) is None or (after := _recorded(new)) is None:
         return None
     is_another = before.history_id is not None and before.history_id != after.history_id
     if not is_another and before.n_events <= after.n_events:

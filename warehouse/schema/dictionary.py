@@ -11,20 +11,25 @@ from warehouse.schema.columns import Column, columns, focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, MOVED, REFERENCE_TABLES, TABLES
 
 
-class Model(Protocol):
+class Named(Protocol):
+    """What has a name, and rows of which one thing can be said."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def row(self) -> str: ...
+
+
+class Model(Named, Protocol):
     """What publishing needs of a mart: its name, what a row is, its SELECT, and whether to keep its rows.
 
     `amended` is the SELECT that says what else has to be made again, None where nothing does.
     """
 
     @property
-    def name(self) -> str: ...
-    @property
     def schema(self) -> str: ...
     @property
     def qualified(self) -> str: ...
-    @property
-    def row(self) -> str: ...
     @property
     def is_table(self) -> bool: ...
     @property
@@ -35,26 +40,18 @@ class Model(Protocol):
     def amended(self) -> str | None: ...
 
 
-class ComputedTable(Protocol):
+class ComputedTable(Named, Protocol):
     """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def row(self) -> str: ...
     @property
     def columns(self) -> Sequence[str]: ...
     @property
     def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
 
 
-class Macro(Protocol):
+class Macro(Named, Protocol):
     """What publishing needs of a mart that takes parameters: name, what a row is, parameters with examples, SELECT."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def row(self) -> str: ...
     @property
     def parameters(self) -> Mapping[str, str]: ...
     @property
