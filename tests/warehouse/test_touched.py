@@ -142,7 +142,7 @@ OUT_OF_THE_MARKET = Case(
 """A price moves more than fourfold, away from what three others ask, of which nothing is new."""
 
 A_MARKETPLACE = Case(
-    before=tuple(pages(at, of("Hosts", H100, price)) for at, price in ((0.25, "2"), (1.25, "2.2"), (3.25, "2.2"))),
+    before=tuple(pages(at, of("Hosts", H100, price)) for at, price in ((-121, "2"), (-120, "2.2"), (3.25, "2.2"))),
     after=(pages(3.75, of("Hosts", A100, "1", tier="marketplace"), scope="market"),),
     asked=KIND.format("o.service_provider_name = 'Hosts' and o.accelerator_label = 'NVIDIA H100'"),
     found=("list_change", "market_move"),
@@ -275,6 +275,75 @@ A_DOCUMENT_OF_TWO = Case(
     found=("provider_bytes", "transcribed"),
 )
 """Somebody typed the figures of a document that a live source had given."""
+
+
+def moved(region: str, *moves: tuple[float, str], after: str, kinds: tuple[str, str]) -> Case:
+    """Return the case of one price, confirmed just before the first file, that moves after it."""
+    looks = *((at, price) for at, price in moves), (3.35, moves[-1][1]), (7.35, after)
+    *before, last = (
+        look(at, row("g6.xlarge", price, region_id=region), scope=region, trusted=True) for at, price in looks
+    )
+    asked = KIND.format(IN_REGION.format(region))
+    return Case(before=tuple(before), after=(last,), asked=asked, found=kinds, later=3)
+
+
+RESTLESS = moved(
+    "us-east-2", (-20.75, "2"), (-12.75, "2.1"), (-4.75, "2.2"), (3.3, "2.3"), after="2.4",
+    kinds=("list_change list_change list_change", "list_change market_move list_change list_change"),
+)  # fmt: skip
+"""A price moves for the fifth time within 30 days: the third of these moves was a market's."""
+
+FLAPPING = moved(
+    "us-west-1", *((3.3 - 6 * each, "2" if each % 2 else "2.2") for each in range(9, -1, -1)), after="2",
+    kinds=("correction " * 8 + "list_change", "correction " * 9 + "correction"),
+)  # fmt: skip
+"""A price has gone there and back for longer than 30 days: which move is of which pair is told by the first."""
+
+BACK_FROM_A_FACTOR = moved(
+    "ca-central-1", (-50.75, "2"), (-40.75, "16"), after="2.1",
+    kinds=("suspected_error", "suspected_error suspected_error"),
+)  # fmt: skip
+"""A price that was a unit's factor too high goes back, near to where it was, after more than 30 days."""
+
+
+def columns(at: float, on_demand: str, spot: str) -> ParsedFetch:
+    return pages(at, of("Column", "H200", on_demand), of("Column", "H200", spot, purchase_option="spot"), trusted=True)
+
+
+BACK_FROM_ANOTHER_COLUMN = Case(
+    before=(
+        columns(-50.75, "2.5", "1.25"), columns(-40.75, "1.25", "1.25"), columns(-35.75, "1.25", "1.3"),
+        columns(3.3, "1.25", "1.3"),
+    ),
+    after=(columns(7.35, "2.45", "1.3"),),
+    asked=KIND.format("o.service_provider_name = 'Column' and o.purchase_option = 'on_demand'"), later=3,
+    found=("suspected_error", "suspected_error suspected_error"),
+)  # fmt: skip
+"""A price leaves the column of another option, which has not had that price for a month."""
+
+A_FIRST_LOOK_THAT_GIVES_NOTHING = Case(
+    before=(g6("eu-south-1", -130.75, "1", scope="opened"), g6("eu-south-1", 3.3, "1", scope="opened")),
+    after=(look(-131.75, row("g6.xlarge", "900", region_id="eu-south-2"), scope="opened", complete=False),),
+    asked=KIND.format(IN_REGION.format("eu-south-1")), later=2, found=(None, "new_offer"),
+)  # fmt: skip
+"""A look at a scope comes to light from before what was its first, and all that it shows is refused."""
+
+
+def told_second(at: float, *days: float, **prices: str) -> ParsedFetch:
+    rows = [row(name + ".xlarge", price, region_id="ap-east-1") for name, price in prices.items()]
+    made = look(at, *rows, source="nebius", scope="second", complete=False)
+    return dated(made, *days) if days else made
+
+
+A_FIRST_LOOK_AT_WHAT_ANOTHER_TELLS = Case(
+    before=(
+        g6("ap-east-1", -70.75, "1"), g6("ap-east-1", 3.3, "1"), told_second(-50.75, g6="1", g5="1.2"),
+    ),
+    after=(told_second(3.75, -60.75, g6="1.1"),),
+    asked=KIND.format("o.region_id = 'ap-east-1' and o.instance_type = 'g5.xlarge'"),
+    found=(None, "new_offer"),
+)  # fmt: skip
+"""A price is told of a day before the first look at its scope, where a better source is believed."""
 
 CASES = {name: case for name, case in list(globals().items()) if isinstance(case, Case)}
 

@@ -64,7 +64,7 @@ effective as materialized (
         ln(nullif(s.unit_price_two_before, 0)::DOUBLE) as ln_two_before,
         ln(nullif(s.unit_price_before, 0)::DOUBLE) as ln_before,
         ln(nullif(s.unit_price_after, 0)::DOUBLE) as ln_after,
-        ln(nullif(s.unit_price_next, 0)::DOUBLE) as ln_next,
+        2 * abs(ln(nullif(s.unit_price_next, 0)::DOUBLE) - ln_before) < abs(ln_after - ln_before) as is_undone,
         f.observed_at as first_look_at,
         o.purchase_option <> 'spot' and m.offer_id is null as is_list
     from step as s
@@ -150,7 +150,7 @@ misread as (
         m.offer_id,
         m.observed_at,
         m.changed_next_at,
-        2 * abs(m.ln_next - m.ln_before) < abs(m.ln_after - m.ln_before) as is_undone
+        m.is_undone
     from effective as m
     inner join chip_price as a on m.offer_id = a.offer_id and m.observed_at = a.valid_from
     inner join chip_price as b
@@ -180,15 +180,17 @@ misread as (
 
 jump as materialized (
     select
-        e.offer_id,
-        e.observed_at,
-        e.changed_next_at,
+        e.*,
         exp(abs(e.ln_after - e.ln_before)) as fold,
         u.accelerator_name,
         e.hourly_before / nullif(u.accelerator_count, 0)::DOUBLE as chip_hour_before,
         e.hourly_after / nullif(u.accelerator_count, 0)::DOUBLE as chip_hour_after,
         case when u.accelerator_count > 2 then u.accelerator_count::DOUBLE end as own_count,
-        2 * abs(e.ln_next - e.ln_before) < abs(e.ln_after - e.ln_before) as is_undone
+        least(
+            abs(fold / 8 - 1), abs(fold / 10 - 1), abs(fold / 16 - 1), abs(fold / 24 - 1), abs(fold / 60 - 1),
+            abs(fold / 72 - 1), abs(fold / 100 - 1), abs(fold / 720 - 1), abs(fold / 730 - 1),
+            abs(fold / 744 - 1), abs(fold / 1000 - 1), abs(fold / own_count - 1)
+        ) < 0.005 as is_factor
     from effective as e
     inner join core.offer_unit as u on e.offer_id = u.offer_id
     where e.is_list and abs(e.ln_after - e.ln_before) > ln(2)
@@ -237,19 +239,6 @@ asked as (
 ),
 
 doubtful as (
-    select
-        offer_id,
-        observed_at,
-        changed_next_at,
-        is_undone
-    from jump
-    where
-        least(
-            abs(fold / 8 - 1), abs(fold / 10 - 1), abs(fold / 16 - 1), abs(fold / 24 - 1), abs(fold / 60 - 1),
-            abs(fold / 72 - 1), abs(fold / 100 - 1), abs(fold / 720 - 1), abs(fold / 730 - 1),
-            abs(fold / 744 - 1), abs(fold / 1000 - 1), abs(fold / own_count - 1)
-        ) < 0.005
-    union
     from misread
     union
     select
@@ -258,9 +247,10 @@ doubtful as (
         j.changed_next_at,
         j.is_undone
     from jump as j
-    inner join asked as a on j.offer_id = a.offer_id and j.observed_at = a.observed_at
+    left join asked as a on j.offer_id = a.offer_id and j.observed_at = a.observed_at
     where
-        (
+        j.is_factor
+        or (
             j.chip_hour_before / a.chip_hour not between 0.25 and 4
             and j.chip_hour_after / a.chip_hour between 0.5 and 2
         )
@@ -292,14 +282,8 @@ suspect as (
     union
     select
         offer_id,
-        observed_at
+        unnest(case when is_undone then [observed_at, changed_next_at] else [observed_at] end) as observed_at
     from doubtful
-    union
-    select
-        offer_id,
-        changed_next_at as observed_at
-    from doubtful
-    where is_undone
     union
     from rounded
 )

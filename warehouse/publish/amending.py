@@ -34,7 +34,7 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-TOUCHED = "select offer_id, TIMESTAMP '-infinity' as since from touched_offer union all"
+TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
 
 class FromNothing(Exception):
@@ -216,12 +216,13 @@ class _Amendment:
 
     def _amend_moves(self, mart: Model) -> None:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
-        self._depend(mart.amended)
-        chains.show_offers(self.con, f"{TOUCHED} select offer_id, TIMESTAMP '-infinity' from dependent_offer")
-        # Others than those that are judged are shown as what these are judged beside.
-        judged = mart.sql.replace("select offer_id from core.offer", "from temp.touched_offer", 1)
-        chains.excerpted(self.con, "exact_row", judged)
-        self._temp("remade_offer", "select offer_id, offer_no from core.offer semi join touched_offer using (offer_id)")
+        self._touch(_sql("anew"))
+        chains.show_offers(self.con, TOUCHED)
+        chains.excerpted(self.con, "remade_offer", str(mart.amended))
+        chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
+        judged = mart.sql.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
+        later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
+        chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
         chains.put_moves(self.con, chains.excerpted)
         kinds = "(from gone_kind union all from new_kind) inner join log.scope_fetch using (fetch_no)"
         others = "select observed_at from differing_other"
@@ -235,13 +236,12 @@ class _Amendment:
         """
         con = self.con
         self._temp("plain_offer", _sql("plain"))
-        self._temp("followed_offer", _sql("followed"))
-        con.execute("delete from touched_offer where offer_id in (from followed_offer)")
-        self._depend(mart.amended)
+        con.execute(f"delete from touched_offer where offer_id in ({_sql('followed')})")
+        self._touch(mart.amended)
         others = "anti join touched_offer using (offer_id)"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
-            chains.show_offers(con, f"{TOUCHED} ({_sql('shown_tail')})")
+            chains.show_offers(con, f"{TOUCHED} union all ({_sql('shown_tail')})")
             chains.excerpted(con, "made_row", mart.sql)
             self._temp("old_index_spell", "from int.index_spell semi join shown_offer using (offer_id)")
             for items in ("made_row", "old_index_spell"):
@@ -273,13 +273,9 @@ class _Amendment:
             "where b.offer_id = p.offer_id and b.is_link_end and b.held_to_date = p.was_built_on"
         )
 
-    def _depend(self, dependents: str | None) -> None:
-        """Touch the offers that depend on touched ones; `dependent_offer` has also those that are shown meanwhile."""
-        self._temp("dependent_offer", str(dependents))
-        self.con.execute(
-            "insert into touched_offer select distinct offer_id from dependent_offer "
-            "anti join touched_offer using (offer_id) where is_anew"
-        )
+    def _touch(self, dependents: str | None) -> None:
+        """Touch the offers that a SELECT gives: those that depend on touched ones."""
+        self.con.execute(f"insert into touched_offer from ({dependents}) anti join touched_offer using (offer_id)")
 
     def _differ(self, one: str, other: str) -> bool:
         """Return whether two SELECTs give other rows."""
@@ -289,7 +285,7 @@ class _Amendment:
         """Make the rows of touched offers again, and of all others what a day changes."""
         con, daily = self.con, chains.TABLES["offers"][mart.name]
         self._temp("anew_offer", f"{mart.amended}")
-        chains.show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from anew_offer")
+        chains.show_offers(con, f"select offer_id, {chains.EVER} from anew_offer")
         chains.excerpted(con, "made_row", mart.sql)
         con.execute(f"delete from {mart.qualified} where offer_id in (from anew_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")

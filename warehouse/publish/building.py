@@ -180,7 +180,7 @@ def _make_marts(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> None:
             con.execute(f"create view log.price_link as {sql('chain/price_link.sql')}")
         elif model.qualified == "int.price_move":
             chains.temp(con, "exact_row", model.sql)
-            chains.temp(con, "remade_offer", "select offer_id, offer_no from core.offer")
+            chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
             chains.put_moves(con, chains.temp)
         else:
             con.execute(f"create {'table' if model.is_table else 'view'} {model.schema}.{model.name} as {model.sql}")

@@ -19,6 +19,7 @@ from warehouse.schema.tables import SCHEMAS, ddl, table_named
 
 TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
 """What is read, compared and shown of which table."""
+EVER = "TIMESTAMP '-infinity' as since"
 SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"
 CHAINS = {
     "core.sku_price": "from log.chain_price where unit_price is not null or upfront_price is not null",
@@ -95,9 +96,8 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     views |= {name: _view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")
     for name in [name for name in views if name in there - known]:
-        at = TABLES["restricted"].get(name)
-        shown = f" as x semi join temp.shown_offer as s on x.offer_id = s.offer_id and x.{at} >= s.since" if at else ""
-        con.execute(f"create or replace view {name} as from ({views[name]}){shown}")
+        shown = TABLES["restricted"].get(name, "")
+        con.execute(f"create or replace view {name} as from ({views[name]}) as x {shown}")
     if "core.price_event" not in known:
         db.create_macros(con, of_events=True)
     con.execute("use published")
@@ -129,7 +129,7 @@ def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Make the view of prices by their SELECT where it does not exist, and of `wanted_offer` the rows of no chain."""
     name = table.partition(".")[2]
-    show_offers(con, "select offer_id, TIMESTAMP '-infinity' as since from wanted_offer")
+    show_offers(con, f"select offer_id, {EVER} from wanted_offer")
     scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
     temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)"))
     _show_runs(con, "temp.wanted_run")
@@ -149,7 +149,7 @@ def _show_runs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
 
 
 def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyConnection, str, str], None]) -> None:
-    """Let the moves of `remade_offer` be those in `exact_row`, by kinds of links; `make` makes a temporary table."""
+    """Let the moves of `remade_offer` since then be those in `exact_row`, by kinds of links; `make` makes a table."""
     links = "log.chain_price as c on m.offer_id = c.offer_id and m.source = c.source and m.observed_at = c.valid_from"
     make(con, "made_kind", f"select c.offer_no, c.fetch_no, m.change_kind from exact_row as m inner join {links}")
     temp(con, "exact_row", "from exact_row semi join wanted_offer using (offer_id)")
@@ -157,14 +157,18 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     links = CHAINS["int.price_move"].replace("core.price_move_kind", "wanted_kind")
     _create(con, "int.price_move", _compare(con, links))
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
-    kinds, same = "from core.price_move_kind semi join remade_offer using (offer_no)", "fetch_no, offer_no, change_kind"
-    temp(con, "gone_kind", f"{kinds} anti join made_kind using ({same})")
-    temp(con, "new_kind", f"from made_kind anti join ({kinds}) as k using ({same})")
-    con.execute(f"delete from core.price_move_kind where ({same}) in (select ({same}) from gone_kind)")
+    kinds = "core.price_move_kind inner join log.scope_fetch using (fetch_no) inner join remade_offer using (offer_no)"
+    later, same = "observed_at >= (select min(since) from remade_offer)", "fetch_no, offer_no, change_kind"
+    temp(con, "known_kind", f"select {same} from {kinds} where observed_at >= since and {later}")
+    temp(con, "gone_kind", f"from known_kind anti join made_kind using ({same})")
+    temp(con, "new_kind", f"from made_kind anti join known_kind using ({same})")
+    gone = "k.offer_no = g.offer_no and k.fetch_no = g.fetch_no and k.change_kind = g.change_kind"
+    con.execute(f"delete from core.price_move_kind as k using gone_kind as g where {gone}")
     con.execute(f"insert into core.price_move_kind by name from new_kind order by {same}")
-    others = "from core.price_move_other semi join remade_offer using (offer_id)"
+    since = "m.offer_id = r.offer_id and m.observed_at >= r.since"
+    others = f"from core.price_move_other as m where exists (from remade_offer as r where {since})"
     temp(con, "differing_other", f"({others} except from other_row) union all (from other_row except {others})")
-    con.execute("delete from core.price_move_other where offer_id in (select offer_id from remade_offer)")
+    con.execute(f"delete {others}")
     con.execute("insert into core.price_move_other by name from other_row")
 
 

@@ -7,9 +7,7 @@ with silent as (
     where h.looked_on is distinct from b.looked_on
 )
 
-select
-    p.offer_id,
-    true as is_anew
+select distinct p.offer_id
 from core.sku_price as p
 semi join silent as s on p.source = s.source
 where p.source like 'import:%'

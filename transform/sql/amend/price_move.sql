@@ -1,64 +1,86 @@
--- Which moves are judged beside other prices: offers whose kinds of change may be others than in the published file, as
--- what they are judged beside differs (is_anew), and what is judged beside any of those made anew. The rules of
--- int.price_move look from the moment of a move at what other offers then cost and had last cost. (An offer is new by
--- the first look at its scope, and that can be another only where the scope's offers are touched, or an offer's first
--- price is that early.)
-with anew as (
-    select offer_id
-    from touched_offer
-    union
-    select o.offer_id
-    from (
-        from log.price_closed
-        union all by name
-        from log.price_open
-    ) as p
-    semi join log.scope_fetch as f
-        on p.fetch_no = f.fetch_no and f.observed_at >= (select min(since) from differing_price)
-    inner join core.offer as o on p.offer_no = o.offer_no
-    union
-    select offer_id
-    from core.price_history_other
-    where valid_from >= (select min(since) from differing_price)
-    union
-    from new_market
+-- From when on the moves of offers are judged again (since), and from when on prices have to be known for that
+-- (shown_since), of those offers and of others beside which they are judged.
+-- Where a provider has become a marketplace all moves of its lists are. Else none is of another kind before the first
+-- price that differs, but those of the 30 days before it, which what comes next tells of: of corrections, within seven
+-- days, and of restlessness. To judge a move one has to know the two before it; where a run of moves began that took
+-- back one another, at the latest where a price was left alone for seven days; and whether the move before was doubtful
+-- and this is the way back, so that what that one is judged beside is shown, too.
+with judged as (
+    select
+        o.*,
+        o.purchase_option <> 'spot' and k.offer_id is null as is_list,
+        case
+            when m.offer_id is null then (select min(since) - interval 30 day from temp.differing_price)
+            else TIMESTAMP '-infinity'
+        end as since
+    from temp.touched_offer as t
+    inner join core.offer as o on t.offer_id = o.offer_id
+    left join core.market_offer as k on t.offer_id = k.offer_id
+    left join temp.new_market as m on t.offer_id = m.offer_id
 ),
 
--- Chips that are told by name, of the providers of such chips.
-label as (
-    select distinct o.service_provider_name
+move as (
+    select
+        j.*,
+        h.valid_from as observed_at,
+        lag(h.valid_from) over w as changed_before_at,
+        lag(h.valid_from, 2) over w as changed_two_before_at,
+        lag(h.last_observed_at) over w as last_observed_before_at,
+        ln(nullif(lag(h.unit_price) over w, 0)::DOUBLE) as ln_before,
+        ln(nullif(h.unit_price, 0)::DOUBLE) as ln_after,
+        ln(nullif(lead(h.unit_price) over w, 0)::DOUBLE) as ln_next,
+        h.valid_from >= j.since as is_judged,
+        lead(h.valid_from) over w >= j.since and 2 * abs(ln_next - ln_before) < abs(ln_after - ln_before) as is_undone,
+        not j.is_list or observed_at - changed_before_at > interval 7 day as is_of_no_run
+    from judged as j
+    inner join int.price_history as h on j.offer_id = h.offer_id
+    window w as (partition by h.offer_id order by h.valid_from)
+),
+
+asked as (
+    from move
+    where is_list and (is_judged or is_undone)
+),
+
+-- Chips that are told by name, of the providers of such chips; and of a chip of which a price moved more than fourfold.
+beside as (
+    select
+        o.offer_id,
+        min(a.last_observed_before_at) as shown_since
     from core.offer as o
-    semi join anew as a on o.offer_id = a.offer_id
-    where o.accelerator_label is not null
-),
-
--- Chips of which a price ever moved more than fourfold.
-jump as (
-    select distinct u.accelerator_name
-    from (
-        select
-            h.offer_id,
-            h.effective_hourly_price / lag(h.effective_hourly_price) over w as fold
-        from int.price_history as h
-        semi join anew as a on h.offer_id = a.offer_id
-        where h.effective_hourly_price > 0
-        window w as (partition by h.offer_id order by h.valid_from)
-    ) as moved
-    inner join core.offer_unit as u on moved.offer_id = u.offer_id
-    where moved.fold not between 0.251 and 3.99
+    inner join asked as a on o.service_provider_name = a.service_provider_name
+    where o.accelerator_label is not null and a.accelerator_label is not null
+    group by o.offer_id
+    union all
+    select
+        o.offer_id,
+        min(a.observed_at) as shown_since
+    from asked as a
+    inner join core.offer_unit as s on a.offer_id = s.offer_id
+    inner join core.offer_unit as u on s.accelerator_name = u.accelerator_name
+    inner join core.offer as o on u.offer_id = o.offer_id and a.purchase_option = o.purchase_option
+    where abs(a.ln_after - a.ln_before) > ln(3.99)
+    group by o.offer_id
 )
 
 select
-    offer_id,
-    true as is_anew
-from anew
-union all
-select
-    o.offer_id,
-    false as is_anew
-from core.offer as o
-inner join core.offer_unit as u on o.offer_id = u.offer_id
-anti join anew as a on o.offer_id = a.offer_id
-where
-    (o.accelerator_label is not null and o.service_provider_name in (from label))
-    or u.accelerator_name in (from jump)
+    j.offer_id,
+    j.offer_no,
+    j.since,
+    case
+        when bool_or(m.is_judged)
+            then
+                least(
+                    coalesce(min(m.changed_two_before_at) filter (where m.is_judged), TIMESTAMP '-infinity'),
+                    coalesce(
+                        max(m.changed_before_at) filter (where m.is_of_no_run and m.changed_before_at < m.since),
+                        TIMESTAMP '-infinity'
+                    )
+                )
+        else TIMESTAMP 'infinity'
+    end as shown_since
+from judged as j
+left join move as m on j.offer_id = m.offer_id
+group by j.offer_id, j.offer_no, j.since
+union all by name
+from beside

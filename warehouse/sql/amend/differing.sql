@@ -1,6 +1,7 @@
 -- From when on prices of int.price_history, or how long they are known to have held, differ from the file before's: of
 -- wanted offers by exact_row, of all links of chains by those that are new and by the covers of scopes. A price still
--- was what it was when it was last seen: how long it held differs from the moment after.
+-- was what it was when it was last seen: how long it held differs from the moment after. A fetch before which none
+-- covered its scope may be the first one, after which what is new is a new offer.
 with before as (
     select c.*
     from link_row as c
@@ -13,6 +14,9 @@ begun as (
     select fetch_no from log.price_open
     union all
     select fetch_no from new_price_closed
+    union all
+    select fetch_no from core.fetch_cover
+    where covered_at is null
 ),
 
 seen as (

@@ -49,22 +49,7 @@ confirmed as (
     group by offer_id, source, observed_at
 ),
 
-old_void as (
-    select
-        offer_id,
-        source,
-        valid_from
-    from old_point
-    where is_void
-),
-
 old_firm as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        unit_price,
-        upfront_price
     from old_point
     where not is_void
 ),
@@ -78,8 +63,8 @@ beside_old as (
         v.offer_id is not null as was_void
     from new_point as n
     left join confirmed as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
-    left join old_void as v
-        on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from
+    left join old_point as v
+        on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from and v.is_void
     asof left join old_firm as o
         on n.offer_id = o.offer_id and n.source = o.source and n.observed_at >= o.valid_from
 )

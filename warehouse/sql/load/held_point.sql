@@ -1,13 +1,6 @@
 -- What is new to the log, with the price that held just before: each new moment, and the first moment after it, before
 -- the next known one, at which the old history was confirmed. At that one the old price is known to hold again.
 with old_firm as (
-    select
-        offer_id,
-        source,
-        scope,
-        valid_from,
-        unit_price,
-        upfront_price
     from old_point
     where not is_void
 ),
@@ -64,26 +57,11 @@ resumed as (
 ),
 
 firm as (
-    select
-        offer_id,
-        source,
-        scope,
-        known_at,
-        unit_price,
-        upfront_price,
-        document_sha256,
-        is_new
     from merged
     where not is_void
-    union all
+    union all by name
     select
-        offer_id,
-        source,
-        scope,
-        known_at,
-        unit_price,
-        upfront_price,
-        document_sha256,
+        *,
         true as is_new
     from resumed
 ),

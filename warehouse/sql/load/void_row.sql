@@ -1,20 +1,8 @@
 -- Rows whose moment has two prices in the log since they were appended, with the other price and its document.
 with said as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        unit_price,
-        document_sha256
     from touched_event
     where retracts_recorded_at is null
-    union
-    select
-        offer_id,
-        source,
-        valid_from,
-        unit_price,
-        document_sha256
+    union all by name
     from new_event
 )
 
