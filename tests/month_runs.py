@@ -1,6 +1,7 @@
 """Runs of a drawn month: a stand-in that sells at its prices, a clock that moves, a Prefect server and a worker.
 
-`chipledger deploy` makes the deployments, whose runs a worker starts with the environment of `environment`.
+`chipledger deploy` makes the deployments, whose runs a worker starts with the environment of `environment`. In the
+short form a process calls the flows by hand, one after the other: that saves seconds of Prefect for each run.
 """
 
 import json
@@ -16,12 +17,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.error import HTTPError
 
 import own_postgres
 import prefect_api
 import psutil
+import yaml
 from month_prices import OFFERS, UNREADABLE, Month
 from neoclouds.case import cases
 from neoclouds.servers import Site, open_sites
@@ -122,11 +124,8 @@ def open_shop(month: Month, folder: Path) -> Iterator[Shop]:
         yield Shop(month=month, aws=cloud, sites=sites, clock=folder / "clock")
 
 
-def environment(shop: Shop, port: int, folder: Path, *, is_short: bool) -> dict[str, str]:
-    """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock.
-
-    `is_short`: of runs without the pages of a day and without comments.
-    """
+def environment(shop: Shop, port: int, folder: Path) -> dict[str, str]:
+    """Return the environment of runs that ask the stand-in alone, mail to a port here, and go by its clock."""
     off = [source.name for source in SOURCES if source.kind == "live" and source.name not in SOURCE_NAMES]
     lines = [
         f'data_dir = "{folder / "data"}"', "[site]", "charts = false",
@@ -146,11 +145,25 @@ def environment(shop: Shop, port: int, folder: Path, *, is_short: bool) -> dict[
         "CHIPLEDGER_SETTINGS": str(settings), "MOVED_CLOCK": str(shop.clock),
         "PYTHONPATH": str(ROOT / "tests/moved_clock"),
         "AWS_CONFIG_FILE": str(folder / "none"), "AWS_SHARED_CREDENTIALS_FILE": str(folder / "none"),
-        **({"MOVED_SHORT": "yes"} if is_short else {}),
     }  # fmt: skip
 
 
-# --- runs of the deployments
+# --- runs
+
+
+class Runs(Protocol):
+    """Flows run at moments of a month, on a server."""
+
+    api: str
+
+    def run(self, name: str, moment: datetime) -> bool:
+        """Run a flow; return whether it ended well."""
+
+    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
+        """Run a flow, whose process is killed as soon as something is so; return whether it ended well."""
+
+    def cron(self, name: str) -> str:
+        """Return a flow's schedule."""
 
 
 class Deployed:
@@ -207,14 +220,78 @@ class Deployed:
         return bool(state()["type"] == "COMPLETED")
 
 
+class ByHand:
+    """Runs of the flows, called one after the other by a process that is started anew after it was killed."""
+
+    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+        self.api, self._env, self._log = env["PREFECT_API_URL"], dict(env), folder / "flows.log"
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, name: str, moment: datetime) -> bool:
+        process = self._told(name)
+        assert process.stdout
+        answer = process.stdout.readline()
+        assert answer, self._log.read_text()
+        sys.stdout.write(answer)
+        return answer.startswith("COMPLETED")
+
+    def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
+        process = self._told(name)
+        wait_until(when, "the run never came to where it is killed")
+        process.kill()
+        assert process.communicate()[0] == ""
+        return False
+
+    def cron(self, name: str) -> str:
+        """Return the schedule that prefect.yaml has."""
+        deployments = yaml.safe_load((ROOT / prefect_setup.FILE_NAME).read_text())["deployments"]
+        (schedule,) = next(each for each in deployments if each["name"] == name)["schedules"]
+        assert schedule["timezone"] == "UTC"
+        return str(schedule["cron"])
+
+    def close(self) -> None:
+        if self._process and self._process.poll() is None:
+            self._process.communicate(timeout=WITHIN_S)
+
+    def _told(self, name: str) -> "subprocess.Popen[str]":
+        if self._process is None or self._process.poll() is not None:
+            with self._log.open("a") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, ROOT / "tests/month_flows.py"], cwd=ROOT, env=self._env,
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                )  # fmt: skip
+        assert self._process.stdin
+        self._process.stdin.write(f"{name}\n")
+        self._process.stdin.flush()
+        return self._process
+
+
 @contextmanager
-def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
-    """Give a server that `chipledger deploy` was called for, and a worker with the environment of runs."""
+def served(env: Mapping[str, str], folder: Path) -> Iterator[dict[str, str]]:
+    """Give a server of a test's own: the environment of its clients."""
     port = own_postgres.free_port()
     env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "2"}
     prefect_setup.prepare(folder, env)
     with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
         wait_for(env["PREFECT_API_URL"])
+        yield env
+
+
+@contextmanager
+def by_hand(env: Mapping[str, str], folder: Path) -> Iterator[ByHand]:
+    """Give a server, and what runs flows on it without deployments."""
+    with served(env, folder) as env:
+        runs = ByHand(env, folder)
+        try:
+            yield runs
+        finally:
+            runs.close()
+
+
+@contextmanager
+def deployed(env: Mapping[str, str], folder: Path) -> Iterator[Deployed]:
+    """Give a server that `chipledger deploy` was called for, and a worker with the environment of runs."""
+    with served(env, folder) as env:
         command = [str(PROGRAM), "deploy", "--schedule", "daily=off", "--schedule", "weekly=off"]
         made = subprocess.run(
             command, cwd=ROOT, env=env, check=False, timeout=WITHIN_S, capture_output=True, text=True

@@ -2,8 +2,8 @@
 
 The generator knows each change. The history must have each once, on the day on which it was first seen, and so must the
 mail of that week, to each recipient; neither may have anything else. `chipledger deploy` makes the deployments, on a
-Prefect server of the test's own, and a worker runs them. The short form has three days and one mail, and its daily
-runs write no pages and no comments.
+Prefect server of the test's own, and a worker runs them. The short form has three days and one mail; a process calls
+the flows on the server, as a worker's would, and its daily runs write no pages and no comments.
 """
 
 import email
@@ -27,7 +27,7 @@ from few_marts import published_with
 from mail_server import Server, serving
 from month_mails import near, tells
 from month_prices import UNREADABLE, Event, Month, three_days, whole
-from month_runs import RECIPIENTS, Deployed, Shop, deployed, environment, landed, open_shop
+from month_runs import RECIPIENTS, Runs, Shop, by_hand, deployed, environment, landed, open_shop
 from prefect_server import flows_on
 from standin import aws, faults
 
@@ -37,7 +37,7 @@ from flows.scheduling import prefect_setup, run_page
 
 SEED = 20261122
 CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
-"""Those of prefect.yaml, which are compared with those on the server."""
+"""Those of prefect.yaml, which are compared with those on the server in the long form."""
 N_MESSAGES = {"short": 2, "long": 8}
 SHOWN = ("daily", "drift", "report")
 OFFLINE = {"sources": ["price_archive"], "scopes": ["verda_2026-10"]}
@@ -119,7 +119,7 @@ def timetable(month: Month, crons: Mapping[str, str]) -> list[tuple[datetime, st
     return sorted(found)
 
 
-def go(done: Done, shop: Shop, deployments: Deployed) -> Done:
+def go(done: Done, shop: Shop, runs: Runs) -> Done:
     """Let the days of a month pass."""
     month, messages = done.month, done.mail.taken
     for moment, name in timetable(month, CRONS):
@@ -129,9 +129,9 @@ def go(done: Done, shop: Shop, deployments: Deployed) -> Done:
             continue
         n_before = len(messages)
         if day == month.killed and name == "daily":
-            is_good = deployments.killed(name, moment, landed(shop, done.data_dir))
+            is_good = runs.killed(name, moment, landed(shop, done.data_dir))
         else:
-            is_good = deployments.run(name, moment)
+            is_good = runs.run(name, moment)
         (done.good if is_good else done.bad)[name].append(moment)
         if name == "weekly":
             done.n_sent[moment] = len(messages) - n_before
@@ -151,15 +151,15 @@ pytestmark = [pytest.mark.prefect, pytest.mark.timeout(900)]
 def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
     """Return a month that is over, or three days, while the server that ran it goes on."""
     folder = tmp_path_factory.mktemp("month")
-    month = three_days(SEED) if request.param == "short" else whole(SEED)
+    month, run_by = (three_days(SEED), by_hand) if request.param == "short" else (whole(SEED), deployed)
     with (
         open_shop(month, folder) as shop,
         serving(tls="none") as mail,
-        deployed(environment(shop, mail.port, folder, is_short=request.param == "short"), folder) as deployments,
+        run_by(environment(shop, mail.port, folder), folder) as runs,
     ):
-        assert {name: deployments.cron(name) for name in CRONS} == CRONS
-        days = Done(form=request.param, month=month, data_dir=folder / "data", mail=mail, api=deployments.api)
-        yield go(days, shop, deployments)
+        assert {name: runs.cron(name) for name in CRONS} == CRONS
+        days = Done(form=request.param, month=month, data_dir=folder / "data", mail=mail, api=runs.api)
+        yield go(days, shop, runs)
 
 
 # --- what must be so
