@@ -172,7 +172,7 @@ def provider_named(text: str) -> str:
 
 def parse(document: Document) -> Observed:
     """Return what a CSV of observations says. Raises LayoutChanged where the file is no such CSV."""
-    table, unread = _read(document)
+    table, unread = read(document)
     rows = _rows(table, document)
     plain, others = rows.filter("is_plain"), rows.filter(~pl.col("is_plain"))
     prices, aside = others.filter(pl.col("reason").is_null()), others.filter(pl.col("reason").is_not_null())
@@ -368,8 +368,8 @@ def _cell(text: str | None) -> str | None:
     return text if text and text.lower() not in NOTHING else None
 
 
-def _read(document: Document) -> tuple[pl.DataFrame, list[str]]:
-    """Return a CSV with all columns that are known, and the names of the others."""
+def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
+    """Return a CSV with all columns that are known, and the names of the others. Raises LayoutChanged."""
     if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
         raise _wrong(document, "the header is no line of names", "header", document.body[:80], COLUMNS_HINT)
     _check_cells(document)

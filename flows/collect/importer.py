@@ -33,7 +33,7 @@ def landed(file: Path, *, at: datetime | None = None) -> Document:
     """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
     document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
-    observations.parse(document)
+    observations.read(document)
     return document
 
 

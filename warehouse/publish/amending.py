@@ -198,7 +198,7 @@ class _Amendment:
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
         self._renew(throughput.CORE.qualified, f"from {self._theirs(throughput.CORE.qualified)}")
-        prepared.complete(con, self.data_dir)
+        prepared.load(con, self.data_dir, references=False)
         # Of those rows and of the package int.throughput is made.
         self.is_measured_anew = self._differ(
             f"from {throughput.CORE.qualified}", f"from former.{throughput.CORE.qualified}"

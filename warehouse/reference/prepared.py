@@ -59,22 +59,15 @@ REGIONS = Model(
 """In which country and continent each region lies; a region may be a continent."""
 
 
-def load(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
-    """Make the reference tables in the database in use, and complete core.throughput, from the prepared rows."""
+def load(con: duckdb.DuckDBPyConnection, data_dir: Path, *, references: bool = True) -> None:
+    """Make the reference tables in the database in use, if wanted, and complete core.throughput, from prepared rows."""
     for name, rows in tables(data_dir / FOLDER).items():
         con.register("prepared", rows)
         if name == throughput.CORE.qualified:
             throughput.complete(con, "prepared")
-        else:
+        elif references:
             con.execute(f"create table {name} as from prepared")
         con.unregister("prepared")
-
-
-def complete(con: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
-    """Complete core.throughput in the database in use, from the prepared rows."""
-    con.register("prepared", tables(data_dir / FOLDER)[throughput.CORE.qualified])
-    throughput.complete(con, "prepared")
-    con.unregister("prepared")
 
 
 def tables(folder: Path) -> "dict[str, pa.Table]":
