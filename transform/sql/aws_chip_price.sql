@@ -67,5 +67,5 @@ where p.table_cell is not null
 qualify
     row_number() over (
         partition by p.accelerator_name, p.region_id, p.table_cell
-        order by not p.is_ranked, p.order_in_kind, p.price_per_accelerator_hour, p.offer_id
+        order by row(not p.is_ranked, p.order_in_kind, p.price_per_accelerator_hour, p.offer_id)
     ) = 1

@@ -52,8 +52,10 @@ chosen as (
                 region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
                 commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
             order by
-                is_ranked desc, case when not is_ranked then last_observed_at end desc, is_contradicted asc,
-                effective_hourly_price asc, offer_id asc
+                row(
+                    not is_ranked, case when not is_ranked then -epoch_us(last_observed_at) end, is_contradicted,
+                    effective_hourly_price, offer_id
+                )
         ) = 1
 ),
 

@@ -7,8 +7,7 @@ with told as materialized (
         p.*,
         o.offer_id,
         o.service_provider_name,
-        o.purchase_option,
-        max(p.last_observed_at) over w as newest_at
+        o.purchase_option
     from log.sku_price as p
     inner join core.offer as o on p.offer_no = o.offer_no
     where
@@ -17,16 +16,16 @@ with told as materialized (
         and o.statistic in ('price', 'floor')
         and o.restriction is null
         and o.unit_price_type = 'List'
-    window w as (partition by o.service_provider_name, o.purchase_option, p.source)
 ),
 
 teller as (
-    select distinct
+    select
         service_provider_name,
         purchase_option,
         source,
-        newest_at
+        max(last_observed_at) as newest_at
     from told
+    group by service_provider_name, purchase_option, source
 ),
 
 beside as materialized (
@@ -63,9 +62,11 @@ recent as (
     inner join core.offer_unit as u on t.offer_id = u.offer_id
     semi join beside as b
         on t.service_provider_name = b.service_provider_name and t.purchase_option = b.purchase_option
-    where
-        t.last_observed_at >= t.newest_at - interval 7 days
-        and u.accelerator_name is not null
+    semi join teller as n
+        on
+            t.service_provider_name = n.service_provider_name and t.purchase_option = n.purchase_option
+            and t.source = n.source and t.last_observed_at >= n.newest_at - interval 7 days
+    where u.accelerator_name is not null
 ),
 
 pair as materialized (

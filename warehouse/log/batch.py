@@ -8,7 +8,6 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import accumulate, chain, repeat
 from types import MappingProxyType
 from typing import Any
@@ -73,7 +72,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         elif not fetch.error and len(fetch.rows) == len(refused):
             _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
-            own_time = _own_time(fetch.rows, refusal.row)
+            own_time = fetch.rows["observed_at"][refusal.row] if "observed_at" in fetch.rows.columns else None
             batch.refusals.append(_of_row(fetch, number, refusal, refusal.row_json, observed_at=own_time))
             offer = _offer_of(fetch.rows[refusal.row])
             if offer.is_empty():
@@ -152,12 +151,6 @@ def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
         # A term paid upfront is refused for lack of its fee alone.
         typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
     return typed.with_columns(payment) if len(typed) else typed
-
-
-def _own_time(rows: pl.DataFrame, row: int) -> datetime | None:
-    """Return the time that a row of an import names; None where it names none that can be read."""
-    own: datetime | None = rows["observed_at"][row] if "observed_at" in rows.columns else None
-    return own
 
 
 def _judge_empty(
@@ -341,16 +334,9 @@ def _wait(
     """Record that prices which wait were seen once more."""
     if not rows:
         return
-    _name_rows(con, (number for number, _ in rows))
-    seen = {
-        number: when
-        for number, *when in con.execute(
-            "delete from observed_row where row_number in (from named_row) "
-            "returning row_number, fetch_number, observed_at"
-        ).fetchall()
-    }
+    seen = _staged(con, (number for number, _ in rows))
     for number, hold in rows:
-        batch.refusals.append(hold.waits_at(*seen[number]))
+        batch.refusals.append(hold.waits_at(seen[number]["fetch_number"], seen[number]["observed_at"]))
         _leave_unsaid(batch, replaced.get(number, ()))
 
 
@@ -367,10 +353,18 @@ def _release(con: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, Quarantin
     )
 
 
-def _name_rows(con: duckdb.DuckDBPyConnection, row_numbers: Iterable[int]) -> None:
-    """Make `named_row`, the numbers of some staged rows."""
+TAKE_OUT = "delete from observed_row where row_number in (from named_row) returning *"
+
+
+def _staged(
+    con: duckdb.DuckDBPyConnection, row_numbers: Iterable[int], query: str = TAKE_OUT
+) -> dict[int, dict[str, Any]]:
+    """Return some staged rows by number, taken out or shown by a query of those that `named_row` names."""
     con.execute("create or replace temp table named_row (row_number BIGINT)")
     insert_rows(con, "named_row", [(number,) for number in row_numbers])
+    cursor = con.execute(query)
+    columns = [column[0] for column in cursor.description or ()]
+    return {row["row_number"]: row for row in (dict(zip(columns, each, strict=True)) for each in cursor.fetchall())}
 
 
 def _refused_rows(
@@ -379,10 +373,7 @@ def _refused_rows(
     """Take staged rows out, and return their refusals in order; `reasons` has gate, reason and field of each number."""
     if not reasons:
         return []
-    _name_rows(con, reasons)
-    cursor = con.execute("delete from observed_row where row_number in (from named_row) returning *")
-    columns = [column[0] for column in cursor.description or ()]
-    rows = {row["row_number"]: row for row in (dict(zip(columns, each, strict=True)) for each in cursor.fetchall())}
+    rows = _staged(con, reasons)
     return [_refusal(batch, rows[number], *why) for number, why in reasons.items()]
 
 
@@ -408,13 +399,9 @@ def contradicted(con: duckdb.DuckDBPyConnection, batch: Batch) -> list[Quarantin
     found = {number: (other, sha256) for number, other, sha256 in con.execute(sql("load/void_row.sql")).fetchall()}
     if not found:
         return []
-    _name_rows(con, found)
-    cursor = con.execute("select * from observed_row where row_number in (from named_row) order by row_number")
-    columns = [column[0] for column in cursor.description or ()]
     refusals = []
-    for each in cursor.fetchall():
-        row = dict(zip(columns, each, strict=True))
-        other, sha256 = found[row["row_number"]]
+    for number, row in sorted(_staged(con, found, "from observed_row semi join named_row using (row_number)").items()):
+        other, sha256 = found[number]
         reason = f"{CONTRADICTS}, {plain_amount(other) or 'none'}, in document {sha256[:12]}"
         refusals.append(_refusal(batch, row, "batch", reason, "unit_price"))
     return refusals

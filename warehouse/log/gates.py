@@ -163,11 +163,8 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.
 def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Pass rows with times of their own through the row gate, after their times."""
     unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
-    reasons = (
-        rows.select(pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future")))
-        .to_series()
-        .to_list()
-    )
+    reason_of = pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future"))
+    reasons = rows.select(reason_of).to_series()
     refusals = [
         Refusal(
             row=index,
@@ -179,9 +176,7 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.Dat
         for index, reason in enumerate(reasons)
         if reason is not None
     ]
-    timely = rows.with_row_index("_place").filter(
-        ~pl.Series([reason is not None for reason in reasons], dtype=pl.Boolean)
-    )
+    timely = rows.with_row_index("_place").filter(reasons.is_null())
     times = timely.select("_place", "observed_at", "observed_at_utc")
     accepted_rows, others = row_gate(timely.drop("observed_at"))
     refusals += [replace(refusal, row=int(times["_place"][refusal.row])) for refusal in others]

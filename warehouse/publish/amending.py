@@ -110,6 +110,7 @@ class _Amendment:
             "index_spell": self._amend_items,
             **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
             **dict.fromkeys(chains.TABLES["days"], self._amend_days),
+            "price_correction": self._amend_corrections,
             "price_level": self._amend_levels,
             "price_index": self._amend_index,
             **({} if self.is_measured_anew else dict.fromkeys(chains.TABLES["runs"], self._amend_runs)),
@@ -166,6 +167,9 @@ class _Amendment:
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
+        lost = "from former.log.price_open anti join log.price_open using (offer_no, source)"
+        if con.execute(f"{lost} limit 1").fetchone():
+            raise FromNothing("the log is not the one that the last one was made of: log.price_open")
         self._temp("new_price", _sql("new_price"))
         chains.add_covers(con)
 
@@ -316,6 +320,11 @@ class _Amendment:
         """Make a mart of measured runs again where the rows of others that it is made of are not as they were."""
         rows = chains.TABLES["runs"][mart.name]
         if self._differ(rows, rows.replace("int.", "former.int.")):
+            self._renew(mart.qualified, mart.sql)
+
+    def _amend_corrections(self, mart: Model) -> None:
+        """Make again what follows from what was withdrawn, where anything ever was."""
+        if self.con.execute("from core.withdrawal limit 1").fetchall():
             self._renew(mart.qualified, mart.sql)
 
     def _amend_levels(self, mart: Model) -> None:
