@@ -4,13 +4,7 @@ with differing_offer as (
         r.offer_id,
         r.source
     from observed_row as r
-    anti join repeated_row as s on r.row_number = s.row_number
-    union all
-    select
-        offer_id,
-        source
-    from observed_row
-    where is_archived
+    anti join repeated_row as s on if(r.is_archived, null, r.row_number) = s.row_number
     union all
     select
         offer_id,
