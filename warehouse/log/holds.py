@@ -352,6 +352,8 @@ def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int]) -> Replacem
     A machine of one name has one count. A chip sold in several sizes may have one more, not another in place of one.
     """
     found = Replacements([], {})
+    if not con.execute("from differing_row anti join offer_state using (offer_id, source) limit 1").fetchone():
+        return found
     alike: dict[int, list[_Added]] = defaultdict(list)
     for row in con.execute(sql("load/replaced_offer.sql")).fetchall():
         alike[row[0]].append(_Added(*row))

@@ -17,6 +17,7 @@ state as (
     select
         p.offer_no,
         p.source,
+        p.scope,
         p.valid_from,
         p.unit_price,
         p.upfront_price,
@@ -27,6 +28,7 @@ state as (
     select
         o.offer_no,
         o.source,
+        null as scope,
         null::TIMESTAMP as valid_from,
         null::DECIMAL(18, 10) as unit_price,
         null::DECIMAL(18, 10) as upfront_price,
@@ -38,6 +40,7 @@ state as (
 select
     o.offer_id,
     s.source,
+    s.scope,
     s.valid_from,
     s.unit_price,
     s.upfront_price,
