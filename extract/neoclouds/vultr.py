@@ -160,7 +160,9 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
 
 def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
     """Yield the prices of a plan, and those of the places that have their own."""
-    sold = {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])} if _has_flags(plan) else None
+    # Answers of before do not say what can be ordered.
+    has_flags = any(name in plan for name in (*FLAGS, "invoice_type"))
+    sold = {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])} if has_flags else None
     plan.any("hourly_cost")
     is_monthly = "invoice_type" in plan and plan.one_of("invoice_type", ("hourly", "monthly")) == "monthly"
     places: list[tuple[str | None, Fields]] = [(None, plan)]
@@ -173,11 +175,6 @@ def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
         fields.only_money(*COSTS, "location_cost")
         for option, price in _prices(fields, sold).items():
             yield offer(chips.label, price, option=option, region_id=place, **columns)
-
-
-def _has_flags(plan: Fields) -> bool:
-    """Return whether a plan says what can be ordered; answers of before did not."""
-    return any(name in plan for name in (*FLAGS, "invoice_type"))
 
 
 def _prices(fields: Fields, sold: Mapping[str, bool] | None) -> dict[str, Decimal | None]:

@@ -6,7 +6,7 @@ rule goes before another is in `transform/sql/private/rule_match.sql`; what no r
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
@@ -130,7 +130,7 @@ def _from_toml(file: str, body: bytes) -> Iterator[Line]:
         if kind not in FIELDS or not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
             hint = "Write [[discount]] or [[rate]]"
             raise ChipledgerError("unknown table", source=file, field=kind, value=entries, hint=hint)
-        starts = _starts(text, kind)
+        starts = [n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)]
         for number, entry in enumerate(entries, start=1):
             place = f"{kind} {number}" + (f", line {starts[number - 1]}" if len(starts) == len(entries) else "")
             line = Line(place, entry, file, MODEL)
@@ -141,11 +141,6 @@ def _from_toml(file: str, body: bytes) -> Iterator[Line]:
                     raise line.error(name, "must be text, a number or a date")
             cells = {name: str(value).strip() for name, value in entry.items()}
             yield line._replace(cells={"kind": kind, **cells, "rule": cells.get("rule") or f"{kind} {number}"})
-
-
-def _starts(text: str, kind: str) -> Sequence[int]:
-    """Return the numbers of the lines that begin an entry of a kind."""
-    return [n for n, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*\[\[\s*{kind}\s*\]\]", line)]
 
 
 def _from_csv(file: str, body: bytes) -> Iterator[Line]:

@@ -123,7 +123,7 @@ def write(
             make = partial(render, market, kind, name, prices[name], data_sha256=data_sha256, regions=regions)
             target = folder / path
             text = guard.page(name, make, partial(_instead, name, path))
-            if not (target.exists() and _same(target.read_text(encoding="utf-8"), text)):
+            if not (target.exists() and CITED.sub("", target.read_text(encoding="utf-8")) == CITED.sub("", text)):
                 put(target, text)
     return market.paths
 
@@ -133,10 +133,6 @@ def _instead(name: str, path: str, error: Exception) -> str:
     return frame(
         "plain.html.j2", title=name, headline=headline, place=path, build=(None, ""), parts=[guard.failed(name, error)]
     )
-
-
-def _same(one: str, other: str) -> bool:
-    return CITED.sub("", one) == CITED.sub("", other)
 
 
 def render(

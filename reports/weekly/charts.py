@@ -173,14 +173,10 @@ def _owner(event: Event, moved: Sequence[Event]) -> str:
     return wording.short(event.provider, most=26) if is_alone else _name(event.provider, event.tier)
 
 
-def _is_of(line: Line, event: Event) -> bool:
-    return (line.provider, line.tier) == (event.provider, event.tier)
-
-
 def _ink(line: Line, moved: Sequence[Event]) -> str:
     """Return the colour of a line: of what moved that of its direction, of AWS that of the text, else grey."""
     for event in moved:
-        if _is_of(line, event):
+        if (line.provider, line.tier) == (event.provider, event.tier):
             return FALL if event.ratio < 0 else RISE
     return INK if line.provider == AWS else QUIET
 

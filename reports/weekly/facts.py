@@ -38,7 +38,7 @@ LOG = {
     "withdrawal": "recorded_at",
 }
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
-KEPT = ("source", "document", "offer", "offer_unit")
+KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 REMADE = (
     "price_history",
     "price_move",

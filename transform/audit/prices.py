@@ -1,7 +1,6 @@
 """Checks against the price history: of prices of machines, chips and cores, and of whether a thing is sold."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
@@ -98,7 +97,8 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         return f"{claim.subject_text!r} names no type of machine, so no price of one can be found"
     if machine is None and not thing.chips:
         return f"{claim.subject_text!r} names no machine or chip that is known here"
-    if machine or (provider is None and (_is_aws(thing.chips) or _names_aws(claim))):
+    is_aws = any(name.startswith(AWS_CHIPS) for name, _ in thing.chips) or bool(conditions.regions)
+    if machine or (provider is None and (is_aws or any(word in claim.words for word in ("AWS", "EC2")))):
         provider = provider or AWS
     option = conditions.purchase_option or "on_demand"
     parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
@@ -173,14 +173,6 @@ def _line(price: Price, unit: str) -> str:
 
 def _is_chip(price: Price, chip: tuple[str, str | None]) -> bool:
     return price.accelerator_name == chip[0] and (chip[1] is None or price.form_factor in (chip[1], None))
-
-
-def _is_aws(chips: Iterable[tuple[str, str | None]]) -> bool:
-    return any(name.startswith(AWS_CHIPS) for name, _ in chips)
-
-
-def _names_aws(claim: Claim) -> bool:
-    return any(word in claim.words for word in ("AWS", "EC2")) or bool(claim.conditions.regions)
 
 
 def available(claim: Claim, evidence: Evidence) -> Finding:

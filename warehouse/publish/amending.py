@@ -181,7 +181,7 @@ class _Amendment:
         ).fetchone()
         if counts is None or counts[0] != counts[1]:
             raise FromNothing(f"the log is not the one that the last one was made of: {table}")
-        self.con.execute(f"insert into {table} by name from {name}")
+        chains.append(self.con, table, f"from {name}")
 
     def _theirs(self, table: str) -> str:
         """Return how the SELECTs here name a table of the log."""

@@ -60,7 +60,7 @@ class Contents:
         macros = [(macro.name, macro.row, *macro.parameters, macro.sql) for macro in self.macros]
         computed = [(table.name, table.row, *table.columns) for table in self.computed]
         core = [sql(f"{name}.sql") for name in (*OF_OFFERS, *OF_PRICES, *chains.FILES)]
-        made_by = (self.code, marts, macros, computed, self.aliases, db.views(), db.macros(), core)
+        made_by = (self.code, marts, macros, computed, self.aliases, db.views(), db.macros(), core, chains.LINKS)
         return hashlib.sha256(repr(made_by).encode()).hexdigest()
 
 
@@ -201,12 +201,17 @@ def _make_public(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
 def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
     """Copy the log in the order of its numbers, and make its views."""
     order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
+    for name in ("log.closed_link", "core.first_move_kind"):
+        con.execute(ddl(table_named(name)))
+    for name, links in chains.LINKS.items():
+        con.execute(f"create view {name} as {links}")
     for table in STORED_TABLES:
         keys = order.get(table.name, "all")
         copy = table._replace(schema="ref") if table.qualified in MOVED else table
         last = f" {LAST_OF_CHAIN}" if table.name == "price_open" else ""
-        con.execute(ddl(copy, "url"))  # as many as documents, and much alike
-        con.execute(f"insert into {copy.qualified} by name from {log}.{table.qualified}{at}{last} order by {keys}")
+        if copy.qualified not in chains.LINKS:
+            con.execute(ddl(copy, "url"))  # as many as documents, and much alike
+        chains.append(con, copy.qualified, f"from {log}.{table.qualified}{at}{last} order by {keys}")
     create_views(con)
 
 

@@ -29,6 +29,21 @@ CHAINS = {
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
 VIEWS, NUMBERS = ("chain_link", "chain_price"), ("sku_price", "price_link")
 FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, *NUMBERS, "price_move"))
+LINKS = {
+    "log.price_closed": "select offer_no, fetch_no, end_fetch_no, (unit_price_rounded + unit_price_rest)::"
+    "DECIMAL(18, 10) as unit_price, upfront_price from log.closed_link",
+    "core.price_move_kind": "select offer_no, end_fetch_no as fetch_no, change_kind from log.closed_link "
+    "where change_kind is not null union all by name from core.first_move_kind",
+}
+"""Views by which log.closed_link, which takes less room, is read."""
+
+
+def append(con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
+    """Add to a table of the file's copy of the log the rows of a SELECT that begins with from."""
+    if table == "log.price_closed":
+        table, rest = "log.closed_link", "unit_price - unit_price_rounded as unit_price_rest"
+        rows = f"select * exclude (unit_price), unit_price::DECIMAL(18, 4) as unit_price_rounded, {rest} {rows}"
+    con.execute(f"insert into {table} by name {rows}")
 
 
 def make_covers(con: duckdb.DuckDBPyConnection) -> None:
@@ -36,7 +51,7 @@ def make_covers(con: duckdb.DuckDBPyConnection) -> None:
     for name in ("fetch_cover", "scope_cover"):
         con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
     con.execute("create or replace view log.fetch_cover as from core.fetch_cover")
-    for name in ("sku_price_replaced", "price_history_replaced", "price_move_kind"):
+    for name in ("sku_price_replaced", "price_history_replaced"):
         con.execute(ddl(table_named(f"core.{name}")))
     for name in VIEWS:
         con.execute(f"create view log.{name} as {sql(f'chain/{name}.sql')}")
@@ -162,9 +177,13 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     temp(con, "known_kind", f"select {same} from {kinds} where observed_at >= since and {later}")
     temp(con, "gone_kind", f"from known_kind anti join made_kind using ({same})")
     temp(con, "new_kind", f"from made_kind anti join known_kind using ({same})")
-    gone = "k.offer_no = g.offer_no and k.fetch_no = g.fetch_no and k.change_kind = g.change_kind"
-    con.execute(f"delete from core.price_move_kind as k using gone_kind as g where {gone}")
-    con.execute(f"insert into core.price_move_kind by name from new_kind order by {same}")
+    con.execute(
+        "update log.closed_link as c set change_kind = k.change_kind from (from new_kind union all by name "
+        "select offer_no, fetch_no from gone_kind anti join new_kind using (offer_no, fetch_no)) as k "
+        "where c.offer_no = k.offer_no and c.end_fetch_no = k.fetch_no"
+    )
+    con.execute(f"delete from core.first_move_kind where ({same}) in (select ({same}) from gone_kind)")
+    con.execute(f"insert into core.first_move_kind by name from new_kind anti join core.price_move_kind using ({same})")
     since = "m.offer_id = r.offer_id and m.observed_at >= r.since"
     others = f"from core.price_move_other as m where exists (from remade_offer as r where {since})"
     temp(con, "differing_other", f"({others} except from other_row) union all (from other_row except {others})")
