@@ -356,14 +356,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         "create view log.sku_price as select p.*, o.offer_no from core.sku_price as p "
         "inner join core.offer as o using (offer_id)"
     )
-    # The view of the file tells first looks by numbers of fetches, which a log as of a moment has not.
-    con.execute(
-        "create view core.first_look as select source, scope, min(observed_at) as observed_at from ("
-        "select source, scope, observed_at from core.scope_run where status = 'ok' "
-        "union all select source, scope, valid_from from core.sku_price) group by all"
-    )
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
-        if name not in (*LOG, *KEPT, "sku_price", "first_look"):
+        if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     for name in REMADE:

@@ -88,8 +88,6 @@ def every_kind() -> dict[str, list[str]]:
         con.execute("create view ref.instance_type as from core.instance_type")
         con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
         con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
-        con.execute("create view core.sku_price_other as from core.sku_price")
-        con.execute("create table core.sku_price_replaced (offer_no integer, fetch_no integer)")
         for name in ("market_offer", "first_look", "silent_import"):
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")

@@ -224,6 +224,9 @@ class _Amendment:
         chains.show_offers(self.con, TOUCHED)
         chains.excerpted(self.con, "remade_offer", str(mart.amended))
         chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
+        self._temp("dated_price", _sql("dated_price"))
+        first = db.sql("first_look.sql").replace("core.sku_price", "temp.dated_price")
+        chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
         judged = mart.sql.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
         chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
@@ -330,7 +333,8 @@ class _Amendment:
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""
         self._temp("level_day", f"{mart.amended}")
-        self._view(
+        chains.show_as(
+            self.con,
             "int.index_spell",
             "select i.* replace (greatest(i.index_date, d.first_day) as index_date, "
             "i.is_link_start and i.index_date >= d.first_day as is_link_start) "
@@ -353,11 +357,11 @@ class _Amendment:
         self._temp("index_day", _sql("index_day"))
         con.execute(f"insert into meta.chain_before by name {mart.amended}")
         day = "(select min(since) from temp.index_day)"
-        self._view("int.price_level", f"from published.int.price_level where index_date >= {day}")
-        self._view("int.index_spell", f"from published.int.index_spell where held_to_date >= {day} - 1")
+        chains.show_as(con, "int.price_level", f"from published.int.price_level where index_date >= {day}")
+        chains.show_as(con, "int.index_spell", f"from published.int.index_spell where held_to_date >= {day} - 1")
         (items,) = [each.sql for each in self.made.contents.marts if each.name == "price_index_item"]
-        self._view("int.price_index_item", items.replace("int.index_spell", "excerpt.int.index_spell"))
-        self._view("int.administered_spot", "from temp.administered")
+        chains.show_as(con, "int.price_index_item", items.replace("int.index_spell", "excerpt.int.index_spell"))
+        chains.show_as(con, "int.administered_spot", "from temp.administered")
         chains.excerpted(self.con, "made_row", mart.sql)
         anew = "where index_date >= (select min(first_day) from index_day)"
         con.execute(f"delete from int.price_index {anew}")
@@ -368,12 +372,6 @@ class _Amendment:
         """Make all rows of a table anew."""
         self.con.execute(f"delete from {table}")
         self.con.execute(f"insert into {table} by name {select}")
-
-    def _view(self, name: str, select: str) -> None:
-        """Let the excerpt show something else by a name."""
-        db.keep(self.con)
-        self.con.execute(f"create or replace view excerpt.{name} as {select}")
-        db.keep(self.con)
 
     def _temp(self, name: str, select: str) -> None:
         chains.temp(self.con, name, select)

@@ -147,19 +147,20 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     show_offers(con, f"select offer_id, {EVER} from wanted_offer")
     scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
     temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)"))
-    _show_runs(con, "temp.wanted_run")
+    # Those of ten years are too many to sort for a few offers.
+    show_as(con, "core.scope_run", "from temp.wanted_run")
     excerpted(con, "exact_row", select)
-    _show_runs(con, "published.core.scope_run")
+    show_as(con, "core.scope_run", "from published.core.scope_run")
     _create(con, table, _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)"))
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")
         con.execute(f"insert into {target} by name from {rows}")
 
 
-def _show_runs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
-    """Let the excerpt show these fetches of scopes alone: those of ten years are too many to sort for a few offers."""
+def show_as(con: duckdb.DuckDBPyConnection, name: str, select: str) -> None:
+    """Let the excerpt show something else by a name."""
     db.keep(con)
-    con.execute(f"create or replace view excerpt.core.scope_run as from {runs}")
+    con.execute(f"create or replace view excerpt.{name} as {select}")
     db.keep(con)
 
 
