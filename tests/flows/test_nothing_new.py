@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -48,6 +50,26 @@ def test_a_second_offline_run_rewrites_nothing(offline_run: Path, tmp_path: Path
     assert (second.file, second.report) == (tmp_path / "data/prices.duckdb", tmp_path / "data/reports/index.html")
     place = lines.index("nothing new; unchanged: the published file, the pages")
     assert lines[place - 2 : place] == [f"file: {second.file}", f"report: {second.report}"]
+
+
+SECOND = """
+import sys
+from pathlib import Path
+from flows.collect import steps
+from flows.config.settings import Settings
+
+assert steps.run(Settings(data_dir=Path(sys.argv[1])), offline=True).unchanged
+print(*sorted({"polars", "pandera", "httpx", "stamina"} & {*sys.modules}))
+"""
+
+
+def test_where_nothing_is_new_nothing_is_imported_to_read_it(offline_run: Path, tmp_path: Path) -> None:
+    """No frames, no gates and no client of a network, whose import is a third of such a run."""
+    shutil.copytree(offline_run, tmp_path / "data")
+    second = subprocess.run(
+        [sys.executable, "-c", SECOND, str(tmp_path / "data")], capture_output=True, text=True, check=True
+    )
+    assert second.stdout.split() == []
 
 
 # --- what counts as new
