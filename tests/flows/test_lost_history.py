@@ -16,6 +16,7 @@ from flows.collect import steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log.withdraw import selected
+from warehouse.publish import published_file
 
 N_EVENTS = "select count(*) from core.price_event"
 ID = "select history_id from meta.build"
@@ -123,14 +124,18 @@ def test_the_id_goes_where_the_journal_goes(toy: Toy, tmp_path: Path) -> None:
                  "group by all") == [(found, 4)]  # fmt: skip
 
 
-def test_a_retracted_event_counts(toy: Toy) -> None:
+def test_a_retracted_event_counts(toy: Toy, tmp_path: Path) -> None:
     """A withdrawal takes nothing from what was recorded, so that it is published."""
+    file = toy.data_dir / "prices.duckdb"
+    before = shutil.copy(file, tmp_path)
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         toy.at = 2
         run.withdraw(selected(run.con, "toy/one/2026-01-02"), "a typo")
         run.publisher.publish()
 
-    assert query(toy.data_dir / "prices.duckdb", N_EVENTS) > [(3,)]
+    ((n_events,),) = query(file, N_EVENTS)
+    assert n_events > 3
+    assert f"with {n_events} events" in str(published_file.other_history(Path(before), file))
 
 
 def as_before(file: Path) -> None:

@@ -119,10 +119,11 @@ def _recorded(file: Path) -> _Recorded | None:
         return None
     with duckdb.connect() as con:
         try:
-            con.execute(f"attach {quote(str(file))} as recorded (read_only)")
-            con.execute("use recorded")
+            con.execute(f"attach {quote(str(file))} as recorded (read_only); use recorded")
             ids = "from meta.build union all by name select null::VARCHAR as history_id"
-            counted = "(select count(*) from core.price_event)"
+            events = "(select fetch_no from log.begun_link union all select fetch_no from log.price_other)"
+            numbered = con.execute("from duckdb_views() where view_name = 'begun_link'").fetchall()
+            counted = f"(select count(*) from {events if numbered else 'core.price_event'})"
             return _Recorded(*con.execute(f"select max(history_id), {counted} from ({ids})").fetchall()[0])
         except duckdb.Error as error:
             if disk.is_fault(error):
@@ -200,8 +201,7 @@ def _verify(part: Path) -> None:
         for name, query in CHECKS:
             for table, at in _CHECKED["changed"].items() if since else ():
                 query = query.replace(f"from {table}", f"from (from {table} where {at} >= '{since}')")
-            row = con.execute(f"{query} limit 1").fetchone()
-            if row:
+            if row := con.execute(f"{query} limit 1").fetchone():
                 raise ChipledgerError(
                     f"not published: {name}",
                     source=part.name,
