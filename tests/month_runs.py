@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -27,7 +27,7 @@ import yaml
 from month_prices import OFFERS, UNREADABLE, Month
 from neoclouds.case import cases
 from neoclouds.servers import Site, open_sites
-from prefect_server import ROOT, running, wait_for
+from prefect_server import ROOT, ready_made, running, wait_for
 from standin import aws, faults, world
 
 from extract import SOURCES
@@ -272,8 +272,10 @@ def served(env: Mapping[str, str], folder: Path) -> Iterator[dict[str, str]]:
     port = own_postgres.free_port()
     env = {**env, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PREFECT_WORKER_QUERY_SECONDS": "2"}
     prefect_setup.prepare(folder, env)
-    with running("server", "start", "--port", str(port), env=env, log=folder / "server.log"):
-        wait_for(env["PREFECT_API_URL"])
+    with ExitStack() as held:
+        with ready_made(Path(env["PREFECT_HOME"])):
+            held.enter_context(running("server", "start", "--port", str(port), env=env, log=folder / "server.log"))
+            wait_for(env["PREFECT_API_URL"])
         yield env
 
 

@@ -1,10 +1,14 @@
 """Prefect's server and workers as processes of a test's own, which die with it."""
 
+import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 import prefect_api
@@ -12,6 +16,8 @@ from left_running import left_running
 
 ROOT = Path(__file__).parents[1]
 UP_WITHIN_S = 120
+READY = ROOT / f".tools/prefect-tests/ready-{version('prefect')}.db"
+"""A server's database as one of this version made it on this machine, which takes as long as all else that it does."""
 
 
 @contextmanager
@@ -19,6 +25,22 @@ def running(*arguments: str, env: dict[str, str], log: Path) -> Iterator[subproc
     """Run a Prefect process, and end it with all it started."""
     with left_running([sys.executable, "-m", "prefect", *arguments], folder=ROOT, environment=env, log=log) as process:
         yield process
+
+
+@contextmanager
+def ready_made(home: Path) -> Iterator[None]:
+    """Let the server of a new home have a database that is there already; the first one leaves its own for others."""
+    home.mkdir(parents=True, exist_ok=True)
+    is_new = not READY.exists()
+    if not is_new:
+        shutil.copyfile(READY, home / "prefect.db")
+    yield
+    if is_new:
+        READY.parent.mkdir(parents=True, exist_ok=True)
+        made = READY.with_suffix(f".{os.getpid()}")
+        with closing(sqlite3.connect(home / "prefect.db")) as con, closing(sqlite3.connect(made)) as copy:
+            con.backup(copy)
+        made.replace(READY)
 
 
 def wait_for(api: str) -> None:
