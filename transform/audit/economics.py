@@ -247,7 +247,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
     peaks = [
         peak
-        for chip in evidence.forms(claim.subject.things[0])
+        for chip in evidence.named(claim.subject.things[0].chips)
         for peak in evidence.peaks(chip, sparse=claim.conditions.is_sparse)
     ]
     paid = _lowest_price(claim, article, evidence)
@@ -384,8 +384,7 @@ def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[f
     if own:
         least = min(own, key=lambda one: claimed(one).low)
         return claimed(least).low, f"the text's own lowest price, {least.figure} USD/h of a chip", True
-    names = {name for name, _ in thing.chips}
-    known = [value for one in evidence.prices if one.accelerator_name in names and (value := one.per("chip"))]
+    known = [value for one in evidence.prices_of(None, thing.chips) if (value := one.per("chip"))]
     return (min(known), f"{number(min(known))} USD/h of a chip, the lowest known", False) if known else None
 
 
@@ -528,7 +527,7 @@ def _dollars(
     thing = price.subject.things[0]
     facts = machines().get(thing.instance_type or "")
     count = float(facts.accelerator_count) if facts else 1.0
-    chips = list(dict.fromkeys([*evidence.forms(thing), *evidence.named(meant)]))
+    chips = list(dict.fromkeys([*evidence.named(thing.chips), *evidence.named(meant)]))
     return [
         (claimed(price, hedged=False) / exactly(peak * count), f"{number(count)} x {' '.join(filter(None, chip))}")
         for chip in chips

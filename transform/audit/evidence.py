@@ -6,6 +6,7 @@ It is read from the file once; the formulas are its own macros, called with all 
 import json
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -15,7 +16,6 @@ from importlib.resources import files
 import duckdb
 
 from warehouse.reference import models
-from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model
 
@@ -31,29 +31,23 @@ _NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
 _PRICES = """
 select
     o.service_provider_name, o.instance_type, u.accelerator_name, u.form_factor, o.region_id, o.purchase_option,
-    o.commitment_term_hours, o.purchase_payment_model, p.hourly, u.accelerator_count::DOUBLE as chips,
-    u.neuron_cores_per_accelerator as cores, p.valid_from, p.valid_to, p.last_observed, p.document_sha256, p.offer_id,
-    p.source, coalesce(o.statistic, 'price') = 'floor' as is_floor, p.earliest
-from claimed_price as p
+    o.commitment_term_hours, o.purchase_payment_model, p.per_instance, u.accelerator_count::DOUBLE as chips,
+    u.neuron_cores_per_accelerator as cores, p.valid_from, p.valid_to, p.last_observed,
+    p.document_no, p.document_sha256, p.offer_id, p.source, coalesce(o.statistic, 'price') = 'floor' as is_floor,
+    p.earliest
+from (from claimed_price $chosen) as p
 inner join core.offer as o on p.offer_id = o.offer_id
 inner join core.offer_unit as u on p.offer_id = u.offer_id
-"""
-_DECIDING = """
-where p.is_extreme or p.latest >= ?
 order by p.offer_id, p.place
 """
+_DECIDING = "where is_extreme or latest >= ?"
 _ENDED = """
-where p.valid_to <= $since and list_contains(from_json($offers, '["BIGINT"]'), p.offer_id)
-    and $low <= value + 1e-9 * greatest(abs($low), abs($high), value)
-    and value <= $high + 1e-9 * greatest(abs($low), abs($high), value)
-order by p.valid_to desc, p.offer_id, p.place
-limit 1
+semi join (select unnest(from_json($offers, '["BIGINT"]')) as offer_id) using (offer_id)
+where valid_to <= $since
+    and $low <= per_$unit + 1e-9 * greatest(abs($low), abs($high), per_$unit)
+    and per_$unit <= $high + 1e-9 * greatest(abs($low), abs($high), per_$unit)
+order by valid_to desc, offer_id, place limit 1
 """
-_VALUES = {
-    "instance": "p.hourly",
-    "chip": "p.per_chip",
-    "core": "p.per_chip / nullif(u.neuron_cores_per_accelerator, 0)",
-}
 _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
@@ -109,7 +103,9 @@ class Price:
     valid_from: date
     valid_to: date | None
     last_observed: date
-    document_sha256: str
+    document_no: int | None
+    document_sha256: str | None
+    """Of the document: its number in the log, or its hash where no chain tells the price."""
     offer_id: int
     source: str
     is_floor: bool
@@ -182,7 +178,8 @@ class Evidence:
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
-        self._addresses: dict[str, str] = {}
+        self.address = lru_cache(maxsize=None)(self._address)
+        self._named: tuple[list[Price], dict[str, list[Price]]] = ([], {})
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         self.since = min([built, *days])
 
@@ -236,10 +233,6 @@ class Evidence:
             table.setdefault((name, form), {}).setdefault(fact, []).append((value, url, note))
         return table
 
-    def forms(self, thing: Thing) -> list[Chip]:
-        """Return each chip and form that a thing may mean and figures are published of."""
-        return self.named(thing.chips)
-
     def named(self, chips: Iterable[Chip]) -> list[Chip]:
         """Return each form of chips of which figures are published."""
         found: list[Chip] = []
@@ -279,7 +272,8 @@ class Evidence:
 
         Of each offer the first, the last and the lowest, and all since the first day of a claim that asks for prices.
         """
-        return [Price(*row) for row in self._con.execute(self._priced + _DECIDING, [self.since]).fetchall()]
+        chosen = self._priced.replace("$chosen", _DECIDING)
+        return [Price(*row) for row in self._con.execute(chosen, [self.since]).fetchall()]
 
     @cached_property
     def _priced(self) -> str:
@@ -292,7 +286,8 @@ class Evidence:
     def last_before(self, offers: Iterable[int], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
         values = {"offers": json.dumps(sorted(offers)), "since": since, "low": low, "high": high}
-        row = self._con.execute(self._priced + _ENDED.replace("value", _VALUES[unit]), values).fetchone()
+        chosen = self._priced.replace("$chosen", _ENDED).replace("$unit", unit)
+        row = self._con.execute(chosen, values).fetchone()
         return Price(*row) if row else None
 
     @cached_property
@@ -300,17 +295,23 @@ class Evidence:
         """Return what was measured, with its conditions."""
         return [Measurement(*row) for row in self._con.execute(_MEASURED).fetchall()]
 
-    def address(self, sha256: str) -> str:
-        """Return the address of a document, and its hash where none is known."""
-        if sha256 not in self._addresses:
-            wanted = {sha256} if self._addresses else {sha256, *(price.document_sha256 for price in self.prices)}
-            found = self._con.execute(
-                "select document_sha256, any_value(url) from core.document "
-                "where document_sha256 in (select unnest(from_json(?, '[\"VARCHAR\"]'))) group by all",
-                [json.dumps(sorted(wanted))],
-            ).fetchall()
-            self._addresses |= {each: each for each in wanted} | {each: url or each for each, url in found}
-        return self._addresses[sha256]
+    def prices_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Price]:
+        """Return the prices of a machine by its name in small letters, or of chips by theirs, oldest first of each."""
+        if self._named[0] is not self.prices:
+            self._named = self.prices, defaultdict(list)
+            for price in self.prices:
+                for name in filter(None, ((price.instance_type or "").lower(), price.accelerator_name)):
+                    self._named[1][name].append(price)
+        names = (machine,) if machine else {name for name, _ in chips}
+        return sorted((price for name in names for price in self._named[1][name]), key=lambda price: price.offer_id)
+
+    def _address(self, price: Price) -> str:
+        """Return the address of the document of a price, and its hash where none is known."""
+        numbered = "select document_sha256, if(recorded_at is null, null, url) from log.document where document_no = ?"
+        named = "select document_sha256, url from core.document where document_sha256 = ? order by url"
+        sha256, url = self._con.execute(numbered, [price.document_no]).fetchone() or (price.document_sha256, None)
+        known = None if url else self._con.execute(named, [sha256]).fetchone()
+        return str(url or (known and known[1]) or sha256)
 
     @cached_property
     def providers(self) -> tuple[str, ...]:
@@ -320,12 +321,9 @@ class Evidence:
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        for word in words:
-            text = word.casefold()
-            for name in self.providers:
-                if name.casefold() == text:
-                    return name, None
-        return None, next(iter(words), None)
+        known = {name.casefold(): name for name in reversed(self.providers)}
+        found = next((known[word.casefold()] for word in words if word.casefold() in known), None)
+        return found, None if found else next(iter(words), None)
 
 
 def _literal(value: float | None) -> str:

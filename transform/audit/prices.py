@@ -66,7 +66,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     text = f"claimed {claim.figure} {claim.unit}{spread}, {candidates_found.words}: {words}"
     if words_today not in words:
         text += f"; today {words_today}"
-    documents = [evidence.address(price.document_sha256) for price in (*used, *used_today)]
+    documents = [evidence.address(price) for price in (*used, *used_today)]
     return Finding(
         verdict,
         today,
@@ -110,10 +110,9 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     words = ", ".join(part for part in parts if part)
     found = tuple(
         price
-        for price in evidence.prices
-        if (price.instance_type or "").lower() == machine
-        or (machine is None and any(_is_chip(price, chip) for chip in thing.chips))
+        for price in evidence.prices_of(machine, thing.chips)
         if price.purchase_option == option
+        and (machine or any(_is_chip(price, chip) for chip in thing.chips))
         and (provider is None or price.service_provider_name == provider)
         and (not conditions.regions or price.region_id in conditions.regions)
         and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, price.commitment_term_hours))
@@ -188,9 +187,8 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         return unknown(f"no price of {strange or claim.subject_text} is in this file")
     priced = [
         price
-        for price in evidence.prices
+        for price in evidence.prices_of(machine, thing.chips)
         if price.purchase_option == option
-        and ((price.instance_type or "").lower() == machine if machine else price.accelerator_name in dict(thing.chips))
         and provider in (None, price.service_provider_name)
         and (not claim.conditions.regions or price.region_id in claim.conditions.regions)
     ]

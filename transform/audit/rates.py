@@ -126,7 +126,9 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
     peaks = [
-        peak for chip in evidence.forms(thing) for peak in evidence.peaks(chip, precision=claim.conditions.precision)
+        peak
+        for chip in evidence.named(thing.chips)
+        for peak in evidence.peaks(chip, precision=claim.conditions.precision)
     ]
     if not peaks:
         return unknown("no peak of this chip is published in that precision")
@@ -174,7 +176,7 @@ def readings(claim: Claim, article: Article, evidence: Evidence) -> list[Reading
     output = re.search(r"\boutput\b|\bdecode\b|\bgenerat\w+", claim.words, re.IGNORECASE)
     return [
         way
-        for chip in evidence.forms(claim.subject.things[0])
+        for chip in evidence.named(claim.subject.things[0].chips)
         for count in _counts(claim, chip, article, evidence)
         for way in ways(chip, claim.model_name or "", claim.conditions, evidence, count, accepted, bool(output))
     ]
@@ -302,7 +304,7 @@ def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: 
 
 
 def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
-    forms = evidence.forms(claim.subject.things[0])
+    forms = evidence.named(claim.subject.things[0].chips)
     return [
         run
         for run in evidence.measured

@@ -122,7 +122,7 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
         verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
     words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
-    urls = tuple(dict.fromkeys(evidence.address(one.document_sha256) for one in (a, b)))
+    urls = tuple(dict.fromkeys(evidence.address(one) for one in (a, b)))
     return Finding(
         verdicts[0],
         verdicts[1],
@@ -143,17 +143,18 @@ def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> lis
     conditions, forms = claim.conditions, set(thing.chips)
     return [
         price
-        for price in evidence.prices
+        for price in evidence.prices_of(thing.instance_type, thing.chips)
         if price.purchase_option == (conditions.purchase_option or "on_demand")
         and price.per(unit)
         and not price.is_floor
         and conditions.term_hours in (None, price.commitment_term_hours)
         and (not conditions.regions or price.region_id in conditions.regions)
         and (
-            (price.instance_type or "").lower() == thing.instance_type
-            if thing.instance_type
-            else unit == "chip"
-            and any(price.accelerator_name == name and form in (None, price.form_factor) for name, form in forms)
+            thing.instance_type
+            or (
+                unit == "chip"
+                and any(price.accelerator_name == name and form in (None, price.form_factor) for name, form in forms)
+            )
         )
     ]
 
@@ -225,7 +226,7 @@ def _same_model(claim: Claim, other: Claim) -> bool:
 def _facts(one: Thing, other: Thing, what: str, evidence: Evidence) -> list[Tried]:
     tried: list[Tried] = []
     for fact in FACTS.get(what, ()):
-        for a, b in itertools.product(evidence.forms(one), evidence.forms(other)):
+        for a, b in itertools.product(evidence.named(one.chips), evidence.named(other.chips)):
             top, bottom = _amount(one, a, fact, evidence), _amount(other, b, fact, evidence)
             if top and bottom:
                 named = dict.fromkeys(fact.replace("dense", "sparse") if x.is_sparse else fact for x in (one, other))
@@ -261,12 +262,11 @@ def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
         paid = [
             {
                 (price.accelerator_name, price.form_factor): price
-                for price in evidence.prices
+                for price in evidence.prices_of(None, thing.chips)
                 if price.purchase_option == option
                 and price.holds(since, until)
                 and price.per("chip")
                 and price.service_provider_name == "AWS"
-                and any(price.accelerator_name == name for name, _ in thing.chips)
             }
             for thing in (one, other)
         ]

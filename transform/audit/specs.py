@@ -153,7 +153,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     words = " ".join((claim.words, *claim.subject.others))
     shape = models_size(claim, words)
     each = _bytes(claim, evidence)
-    forms = [chip for chip in evidence.forms(thing) if evidence.fact(chip, "memory_gb")]
+    forms = [chip for chip in evidence.named(thing.chips) if evidence.fact(chip, "memory_gb")]
     if shape is None or not forms:
         return unknown("size of the model or memory of the chip is not known here")
     size, name = shape
@@ -210,7 +210,7 @@ def _peak_fact(claim: Claim) -> str | None:
 
 
 def _chips(claim: Claim, evidence: Evidence) -> list[Chip]:
-    return evidence.forms(claim.subject.things[0])
+    return evidence.named(claim.subject.things[0].chips)
 
 
 def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
@@ -242,7 +242,7 @@ def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
         return []
     return [
         (f"the scale-up domain of {' '.join(filter(None, chip))}", value, url)
-        for chip in evidence.forms(thing)
+        for chip in evidence.named(thing.chips)
         for value, url, _ in evidence.sources(chip, "scale_up_domain")
     ]
 

@@ -157,7 +157,7 @@ def _cores(claim: Claim, evidence: Evidence) -> list[float]:
     """Return the cores of each chip that a claim may mean."""
     return [
         count
-        for chip in evidence.forms(claim.subject.things[0])
+        for chip in evidence.named(claim.subject.things[0].chips)
         if (count := evidence.fact(chip, "cores_per_accelerator"))
     ]
 
