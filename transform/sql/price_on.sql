@@ -6,15 +6,67 @@
 -- Inside the window of a change (the old price was last seen before the moment, another first seen after it) nobody
 -- knows which of both it was: an amount in which they differ is NULL, the lower and the higher one are in _low and
 -- _high, and window_end is when the change was seen. An offer that was gone by then keeps its last price.
--- The first bound names valid_to as well, so that DuckDB filters by the ends of prices, which few pass, before it joins
--- the fetches that they began with.
-with standing as (
+-- Offers are joined to each table of links by itself, and the first number of a later fetch bounds what has ended
+-- since: so DuckDB reads of all prices those of asked offers that ended after the moment.
+with later as (
+    select min(fetch_no) as first_no
+    from core.fetch_cover
+    where observed_at > moment::TIMESTAMP
+),
+
+asked as not materialized (
+    select
+        *,
+        (from later) as first_no
+    from core.offer
+),
+
+linked as (
+    select
+        o.* exclude (o.first_no),
+        c.* exclude (c.offer_no, c.end_fetch_no),
+        f.source as last_source,
+        f.observed_at as valid_from,
+        e.observed_at as valid_to,
+        greatest(f.observed_at, e.covered_at) as last_observed_at,
+        f.document_no
+    from log.price_closed as c
+    inner join asked as o on c.offer_no = o.offer_no and c.end_fetch_no >= o.first_no
+    inner join core.fetch_cover as e on c.end_fetch_no = e.fetch_no
+    inner join log.scope_fetch as f on c.fetch_no = f.fetch_no
+    union all by name
+    select
+        o.*, -- noqa: AM04
+        p.* exclude (p.offer_no, p.source, p.scope, p.recorded_at),
+        p.source as last_source,
+        greatest(p.valid_from, s.covered_at) as last_observed_at,
+        f.document_no
+    from log.price_open as p
+    inner join core.offer as o on p.offer_no = o.offer_no
+    inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
+    left join core.scope_cover as s on p.source = s.source and p.scope = s.scope
+),
+
+other as not materialized (
+    select
+        o.*, -- noqa: AM04
+        h.* exclude (h.offer_id, h.source, h.effective_hourly_price)
+    from core.price_history_other as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+),
+
+standing as (
     select
         *,
         greatest(epoch(moment::TIMESTAMP - last_observed_at), 0) as held_seconds,
         least(moment::TIMESTAMP, last_observed_at)::DATE as rated_on,
         case when moment::TIMESTAMP > last_observed_at then valid_to end as window_end
-    from log.price_link
+    from (
+        from linked as l
+        anti join core.price_history_replaced as r on l.offer_no = r.offer_no and l.fetch_no = r.fetch_no
+        union all by name
+        from other
+    ) as told
     where
         unit_price is not null
         and case
@@ -32,20 +84,13 @@ begun as (
     inner join log.scope_fetch as f on b.fetch_no = f.fetch_no
     anti join core.price_history_replaced as r on b.offer_no = r.offer_no and b.fetch_no = r.fetch_no
     union all by name
-    select
-        o.offer_no,
-        h.valid_from,
-        h.unit_price,
-        h.upfront_price
-    from core.price_history_other as h
-    inner join core.offer as o on h.offer_id = o.offer_id
+    from other
 ),
 
 -- `later` is the price seen at the end of the window; NULL outside of one, and where the offer was gone by then.
 priced as (
     select
-        s.*,
-        o.* exclude (o.offer_no, o.accelerator_count),
+        s.* exclude (s.accelerator_count),
         u.accelerator_name,
         u.form_factor,
         u.accelerator_count,
@@ -54,10 +99,10 @@ priced as (
         n.unit_price as later_unit_price,
         n.unit_price is null as is_sure,
         s.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / s.commitment_term_hours else 0 end
             as effective_hourly_price,
         n.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when n.upfront_price > 0 then n.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        + case when n.upfront_price > 0 then n.upfront_price::DOUBLE / s.commitment_term_hours else 0 end
             as later_hourly_price,
         case when coalesce(n.unit_price = s.unit_price, true) then s.unit_price end as sure_unit_price,
         case
@@ -67,10 +112,12 @@ priced as (
         case when coalesce(later_hourly_price = effective_hourly_price, true) then effective_hourly_price end
             as sure_hourly_price
     from standing as s
-    inner join core.offer as o on s.offer_no = o.offer_no
-    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    inner join core.offer_unit as u on s.offer_id = u.offer_id
     left join begun as n
-        on s.offer_no = n.offer_no and s.window_end = n.valid_from and n.valid_from > moment::TIMESTAMP
+        -- so that DuckDB passes on which offers are asked, it must not pass on the moments, which another table has
+        on
+            s.offer_no = n.offer_no and epoch_us(s.window_end) = epoch_us(n.valid_from)
+            and n.valid_from > moment::TIMESTAMP
 ),
 
 rated as (
