@@ -295,6 +295,8 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     con.execute("update meta.build set built_at = built_at - interval 1 microsecond")  # the end is not of the week
     for name in ("token_cost_history", "model_point", "headline_point"):
         con.execute(f"create view int.{name} as from published.int.{name}")
+    numbered = "select h.*, o.offer_no from int.price_history as h inner join core.offer as o using (offer_id)"
+    con.execute(f"create view log.price_link as {numbered}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")
     return _ask(con, "week_token_split", {})
 

@@ -22,56 +22,45 @@ with point as (
     cross join (values (0), (7), (10), (20), (30), (40), (50), (60), (70), (80), (90), (365)) as p (days_back)
 ),
 
+-- Offers by the number of their series: so what is known of each on twelve days has no texts.
 item as (
-    select distinct
-        i.offer_id,
-        i.service_provider_name,
-        i.accelerator_name,
-        i.purchase_option,
-        i.pricing_currency,
+    select
+        o.offer_id,
+        o.pricing_currency,
+        o.service_provider_name,
+        u.accelerator_name,
+        o.purchase_option,
+        dense_rank() over (order by o.service_provider_name, u.accelerator_name, o.purchase_option) as series_no,
         u.accelerator_count::DOUBLE as chips,
-        coalesce(o.tier ilike 'marketplace%', false) as is_market
-    from int.index_spell as i
-    inner join core.offer as o on i.offer_id = o.offer_id
-    inner join core.offer_unit as u on i.offer_id = u.offer_id
-    where i.is_link_start
+        coalesce(bool_or(o.tier ilike 'marketplace%') over (partition by o.service_provider_name), false) as is_market
+    from core.offer as o
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
 ),
 
-market as (
-    select distinct service_provider_name
+provider_series as (
+    select distinct
+        series_no,
+        service_provider_name,
+        accelerator_name,
+        purchase_option
     from item
-    where is_market
 ),
 
 -- Prices of the year, and those with which it began.
 price as (
     select
-        offer_id,
-        valid_from,
-        valid_to,
-        last_observed_at,
-        effective_hourly_price
-    from int.price_history
-    where valid_to > meta.built_at() - interval 365 days or valid_to is null
-),
-
-dated as (
-    select
-        i.*,
-        p.days_back,
-        p.point_date,
-        p.moment,
+        i.offer_id,
+        i.series_no,
+        i.pricing_currency,
+        i.is_market,
+        h.valid_from,
+        h.valid_to,
         h.last_observed_at,
         ln(h.effective_hourly_price / i.chips) as price_log
     from item as i
-    inner join price as h on i.offer_id = h.offer_id
-    left join market as m on i.service_provider_name = m.service_provider_name
-    inner join point as p
-        on
-            h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
-            and h.last_observed_at >= p.moment
-            - to_days(case when m.service_provider_name is null then p.ranked_days else p.marketplace_days end)
-    where h.effective_hourly_price > 0
+    inner join int.price_history as h on i.offer_id = h.offer_id
+    where h.effective_hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),
 
 rate as (
@@ -86,10 +75,16 @@ rate as (
 
 known as (
     select
-        d.*,
-        if(d.pricing_currency = 'USD', 0, ln(r.usd_per_currency_unit)) as rate_log
-    from dated as d
-    left join rate as r on d.pricing_currency = r.pricing_currency and d.days_back = r.days_back
+        h.* exclude (h.pricing_currency),
+        p.days_back,
+        p.moment,
+        if(h.pricing_currency = 'USD', 0, ln(r.usd_per_currency_unit)) as rate_log
+    from price as h
+    inner join point as p
+        on
+            h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
+            and h.last_observed_at >= p.moment - to_days(if(h.is_market, p.marketplace_days, p.ranked_days))
+    left join rate as r on h.pricing_currency = r.pricing_currency and p.days_back = r.days_back
 ),
 
 doubtful as (
@@ -103,54 +98,62 @@ doubtful as (
     group by offer_id
 ),
 
--- What an offer is compared with where its price when the window began is not known: its first one in the window.
-first_seen as (
+unseen as materialized (
     select
         a.offer_id,
         p.days_back,
-        min(h.valid_from) as base_at,
-        arg_min(ln(h.effective_hourly_price / a.chips), h.valid_from) as price_log
+        p.moment
     from known as a
     inner join point as p on p.days_back > 0
     anti join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
-    inner join price as h on a.offer_id = h.offer_id and p.moment < h.valid_from
-    inner join meta.build as b on h.valid_from <= b.built_at
-    where a.days_back = 0 and h.effective_hourly_price > 0
-    group by a.offer_id, p.days_back
+    where a.days_back = 0
+),
+
+-- What an offer is compared with: what was known when the window began, or else its first price in the window.
+base as (
+    select
+        *,
+        moment as seen_until
+    from known
+    where days_back > 0
+    union all by name
+    select
+        a.offer_id,
+        a.days_back,
+        min(h.valid_from) + interval 1 microsecond as seen_until,
+        arg_min(h.price_log, h.valid_from) as price_log
+    from unseen as a
+    inner join price as h on a.offer_id = h.offer_id and a.moment < h.valid_from
+    where h.valid_from <= meta.built_at()
+    group by a.offer_id, a.days_back
 ),
 
 compared as (
     select
-        a.offer_id,
-        a.service_provider_name,
-        a.accelerator_name,
-        a.purchase_option,
-        p.days_back,
-        a.price_log - coalesce(z.price_log, f.price_log) as drift_log,
-        a.rate_log - z.rate_log as rate_change
+        a.series_no,
+        z.days_back,
+        sum((a.price_log - z.price_log)::DECIMAL(18, 15)) as drift_log,
+        sum((a.rate_log - z.rate_log)::DECIMAL(18, 15)) as rate_change,
+        count(a.rate_log - z.rate_log) as n_rated,
+        count(*) as n_matched,
+        count(*) filter (where abs(a.price_log - z.price_log) > 1e-12) as n_moved
     from known as a
-    inner join point as p on p.days_back > 0
-    left join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
-    left join first_seen as f on a.offer_id = f.offer_id and p.days_back = f.days_back
+    inner join base as z on a.offer_id = z.offer_id and a.last_observed_at >= z.seen_until
     left join doubtful as d on a.offer_id = d.offer_id
-    where
-        a.days_back = 0
-        and (d.newest_days is null or d.newest_days > p.days_back)
-        and case when z.offer_id is not null then a.last_observed_at >= p.moment else a.last_observed_at > f.base_at end
+    where a.days_back = 0 and (d.newest_days is null or d.newest_days > z.days_back)
+    group by a.series_no, z.days_back
 ),
 
 of_provider as (
     select
-        service_provider_name,
-        accelerator_name,
-        purchase_option,
-        days_back,
-        sum(drift_log::DECIMAL(18, 15))::DOUBLE / count(*) as drift_log,
-        sum(rate_change::DECIMAL(18, 15))::DOUBLE / nullif(count(rate_change), 0) as rate_change,
-        count(*) as n_matched,
-        count(*) filter (where abs(drift_log) > 1e-12) as n_moved
-    from compared
-    group by service_provider_name, accelerator_name, purchase_option, days_back
+        s.* exclude (s.series_no),
+        c.days_back,
+        c.drift_log::DOUBLE / c.n_matched as drift_log,
+        c.rate_change::DOUBLE / nullif(c.n_rated, 0) as rate_change,
+        c.n_matched,
+        c.n_moved
+    from compared as c
+    inner join provider_series as s on c.series_no = s.series_no
 ),
 
 of_chip as (
@@ -190,16 +193,29 @@ matched as (
     from every_level
 ),
 
-leveled as (
+provider_level as (
     select
-        { 'provider': service_provider_name, 'chip': accelerator_name, 'option': purchase_option } as series,
+        series_no,
         days_back,
         count(*) as n_items,
-        case when count(rate_log) = count(*) then avg((price_log + rate_log)::DECIMAL(18, 15)) end as level_log
+        count(rate_log) as n_rated,
+        count(price_log + rate_log) as n_leveled,
+        sum((price_log + rate_log)::DECIMAL(18, 15)) as level_log
     from known
+    group by series_no, days_back
+),
+
+leveled as (
+    select
+        { 'provider': s.service_provider_name, 'chip': s.accelerator_name, 'option': s.purchase_option } as series,
+        p.days_back,
+        sum(p.n_items)::BIGINT as n_items,
+        case when sum(p.n_rated) = sum(p.n_items) then sum(p.level_log)::DOUBLE / sum(p.n_leveled) end as level_log
+    from provider_level as p
+    inner join provider_series as s on p.series_no = s.series_no
     group by grouping sets (
-        (service_provider_name, accelerator_name, purchase_option, days_back),
-        (accelerator_name, purchase_option, days_back), (purchase_option, days_back)
+        (s.service_provider_name, s.accelerator_name, s.purchase_option, p.days_back),
+        (s.accelerator_name, s.purchase_option, p.days_back), (s.purchase_option, p.days_back)
     )
 ),
 

@@ -41,12 +41,13 @@ chosen as (
 -- Days on which an offer had a price that was unknown the day before: first seen, or again after the limit of age.
 first_seen as (
     select
-        h.offer_id,
+        o.offer_id,
         h.valid_from::DATE as seen_on
-    from int.price_history as h
-    semi join history as t on h.offer_id = t.offer_id
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
+    semi join history as t on o.offer_id = t.offer_id
     cross join meta.build as b
-    window w as (partition by h.offer_id order by h.valid_from)
+    window w as (partition by h.offer_no order by h.valid_from)
     qualify
         lag(h.last_observed_at) over w is null
         or (lag(h.last_observed_at) over w)::DATE + b.ranked_days < h.valid_from::DATE
