@@ -108,12 +108,15 @@ select
         between 0 and case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
         false
     ) as is_ranked,
-    e.evidence_kind,
+    (
+        select e.evidence_kind
+        from int.document_evidence as e
+        where e.document_sha256 = k.document_sha256
+    ) as evidence_kind,
     k.document_sha256,
     k.offer_id
 from known as k
 inner join core.source as s on k.source = s.source
-left join int.document_evidence as e on k.document_sha256 = e.document_sha256
 left join marketplace as m on k.service_provider_name = m.service_provider_name
 left join changed as d on k.offer_id = d.offer_id
 cross join meta.build as b

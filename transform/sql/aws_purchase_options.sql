@@ -146,26 +146,20 @@ teller as (
 ),
 
 seen as (
-    select
+    select distinct
         region_id,
         instance_type
-    from core.offer
-    where service_provider_name = 'AWS'
-    union
-    select
-        region_id,
-        instance_type
-    from core.instance_capability
-    union
-    select
-        region_id,
-        instance_type
-    from core.spot_advice
-    union
-    select
-        region_id,
-        instance_type
-    from core.capacity_block_answer
+    from (
+        select *
+        from core.offer
+        where service_provider_name = 'AWS'
+        union all by name
+        from core.instance_capability
+        union all by name
+        from core.spot_advice
+        union all by name
+        from core.capacity_block_answer
+    ) as told
 ),
 
 missing as (

@@ -6,26 +6,16 @@
 -- What of each spell lies in the last 30 days, in seconds of the window of 30, 7 and 1 days.
 with part as (
     select
-        s.offer_id,
-        s.valid_from,
-        s.valid_to,
+        s.*,
         s.unit_price::DOUBLE as price,
-        s.unit_price_before,
-        s.unit_price,
         s.window_end_at as ends_at,
         greatest(s.valid_from, s.window_end_at - interval 30 days) as begins_at,
-        least(coalesce(s.valid_to, s.window_end_at), s.window_end_at) as stops_at
-    from int.spot_spell as s
-    where s.is_spot
-),
-
-timed as (
-    select
-        *,
+        least(coalesce(s.valid_to, s.window_end_at), s.window_end_at) as stops_at,
         epoch(stops_at - begins_at)::DECIMAL(18, 6) as seconds_30d,
         greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 7 days)))::DECIMAL(18, 6) as seconds_7d,
         greatest(0, epoch(stops_at - greatest(begins_at, ends_at - interval 1 day)))::DECIMAL(18, 6) as seconds_1d
-    from part
+    from int.spot_spell as s
+    where s.is_spot
 ),
 
 ranked as (
@@ -34,7 +24,7 @@ ranked as (
         price,
         sum(seconds_30d) over (partition by offer_id order by price)
         / sum(seconds_30d) over (partition by offer_id) as share_up_to
-    from timed
+    from part
     where price is not null and seconds_30d > 0
 ),
 
@@ -68,7 +58,7 @@ meant as (
         bool_or(
             price is not null and valid_from <= ends_at - interval 30 days and stops_at > ends_at - interval 30 days
         ) as knows_30d
-    from timed
+    from part
     group by offer_id
 ),
 

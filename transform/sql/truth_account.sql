@@ -1,14 +1,7 @@
 -- Whether the log adds up: what looks count, what stands in the quarantine, what intervals say, over the last days.
 with look as materialized (
     select
-        r.run_id,
-        r.source,
-        r.scope,
-        r.observed_at,
-        r.complete,
-        r.status,
-        r.n_rows,
-        r.n_refused,
+        r.*,
         row_number() over (
             partition by r.source, r.scope, r.complete and r.status = 'ok' order by r.observed_at desc
         ) as nth

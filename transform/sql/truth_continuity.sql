@@ -8,6 +8,7 @@ with look as materialized (
         r.n_rows,
         r.complete,
         s.max_age_hours > 24 as is_list,
+        max(r.observed_at) over () as newest_at,
         row_number() over (partition by r.source, r.scope order by r.observed_at desc) as nth,
         lag(r.observed_at) over (partition by r.source, r.scope order by r.observed_at) as before_at
     from log.run as r
@@ -65,16 +66,6 @@ ended as (
     where valid_to is not null or valid_from >= before_at - interval 30 days
 ),
 
-came_back as (
-    select
-        source,
-        scope,
-        offer_id,
-        next_from
-    from ended
-    where next_from > valid_to and next_from <= valid_to + interval 1 day
-),
-
 seen as (
     select
         source,
@@ -104,15 +95,9 @@ back as (
         count(distinct offer_id) as n_back,
         max(offer_id) as offer_id,
         max(next_from) as newest_at
-    from came_back
+    from ended
+    where next_from > valid_to and next_from <= valid_to + interval 1 day
     group by source, scope
-),
-
-newest_look as (
-    select
-        *,
-        max(observed_at) over () as newest_at
-    from look
 ),
 
 -- How long it was till the next look; the newest look of all is as far as a source can be late.
@@ -130,7 +115,7 @@ pause as (
         scope,
         newest_at as ended_at,
         epoch(newest_at - observed_at) / 3600 as hours
-    from newest_look
+    from look
     where nth = 1 and before_at is not null
 ),
 

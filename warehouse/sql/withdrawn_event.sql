@@ -2,13 +2,7 @@
 -- fetch is all that was seen at its moment; of an archive or import (without a moment) all that its document says.
 with wrong as (
     select
-        e.offer_id,
-        e.source,
-        e.scope,
-        e.valid_from,
-        e.unit_price,
-        e.upfront_price,
-        e.document_sha256,
+        e.* exclude (e.recorded_at, e.retracts_recorded_at),
         e.recorded_at as event_recorded_at
     from standing_event as e
     semi join taken_back as t
@@ -29,7 +23,7 @@ document_number as (
 )
 
 select
-    w.*,
+    w.*, -- noqa: AM04
     o.offer_no,
     d.document_no,
     dense_rank() over (order by w.source, w.scope, w.valid_from, d.document_no)::INTEGER as moment_no

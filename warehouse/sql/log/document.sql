@@ -1,16 +1,6 @@
 -- Each document as received. A hash that a fetch names and nothing was recorded of is none.
 select
-    document_sha256,
-    source,
-    scope,
-    url,
-    parameters,
-    version_key,
-    fetched_at,
-    published_at,
-    size_bytes,
-    whole_size_bytes,
-    whole_sha256,
+    * exclude (document_no, recorded_at, whole_blake3), -- noqa: AM04
     recorded_at,
     whole_blake3
 from log.document

@@ -1,21 +1,13 @@
 -- What one source says of one offer at one moment, as known at `moment`. A price beats "not offered"; two prices
 -- contradict each other: then the moment is void, and nothing is known of it.
-with retraction as (
-    select
-        offer_id,
-        source,
-        valid_from,
-        retracts_recorded_at
-    from core.price_event
-    where retracts_recorded_at is not null and recorded_at <= moment
-),
-
-event as (
+with event as (
     select e.*
     from core.price_event as e
-    anti join retraction as r
+    anti join core.price_event as r
         on
-            e.offer_id = r.offer_id
+            r.retracts_recorded_at is not null
+            and r.recorded_at <= moment
+            and e.offer_id = r.offer_id
             and e.source = r.source
             and e.valid_from = r.valid_from
             and e.recorded_at = r.retracts_recorded_at
