@@ -191,6 +191,23 @@ A_MARKET_GROWS = Case(
 )  # fmt: skip
 """Moves that make others of the week before a market's: then one that was cut did not move alone."""
 
+
+def hosts(at: float, prices: list[float]) -> ParsedFetch:
+    rows = [of("Returned", H100, f"{price:.4f}", region_id=f"host{number}") for number, price in enumerate(prices)]
+    return pages(at, *rows, of("Returned", "L40S", "1"), trusted=True)
+
+
+A_MARKETPLACE_OF_RETURNED = Case(
+    before=(
+        hosts(-3.75, [2.0] * 6), hosts(-2.75, []), hosts(-1.75, [2 * each for each in MOVED]),
+        hosts(3.25, [2 * each for each in MOVED]),
+    ),
+    after=(pages(3.75, of("Returned", A100, "1", tier="marketplace"), scope="market of returned"),),
+    asked="select bool_or(i.is_cut) from int.price_index_item as i inner join core.offer as o using (offer_id) "
+    "where o.region_id = 'host5'", found=(False, True),
+)  # fmt: skip
+"""A provider shows a tier that is a marketplace: where its offers were away and came back, no move is of another kind."""
+
 AN_EARLIER_SIGHTING = Case(
     before=(g6("eu-west-3", 0.25, "1"), g6("eu-west-3", 2.25, "1.1")),
     after=(g6("eu-west-3", 5.75, "1", days=(1.25,)),),
