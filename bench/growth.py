@@ -8,6 +8,7 @@ A warehouse that stands in the folder is used again. Each day is loaded by the r
 """
 
 import argparse
+import pickle
 import resource
 import statistics
 import sys
@@ -104,28 +105,36 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
 def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
     """Make a warehouse unless it stands, load and publish some days, and ask the questions; the last day counts.
 
-    The days have a process of their own, so that their memory is no other's.
+    The days have a process of their own, so that their memory is no other's: what the market is made in has none of it.
     """
     if not (folder / db.FILE_NAME).exists():
         folder.mkdir(parents=True, exist_ok=True)
         growth_log.make(folder, n_prices=n_prices, years=years)
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as apart:
-        return apart.submit(_days, folder, n_prices, years, days).result()
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
+        apart.submit(_write_looks, folder, n_prices, days).result()
+        return apart.submit(_days, folder, years, days).result()
 
 
-def _days(folder: Path, n_prices: int, years: int, days: int) -> Grown:
-    # Pandera imports it with its first check where it is installed: for tests, which no user has.
-    sys.modules["hypothesis"] = None  # type: ignore[assignment]
+def _write_looks(folder: Path, n_prices: int, days: int) -> None:
+    """Write what is seen on each of some days: the moment, how many prices changed, and the looks."""
     today = growth_log.market(n_prices)
     with db.writer(folder) as con:
         (last,) = con.execute("select max(observed_at) from log.scope_fetch").fetchone() or (None,)
         growth_log.last_prices(con, today)
-        for day in range(1, days + 1):
-            now = last.replace(tzinfo=UTC) + timedelta(days=day)
-            n_changed = today.turn()
-            looks = today.looks(now)
+    for day in range(days):
+        now = last.replace(tzinfo=UTC) + timedelta(days=day + 1)
+        (folder / f"{day}.looks").write_bytes(pickle.dumps((now, today.turn(), today.looks(now))))
+
+
+def _days(folder: Path, years: int, days: int) -> Grown:
+    # Pandera imports it with its first check where it is installed: for tests, which no user has.
+    sys.modules["hypothesis"] = None  # type: ignore[assignment]
+    with db.writer(folder) as con:
+        for day in range(days):
+            now, n_changed, looks = pickle.loads((folder / f"{day}.looks").read_bytes())  # noqa: S301 (written above)
             growth_log.add_documents(con, looks, now, 1)
             loaded = timed(lambda looks=looks, now=now: load(con, looks, recorded_at=now))
+            del looks
             n_events = sum(result.n_events for result in loaded[2])
             if any(result.status != "ok" for result in loaded[2]) or abs(n_events - n_changed) > n_changed // 100:
                 raise ValueError(f"{n_changed} prices changed, {n_events} events came of it, not all looks were good")

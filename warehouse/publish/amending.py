@@ -231,7 +231,7 @@ class _Amendment:
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
         chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
         chains.put_moves(self.con, chains.excerpted)
-        kinds = "(from gone_kind union all from new_kind) inner join log.scope_fetch using (fetch_no)"
+        kinds = "(from gone_kind union all by name from new_kind) inner join log.scope_fetch using (fetch_no)"
         others = "select observed_at from differing_other"
         self.con.execute(f"insert into differing_price select observed_at from {kinds} union all {others}")
         self._temp("first_day", _sql("first_day"))
