@@ -306,6 +306,18 @@ def test_the_past_of_an_offer_that_moved_stays(tmp_path: Path) -> None:
     assert kept == [(1, ["moved"]), (1, [])]
 
 
+def test_past_days_of_what_moved_today_stay(tmp_path: Path) -> None:
+    """A new move is of the day of its fetch: cheapest prices of days before that are not made again."""
+    with db.writer(tmp_path) as con:
+        told(con, *(look(at + 0.25, one("moved", cost)) for at, cost in enumerate(("10", "11", "11"))), learnt=2.3)
+        copied(put(con, tmp_path / "before", 2.5), tmp_path, "update int.option_price_history set offer_id = 77")
+        told(con, look(3.25, one("moved", "12")), learnt=3.3)
+        file = put(con, tmp_path, 3.5)
+    with duckdb.connect(str(file), read_only=True) as con:
+        kept = con.execute("select distinct offer_id = 77, valid_from < DATE '2026-01-03' from int.option_price_history")
+        assert (n_amended(file), sorted(kept.fetchall())) == (1, [(False, False), (True, True)])
+
+
 def test_what_is_new_in_an_amended_file_is_checked(
     three_days: tuple[duckdb.DuckDBPyConnection, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
