@@ -206,7 +206,7 @@ A_MARKETPLACE_OF_RETURNED = Case(
     asked="select bool_or(i.is_cut) from int.price_index_item as i inner join core.offer as o using (offer_id) "
     "where o.region_id = 'host5'", found=(False, True),
 )  # fmt: skip
-"""A provider shows a tier that is a marketplace: where its offers were away and came back, no move is of another kind."""
+"""A provider becomes a marketplace: of its offers that were away and came back no move is of another kind."""
 
 AN_EARLIER_SIGHTING = Case(
     before=(g6("eu-west-3", 0.25, "1"), g6("eu-west-3", 2.25, "1.1")),
