@@ -77,10 +77,13 @@ counted as (
 ),
 
 standing as (
+    from listed
+    where is_ranked
+    union all
     select l.*
     from listed as l
     inner join counted as n on l.terms is not distinct from n.terms
-    where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
+    where not l.is_ranked and n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days
 ),
 
 chosen as (

@@ -13,7 +13,12 @@ with amount as materialized (
     group by terms, service_provider_name, micros
 ),
 
-f as (select unnest([8, 24, 60, 730]) as factor),
+multiplied as (
+    select
+        *,
+        micros * unnest([8, 24, 60, 730]) as multiplied_micros
+    from amount
+),
 
 multiple as (
     select
@@ -22,9 +27,8 @@ multiple as (
         arg_min(a.offer_id, (a.micros, a.offer_id)) as offer_id,
         arg_min(b.offer_id, (a.micros, a.offer_id)) as other_offer_id,
         max(greatest(a.began_at, b.began_at)) as newest_differing_at
-    from amount as a
-    cross join f
-    inner join amount as b on a.terms = b.terms and a.micros * f.factor = b.micros
+    from multiplied as a
+    inner join amount as b on a.terms = b.terms and a.multiplied_micros = b.micros
     group by a.service_provider_name
 ),
 

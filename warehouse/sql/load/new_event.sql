@@ -2,15 +2,6 @@
 -- A point is an event where it differs from what held before it. Where an observation lands in the middle of known
 -- history, the next moment at which the old history was confirmed is such a point too: between those two moments the
 -- new observation holds, and after them the old history again.
-with fresh_void as (
-    select
-        offer_id,
-        source,
-        observed_at
-    from fresh_point
-    where is_void
-)
-
 select
     h.offer_id,
     h.source,
@@ -37,8 +28,8 @@ select
     n.upfront_price,
     n.document_sha256
 from new_observation as n
-semi join fresh_void as f
-    on n.offer_id = f.offer_id and n.source = f.source and n.observed_at = f.observed_at
+semi join fresh_point as f
+    on n.offer_id = f.offer_id and n.source = f.source and n.observed_at = f.observed_at and f.is_void
 union
 select
     offer_id,
