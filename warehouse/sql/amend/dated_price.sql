@@ -1,5 +1,5 @@
 -- Of the prices in core.sku_price, for the first look at each scope, those that began at no look that went well.
-with dated as (
+with dated as not materialized (
     from log.scope_fetch
     where status is distinct from 'ok'
 ),
