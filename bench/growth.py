@@ -132,6 +132,7 @@ def _days(folder: Path, years: int, days: int) -> Grown:
     with db.writer(folder) as con:
         for day in range(days):
             now, n_changed, looks = pickle.loads((folder / f"{day}.looks").read_bytes())  # noqa: S301 (written above)
+            (folder / f"{day}.looks").unlink()
             growth_log.add_documents(con, looks, now, 1)
             loaded = timed(lambda looks=looks, now=now: load(con, looks, recorded_at=now))
             del looks

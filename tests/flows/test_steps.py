@@ -14,7 +14,7 @@ from standin.facts import CURRENT
 from toy_source import Toy, installed
 
 from extract import SOURCES
-from flows.collect import importer, ingest, steps
+from flows.collect import importer, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
@@ -325,7 +325,7 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy, what: str) ->
         quarantine_id=int(str(number)), decision="accept", decided_by="a person", recorded_at=day(1.5)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ingest, "load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("warehouse.log.load.load", lambda *given, **named: (_ for _ in ()).throw(KeyboardInterrupt))
         if what == "look":
             with pytest.raises(KeyboardInterrupt), steps.open_run(toy.settings(), clock=toy.clock):
                 pass
