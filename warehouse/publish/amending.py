@@ -151,10 +151,8 @@ class _Amendment:
 
     def count_new(self) -> int:
         """Return how many links ended since: what a day changes is worth one thread, whatever the years before it."""
-        news = (
-            f"from {self._theirs('log.price_closed')} where end_fetch_no > (select max(fetch_no) from log.scope_fetch)"
-        )
-        return int(self.con.execute(f"select count(*) {news}").fetchall()[0][0])
+        theirs, known = self._theirs("log.price_closed"), "(select max(fetch_no) from log.scope_fetch)"
+        return int(self.con.execute(f"select count(*) from {theirs} where end_fetch_no > {known}").fetchall()[0][0])
 
     def _append_log(self) -> None:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
@@ -176,10 +174,8 @@ class _Amendment:
     def _append(self, table: str, new: str) -> None:
         name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)
         self._temp(name, f"from {theirs} where {new}")
-        counts = self.con.execute(
-            f"select (select count(*) from {theirs}), (select count(*) from {table}) + (select count(*) from {name})"
-        ).fetchone()
-        if counts is None or counts[0] != counts[1]:
+        known = f"(select count(*) from {table}) + (select count(*) from {name})"
+        if self.con.execute(f"select count(*) = {known} from {theirs}").fetchone() != (True,):
             raise FromNothing(f"the log is not the one that the last one was made of: {table}")
         chains.append(self.con, table, f"from {name}")
 
@@ -291,10 +287,14 @@ class _Amendment:
     def _amend_offers(self, mart: Model) -> None:
         """Make the rows of touched offers again, and of all others what a day changes."""
         con, daily = self.con, chains.TABLES["offers"][mart.name]
-        self._temp("anew_offer", f"{mart.amended}")
-        chains.show_offers(con, f"select offer_id, {chains.EVER} from anew_offer")
+        chains.show_offers(con, f"select offer_id, {chains.EVER} from ({mart.amended})")
+        # Of ten years' documents those of the last prices are asked.
+        priced = "(from excerpt.int.price_history where valid_to is null)"
+        self._temp("shown_document", f"from core.document semi join {priced} using (document_sha256)")
+        (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
+        chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
         chains.excerpted(con, "made_row", mart.sql)
-        con.execute(f"delete from {mart.qualified} where offer_id in (from anew_offer)")
+        con.execute(f"delete from {mart.qualified} where offer_id in (select offer_id from shown_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")
         renewed = mart.sql
         for unasked in ("int.price_move", "int.document_evidence"):  # neither tells of what a day changes
