@@ -4,17 +4,12 @@ select
     service_provider_name,
     accelerator_name,
     purchase_option,
-    max(chain_number) as chain_number,
-    coalesce(
-        sum(drift_log::DECIMAL(18, 15)) filter (where chain_number = last_number), 0
-    ) as index_log
-from (
-    select
-        *,
-        max(chain_number) over (
-            partition by index_level, service_provider_name, accelerator_name, purchase_option
-        ) as last_number
-    from int.price_index
-    where index_date < (select min(since) from index_day)
-) as past
-group by index_level, service_provider_name, accelerator_name, purchase_option
+    chain_number,
+    coalesce(sum(drift_log::DECIMAL(18, 15)), 0) as index_log
+from int.price_index
+where index_date < (select min(since) from index_day)
+group by index_level, service_provider_name, accelerator_name, purchase_option, chain_number
+qualify
+    chain_number = max(chain_number) over (
+        partition by index_level, service_provider_name, accelerator_name, purchase_option
+    )
