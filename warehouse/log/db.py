@@ -207,15 +207,11 @@ def views(*, is_appended: bool = False) -> list[str]:
     found = {f"{schema}.{name}": sql(f"log/{name}.sql") for schema, names in VIEWS.items() for name in names}
     # Of the offers of which not every event is a link of a chain.
     found["log.coverage"] = f"{sql('log/run.sql')} and f.complete and f.status = 'ok'"
-    found["log.other_event"] = events_of("from log.price_other")
+    # An inner join of few tells DuckDB that there are few: by a semi join it would hash all fetches for them.
+    of_others = "log.begun_link inner join (select distinct offer_no from log.price_other) using (offer_no)"
+    found["log.other_event"] = sql("log/price_event.sql").replace("log.begun_link", of_others)
     found = {"log.open_link": f"from log.price_open{last}"} | found | {"log.fetch_cover": sql("chain/fetch_cover.sql")}
     return [f"create or replace view {name} as {text}" for name, text in found.items()]
-
-
-def events_of(offers: str) -> str:
-    """Return the SELECT of all events of the offers that a SELECT gives by `offer_no`."""
-    wanted = f"from event as e semi join ({offers}) as w on e.offer_no = w.offer_no"
-    return sql("log/price_event.sql").replace("from event as e", wanted)
 
 
 def runs_of(fetches: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from warehouse.lake import ducklake
-from warehouse.log.db import events_of, sql
+from warehouse.log.db import sql
 from warehouse.log.shared_rows import append_offers, free_number
 
 if TYPE_CHECKING:
@@ -57,10 +57,12 @@ def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
     con.execute(f"create or replace temp table touched_event as {sql('load/last_event.sql')}")
     if con.execute("select 1 from touched where is_whole limit 1").fetchone():
         wanted = (
-            "select o.offer_no from core.offer as o semi join touched as t on o.offer_id = t.offer_id and t.is_whole"
+            "from event as e semi join (select o.offer_no from core.offer as o semi join touched as t "
+            "on o.offer_id = t.offer_id and t.is_whole) as w on e.offer_no = w.offer_no"
         )
+        events = sql("log/price_event.sql").replace("from event as e", wanted)
         con.execute(
-            f"insert into touched_event select e.* from ({events_of(wanted)}) as e "
+            f"insert into touched_event select e.* from ({events}) as e "
             "semi join touched as t on e.offer_id = t.offer_id and e.source = t.source and t.is_whole"
         )
     point = sql("log/price_point.sql").replace("core.price_event", "touched_event")

@@ -1,5 +1,5 @@
 -- Moves of int.price_move from one link of a chain to the next, with the kinds that core.price_move_kind has of them.
--- The larger a table, the later it is joined: so DuckDB looks up what a few moves need, and reads no table whole.
+-- The larger a table, the later it is joined, the last one laterally: so DuckDB reads for a few moves no table whole.
 with moved as (
     select
         k.*, -- noqa: AM04
@@ -18,7 +18,7 @@ with moved as (
     inner join log.begun_link as a on k.offer_no = a.offer_no and k.fetch_no = a.fetch_no
     left join log.document as d on f.document_no = d.document_no
     left join log.price_closed as b on k.offer_no = b.offer_no and k.fetch_no = b.end_fetch_no
-    left join log.scope_fetch as s on b.fetch_no = s.fetch_no
+    left join lateral (from log.scope_fetch as x where b.fetch_no = x.fetch_no) as s on true -- noqa: ST05, LT14
 )
 
 select
