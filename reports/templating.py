@@ -35,7 +35,7 @@ def _module(template: str) -> Any:
 
 @cache
 def _environment() -> Environment:
-    # Compiled templates are kept beside the compiled modules, as .pyc files, which a run does not take for new code.
+    # Jinja caches compiled templates as .pyc files in __pycache__: the fingerprint of the code leaves .pyc files out.
     folder = Path(__file__).with_name("__pycache__")
     is_kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
     made = Environment(

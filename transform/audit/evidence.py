@@ -321,9 +321,9 @@ class Evidence:
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        known = {name.casefold(): name for name in reversed(self.providers)}
-        found = next((known[word.casefold()] for word in words if word.casefold() in known), None)
-        return found, None if found else next(iter(words), None)
+        spelled = {name.casefold(): name for name in reversed(self.providers)}
+        named = [spelled[word.casefold()] for word in words if word.casefold() in spelled]
+        return (named[0], None) if named else (None, next(iter(words), None))
 
 
 def _literal(value: float | None) -> str:

@@ -220,8 +220,8 @@ class _Amendment:
         chains.show_offers(self.con, TOUCHED)
         chains.excerpted(self.con, "remade_offer", str(mart.amended))
         chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
-        self._temp("dated_price", _sql("dated_price"))
-        first = db.sql("first_look.sql").replace("core.sku_price", "temp.dated_price")
+        self._temp("first_look_price", _sql("first_look_price"))
+        first = db.sql("first_look.sql").replace("core.sku_price", "temp.first_look_price")
         chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
         judged = mart.sql.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"

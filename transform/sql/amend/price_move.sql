@@ -1,10 +1,10 @@
--- From when on the moves of offers are judged again (since), and from when on prices have to be known for that
--- (shown_since), of those offers and of others beside which they are judged.
--- Where a provider has become a marketplace all moves of its lists are. Else none is of another kind before the first
--- price that differs, but those of the 30 days before it, which what comes next tells of: of corrections, within seven
--- days, and of restlessness. To judge a move one has to know the two before it; where a run of moves began that took
--- back one another, at the latest where a price was left alone for seven days; and whether the move before was doubtful
--- and this is the way back, so that what that one is judged beside is shown, too.
+-- From when on int.price_move decides the kinds of an offer's moves again (since), and from when on it needs prices for
+-- that (shown_since): of those offers, and of the offers that their moves are compared with.
+-- Where a provider has become a marketplace, all moves of its lists. Otherwise a kind can change from 30 days before
+-- the first price that differs: later prices make a move a correction (within seven days) or a market_move (five moves
+-- within 30 days). The kind of a move needs the two moves before it; the first move of the run in which moves take back
+-- one another, which begins at the latest after seven days without a move; and, where it takes back the move before it,
+-- whether that one was a suspected_error, so the prices which that one is compared with are needed, too.
 with judged as (
     select
         o.*,
@@ -37,25 +37,25 @@ move as (
     window w as (partition by h.offer_id order by h.valid_from)
 ),
 
-asked as (
+list_move as (
     from move
     where is_list and (is_judged or is_undone)
 ),
 
--- Chips that are told by name, of the providers of such chips; and of a chip of which a price moved more than fourfold.
-beside as (
+-- Offers of the same provider with an accelerator_label, and of a chip of which a price moved more than fourfold.
+compared as (
     select
         o.offer_id,
         min(a.last_observed_before_at) as shown_since
     from core.offer as o
-    inner join asked as a on o.service_provider_name = a.service_provider_name
+    inner join list_move as a on o.service_provider_name = a.service_provider_name
     where o.accelerator_label is not null and a.accelerator_label is not null
     group by o.offer_id
     union all
     select
         o.offer_id,
         min(a.observed_at) as shown_since
-    from asked as a
+    from list_move as a
     inner join core.offer_unit as s on a.offer_id = s.offer_id
     inner join core.offer_unit as u on s.accelerator_name = u.accelerator_name
     inner join core.offer as o on u.offer_id = o.offer_id and a.purchase_option = o.purchase_option
@@ -83,4 +83,4 @@ from judged as j
 left join move as m on j.offer_id = m.offer_id
 group by j.offer_id, j.offer_no, j.since
 union all by name
-from beside
+from compared
