@@ -1,9 +1,15 @@
-"""How numbers, dates and names are written: one way on every page. All functions are pure."""
+"""How numbers, dates and names are written: one way on every page. All functions are pure.
 
+Words for what a column holds are in `words.csv`: the kind of words, the value, what is written for it.
+"""
+
+import csv
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 (beside a function of that name)
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from math import floor, log10
 from typing import Any
 
@@ -17,43 +23,27 @@ FINER_PLACES = (2, 4, 6, 8, 10)
 MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 
-OPTIONS = {
-    "on_demand": "on-demand",
-    "reserved": "Reserved",
-    "savings_plan": "Savings Plan",
-    "spot": "spot",
-    "capacity_block": "Capacity Block",
-}
-KINDS = {
-    "list_change": "list price",
-    "spot_move": "spot move",
-    "new_offer": "new offer",
-    "gone_offer": "no longer offered",
-    "returned_offer": "offered again",
-    "market_move": "market move",
-    "correction": "correction",
-    "suspected_error": "suspected error",
-}
 
+@cache
+def _table() -> list[dict[str, str]]:
+    return list(csv.DictReader((files("reports") / "words.csv").read_text(encoding="utf-8").splitlines()))
+
+
+def words_of(kind: str) -> dict[str, str]:
+    """Return the words of one kind by what they are for, in the order of `words.csv`."""
+    return {line["name"]: line["words"] for line in _table() if line["of"] == kind}
+
+
+def counted_of(kind: str) -> dict[str, tuple[str, ...]]:
+    """Return the words of one kind for one and for several."""
+    return {name: tuple(words.split(" / ")) for name, words in words_of(kind).items()}
+
+
+OPTIONS = words_of("option")
+KINDS = words_of("kind")
 CAME = {"gone_offer": "gone", "new_offer": "new", "returned_offer": "back"}
-
-KINDS_COUNTED = {
-    "list_change": ("list price", "list prices"),
-    "spot_move": ("spot move", "spot moves"),
-    "new_offer": ("new offer", "new offers"),
-    "gone_offer": ("offer gone", "offers gone"),
-    "returned_offer": ("offer back", "offers back"),
-    "market_move": ("market move", "market moves"),
-    "correction": ("correction", "corrections"),
-    "suspected_error": ("suspected error", "suspected errors"),
-}
-
-EFFECTS = {
-    "price_effect": "prices",
-    "new_provider_effect": "newly seen providers",
-    "evidence_effect": "software",
-    "new_chip_effect": "new chips",
-}
+KINDS_COUNTED = counted_of("kinds")
+EFFECTS = words_of("effect")
 """What moves a cost per token."""
 
 Number = float | Decimal

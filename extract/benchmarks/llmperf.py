@@ -42,12 +42,8 @@ _PRINTED = {
     "Completed Requests Per Minute": "results_num_completed_requests_per_min",
 }
 _BLOCKS = (
-    "inter_token_latency_s",
-    "ttft_s",
-    "end_to_end_latency_s",
-    "request_output_throughput_token_per_s",
-    "number_input_tokens",
-    "number_output_tokens",
+    *("inter_token_latency_s", "ttft_s", "end_to_end_latency_s", "request_output_throughput_token_per_s"),
+    *("number_input_tokens", "number_output_tokens"),
 )
 KEYS = serving.Keys(
     rate=RATE,

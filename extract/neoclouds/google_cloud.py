@@ -43,18 +43,21 @@ KEY = "GOOGLE_API_KEY"
 PROVIDER = "Google Cloud"
 HOURS_PER_MONTH = 730
 """By which Google divides a month's price of storage."""
-PARTS = {
-    **{f"{host} Instance {word}": (host, part) for host in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
-       for word, part in (("Core", "core"), ("Ram", "ram"))},
-    **{f"{host} {word}": (host, part) for host in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
-       for word, part in (("Cpu", "core"), ("Ram", "ram"))},
-    "Nvidia Tesla A100 GPU": ("A100", "gpu"), "Nvidia Tesla A100 80GB GPU": ("A100 80GB", "gpu"),
-    "Nvidia H100 80GB GPU": ("H100", "gpu"), "Nvidia H100 80GB Plus GPU": ("H100 Mega", "gpu"),
-    "Nvidia H100 80GB Mega GPU": ("H100 Mega", "gpu"), "Nvidia H100 Mega 80GB GPU": ("H100 Mega", "gpu"),
-    "H200 141GB GPU": ("H200", "gpu"), "Nvidia L4 GPU": ("L4", "gpu"), "RTX 6000 96GB": ("RTX PRO 6000", "gpu"),
-    "A4 Nvidia B200 (1 gpu slice)": ("B200 slice", "gpu"),
-    "SSD backed Local Storage": ("local SSD", "ssd"), "Local SSD": ("local SSD", "ssd"),
-}  # fmt: skip
+HOSTS = ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
+HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Cpu": "core", "Ram": "ram"}
+ACCELERATORS = {
+    "Nvidia Tesla A100 GPU": "A100",
+    "Nvidia Tesla A100 80GB GPU": "A100 80GB",
+    "Nvidia H100 80GB GPU": "H100",
+    **{f"Nvidia H100 {words} GPU": "H100 Mega" for words in ("80GB Plus", "80GB Mega", "Mega 80GB")},
+    "H200 141GB GPU": "H200",
+    "Nvidia L4 GPU": "L4",
+    "RTX 6000 96GB": "RTX PRO 6000",
+    "A4 Nvidia B200 (1 gpu slice)": "B200 slice",
+}
+PARTS = {f"{host} {words}": (host, part) for host in HOSTS for words, part in HOST_PARTS.items()}
+PARTS |= {words: (accelerator, "gpu") for words, accelerator in ACCELERATORS.items()}
+PARTS |= dict.fromkeys(("SSD backed Local Storage", "Local SSD"), ("local SSD", "ssd"))
 """Descriptions of parts, without place and option: whose part, and which."""
 UNITS = {"core": "h", "gpu": "h", "ram": "GiBy.h", "ssd": "GiBy.mo"}
 MACHINES = {

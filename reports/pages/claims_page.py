@@ -21,29 +21,11 @@ from reports.templating import render as rendered
 
 PLACE = "claims.html"
 SEPARATOR = "; "
-MEANINGS = {
-    "physically_impossible": "every way to read the number breaks a bound of physics by more than its hedge",
-    "inconsistent": "it is not what its own inputs, the price history or published figures give",
-    "stale": "it was the price once, and is not since; the history has the dates",
-    "arithmetic holds, input does not": "it follows from figures of the same text, one of which failed",
-    "true then": "it was right on its date, and is not today",
-    "arithmetic holds, input is unverified": "it follows from figures of the same text, one of which nothing decides",
-    "consistent": "it agrees with what it was held against",
-    "unverifiable": "nothing here decides; the arithmetic says what is missing",
-}
+MEANINGS = wording.words_of("verdict")
 """How a claim may stand, what failed first, and what that means."""
 CHIPS = ("H100", "H200", "B200", "Trainium1", "Trainium3")
 """The chips of the table of savings: those of the text, and their like."""
-WAYS = {
-    "on_demand": "On demand",
-    "savings_plan_1y": "1-year Savings Plan",
-    "savings_plan_3y": "3-year Savings Plan",
-    "reserved_1y": "1-year Reserved",
-    "reserved_3y": "3-year Reserved",
-    "spot_lowest": "Spot, lowest zone",
-    "spot_highest": "Spot, highest zone",
-    "capacity_block": "Capacity Block",
-}
+WAYS = wording.words_of("saving")
 SPOT = ("spot_lowest", "spot_highest")
 
 _claim = macro("claim_cells.html.j2", "claim")

@@ -41,13 +41,8 @@ FRAMES = ("run", "scope", "refused", "unknown", "gap", "model")
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
 ALIKE = (
-    "offered",
-    "service_provider_name",
-    "purchase_option",
-    "commitment_term_hours",
-    "purchase_payment_model",
-    "offering_class",
-    "tier",
+    *("offered", "service_provider_name", "purchase_option", "commitment_term_hours", "purchase_payment_model"),
+    *("offering_class", "tier"),
 )
 """Changes alike in these and of the same size are one piece of news from several regions."""
 SAME_RATIO = 0.0005

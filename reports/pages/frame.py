@@ -71,9 +71,6 @@ def frame(
     *,
     place: str,
     build: tuple[datetime | None, str],
-    headline: str = "",
-    title: str = "",
-    kind: str = "",
     nav: Sequence[tuple[str, str]] = (),
     sections: Sequence[tuple[str, str, Table]] = (),
     **values: object,
@@ -85,13 +82,12 @@ def frame(
     `sections` are added at its end: anchor, name, table. What of these is fixed stands in the template. `build` is
     when the published file was made, naive and UTC, the only clock, and by which version.
     """
-    known = {"style": style(), "script": script(), "policy": policy(script()), "cited": None} | values
-    return render(
-        template, title=title, headline=headline, place=place, built_at=build[0], version=build[1], kind=kind,
-        nav=[*nav, *((anchor, name) for anchor, name, _ in sections)], sections=sections,
-        root=root(place), site=SITE, more=MORE, parent=next((of for path, _, of in MORE if path == place), None),
-        **known,
-    )  # fmt: skip
+    known: dict[str, object] = {"style": style(), "script": script(), "policy": policy(script())}
+    known |= {"site": SITE, "more": MORE}
+    known |= {"title": "", "headline": "", "kind": "", "cited": None, "built_at": build[0], "version": build[1]}
+    known |= {"place": place, "root": root(place), "parent": {path: of for path, _, of in MORE}.get(place)}
+    known |= {"sections": sections, "nav": [*nav, *((anchor, name) for anchor, name, _ in sections)]}
+    return render(template, **known | values)
 
 
 def answer(title: str, parts: Sequence[Part]) -> str:

@@ -9,13 +9,7 @@ from reports.queries import Row
 from reports.tables.table import Column, Number, Table, element, link, small, span
 from reports.templating import macro
 
-TERMS = {
-    "under_a_year": "under a year",
-    "one_year": "1 year",
-    "two_years": "2 years",
-    "three_years": "3 years",
-    "longer": "4 years or more",
-}
+TERMS = wording.words_of("term")
 WAYS = (
     ("on demand", "", "on_demand", None),
     ("spot", "", "spot", None),

@@ -6,31 +6,15 @@ from reports import wording
 from reports.queries import Row
 from reports.tables.table import Column, Number, Table, element, left_out, outside, small, span
 
-STATES = {
-    "missing": "missing",
-    "stale": "stale",
-    "retry": "last fetch failed",
-    "fresh": "fresh",
-    "archived": "archived",
-}
+STATES = wording.words_of("state")
 TROUBLED = ("missing", "stale", "retry")
 MAX_SCOPES = 80
 MAX_REFUSED = 25
 MAX_GAPS = 25
 NEVER = "never read"
 WHOLE = "the whole answer is concerned"
-REASONS = {
-    "rate": "Without a US dollar price: no reference rate of the ten days before",
-    "slice": "Without a price per chip: part of a chip, of unknown size",
-    "term": "Not compared: the length of the commitment is not stated",
-    "capacity": "Not compared: not stated how many chips have to be bought",
-}
-COUNTED = {
-    "rate": ("has no price in US dollars", "have no price in US dollars"),
-    "slice": ("is a part of a chip of unknown size", "are parts of a chip of unknown size"),
-    "term": ("states no length of the commitment", "state no length of the commitment"),
-    "capacity": ("does not say how many chips have to be bought", "do not say how many chips have to be bought"),
-}
+REASONS = wording.words_of("gap")
+COUNTED = wording.counted_of("gaps")
 
 
 def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOPES) -> Table:
@@ -146,9 +130,9 @@ def lacking(unknown: pl.DataFrame, gaps: pl.DataFrame) -> list[str]:
         offers = sum(unknown["n_offers"])
         says = ("is of a chip that we do not know", "are of a chip that we do not know")
         parts.append(f"{wording.count(offers, 'offer')} {says[offers != 1]}, so without a price per chip-hour.")
-    for gap, says in COUNTED.items():
+    for gap, words in COUNTED.items():
         if offers := sum(gaps.filter(pl.col("gap") == gap)["n_offers"]):
-            parts.append(f"{wording.count(offers, 'offer')} {says[offers != 1]}.")
+            parts.append(f"{wording.count(offers, 'offer')} {words[offers != 1]}.")
     return parts
 
 

@@ -27,30 +27,14 @@ from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
 
-LOG = {
-    "price_event": "valid_from",
-    "scope_run": "observed_at",
-    "sighting": "observed_at",
-    "quarantine": "observed_at",
-    "availability": "observed_at",
-    "price_detail": "observed_at",
-    "fx_rate": "observed_at",
-    "withdrawal": "recorded_at",
-}
+LOG = {"price_event": "valid_from", "withdrawal": "recorded_at"} | dict.fromkeys(
+    ("scope_run", "sighting", "quarantine", "availability", "price_detail", "fx_rate"), "observed_at"
+)
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 REMADE = (
-    "price_history",
-    "price_move",
-    "repricing",
-    "price_correction",
-    "price_change",
-    "document_evidence",
-    "accelerator_hour_price",
-    "source_health",
-    "unknown_accelerator",
-    "provider_price",
-    "commitment_option",
+    *("price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence"),
+    *("accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price", "commitment_option"),
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
@@ -60,21 +44,8 @@ TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_co
 INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
 """Made again only from what was known then: of what is known now, the file's own stands."""
 FRAMES = (
-    "biggest",
-    "also",
-    "repriced",
-    "cheapest",
-    "taken_back",
-    "withdrawn",
-    "offer",
-    "drifting",
-    "checked",
-    "source",
-    "late",
-    "currency",
-    "provider_price",
-    "scope",
-    "refused",
+    *("biggest", "also", "repriced", "cheapest", "taken_back", "withdrawn", "offer", "drifting", "checked", "source"),
+    *("late", "currency", "provider_price", "scope", "refused"),
 )
 """The SELECTs of a week beside week_move and week_ranked, whose rows stand in tables of the schema week for them."""
 NEWEST_WITHIN_DAYS = 7

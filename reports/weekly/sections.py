@@ -15,14 +15,7 @@ from reports.weekly import news
 from reports.weekly.facts import WeekFacts
 
 MAX_CORRECTED = 3
-WAYS = {
-    "on_demand": "on demand",
-    "aws_on_demand": "AWS on demand",
-    "one_year": "AWS 1 year",
-    "three_years": "AWS 3 years",
-    "spot": "spot",
-    "capacity_block": "Capacity Block",
-}
+WAYS = wording.words_of("week")
 NO_TIER = {"api", "page", "skypilot_catalog", "hand_curated", "on-demand", "on_demand"}
 """Tiers of imported rows that say where a price was read, and nothing to a buyer."""
 TOKEN_WAYS = {
