@@ -96,7 +96,7 @@ class Files:
     def migrate(self, con: duckdb.DuckDBPyConnection) -> None:
         """Migrate, but for a file that was made here, and has all migrations, macros and facts."""
         place = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchone()
-        if place is None or place[0] is None or Path(place[0]) not in self.made or db._steps(con):
+        if place is None or place[0] is None or Path(place[0]) not in self.made or db.lacking(con):
             MIGRATE(con)
 
 

@@ -173,14 +173,12 @@ def _future(con: duckdb.DuckDBPyConnection, now: datetime) -> Iterator[Row]:
 
 
 def shape(check: str, con: duckdb.DuckDBPyConnection) -> tuple[Row, bool]:
-    """Say which shape a log has, and whether it is this version's."""
-    newest = {step.name for step in db.MIGRATIONS.iterdir() if step.name.endswith(".sql")}
-    done = {name for (name,) in con.execute("select name from meta.migration").fetchall()}
-    if done - newest:
-        return fail(check, "made by a newer chipledger", "Update chipledger, or use another data directory"), False
-    found = f"shape {max(done, default='none').removesuffix('.sql')}"
-    if newest - done:
-        return ok(check, f"{found}: the next run brings it to {max(newest).removesuffix('.sql')}"), False
+    """Say which shape a log has, and whether it is this version's. Raises ChipledgerError where no run can use it."""
+    lacking = db.lacking(con)
+    ((done,),) = con.execute("select coalesce(max(name), 'none') from meta.migration").fetchall()
+    found = f"shape {done.removesuffix('.sql')}"
+    if lacking:
+        return ok(check, f"{found}: the next run brings it to {lacking[-1].name.removesuffix('.sql')}"), False
     return ok(check, found), True
 
 

@@ -321,7 +321,7 @@ def nothing(root: Path) -> None:
 
 
 def old_shape(number: int) -> Callable[[Path], None]:
-    """Return what gives a folder's log the shape that it had after so many migrations."""
+    """Return what gives a folder's log the oldest shape and so many migrations."""
 
     def make(root: Path) -> None:
         made_older(root / "data/build.duckdb", number)
@@ -348,7 +348,7 @@ JOBS = {
         Job(name="archive", act=archive, again=archive, prepare=archive_before),
         *(
             Job(name=f"migrate from {number}", act=build, again=build, prepare=old_shape(number))
-            for number in range(1, len(migrations()))
+            for number in range(len(migrations()))
         ),
     )
 }

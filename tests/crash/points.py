@@ -315,7 +315,7 @@ INTERVALS = "0009_intervals.sql"
 def _migrations() -> None:
     from crash.shapes import migrations
 
-    for number, name in enumerate(migrations()[1:], start=1):
+    for number, name in enumerate(migrations()):
         text = (import_module("warehouse.log.db").MIGRATIONS / name).read_text()
         for when in ("before", "within", "after"):
             POINTS[f"{when} migration {name}"] = Point(job=f"migrate from {number}", put=statement(text, when))

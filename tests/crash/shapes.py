@@ -1,4 +1,4 @@
-"""The writer's file as earlier versions made it: the first migrations alone, with what those tables held."""
+"""The writer's file as earlier versions made it: the oldest shape and migrations, with what its tables held."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import duckdb
 
 from warehouse.log import db
 
-RENAMED = {("offer", "accelerator_name"): "accelerator_label"}
-"""Columns by their first names (table, column), and what they are called now."""
+OLDEST = Path(__file__).with_name("shape_0007.sql").read_text(encoding="utf-8")
+"""What makes the oldest shape that migrations start from."""
 NUMBER = "offer_no"
 """What a migration gives each row anew."""
 
@@ -17,18 +17,23 @@ def migrations() -> list[str]:
     return sorted(step.name for step in db.MIGRATIONS.iterdir() if step.name.endswith(".sql"))
 
 
-def made_older(log: Path, number: int) -> None:
-    """Give a log the shape after so many migrations; what later tables and columns hold is lost, and must be nothing.
+def make(con: duckdb.DuckDBPyConnection, names: list[str]) -> None:
+    """Give an empty file the oldest shape, and migrations by name."""
+    con.execute("create schema meta; create table meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+    texts = {db.OLDEST: OLDEST} | {name: (db.MIGRATIONS / name).read_text() for name in names}
+    for name, text in texts.items():
+        con.execute(text)
+        con.execute("insert into meta.migration values (?, TIMESTAMP '2026-01-01')", [name])
 
-    Raises AssertionError where it was something.
+
+def made_older(log: Path, number: int) -> None:
+    """Give a log the oldest shape and so many migrations; what later tables and columns hold is lost.
+
+    Raises AssertionError where that was something.
     """
     old = log.with_name("old.duckdb")
     with duckdb.connect(str(old)) as con:
-        con.execute("create schema meta")
-        con.execute("create table meta.migration (name VARCHAR, applied_at TIMESTAMP)")
-        for name in migrations()[:number]:
-            con.execute((db.MIGRATIONS / name).read_text())
-            con.execute("insert into meta.migration values (?, TIMESTAMP '2026-01-01')", [name])
+        make(con, migrations()[:number])
         con.execute(f"attach {db.quote(str(log))} as new (read_only)")
         made = con.execute(
             "select table_name, column_name from duckdb_columns() where database_name = 'old' and schema_name = 'core' "
@@ -38,15 +43,14 @@ def made_older(log: Path, number: int) -> None:
             if table == "instance_type":
                 continue  # filled anew from the package
             columns = [name for of, name in made if of == table]
-            theirs = [RENAMED.get((table, name), name) if number < 3 else name for name in columns]
-            con.execute(f"insert into core.{table} select {', '.join(theirs)} from new.core.{table}")
+            con.execute(f"insert into core.{table} select {', '.join(columns)} from new.core.{table}")
             left = {
                 name
                 for (name,) in con.execute(
                     "select column_name from duckdb_columns() where database_name = 'new' and schema_name = 'core' "
                     "and table_name = ?", [table],
                 ).fetchall()
-            } - {*theirs, NUMBER}  # fmt: skip
+            } - {*columns, NUMBER}  # fmt: skip
             for name in left:
                 # What a migration fills in is nothing, or an empty text.
                 held = con.execute(f"select count(nullif({name}::VARCHAR, '')) from new.core.{table}").fetchone()

@@ -7,13 +7,13 @@ import pytest
 
 from crash.bench import KILLED, Bench
 
-MOMENTS = {"run": 200, "import": 25, "decide": 25, "build": 15, "migrate from 1": 15, "backup to .tar.zst": 20,
+MOMENTS = {"run": 200, "import": 25, "decide": 25, "build": 15, "migrate from 0": 15, "backup to .tar.zst": 20,
            "restore": 20, "rebuild": 8, "unpack": 20, "prune": 10, "archive": 5}  # fmt: skip
 """How often each job is killed at a random moment."""
 CHANGED = ("run", "import", "decide", "backup to a folder", "backup to .tar.zst", "restore", "rebuild", "unpack",
            "prune", "init")  # fmt: skip
 """Jobs that are killed before each single change of a file."""
-CALLED = {"run": 150, "restore": 60, "migrate from 1": 60, "unpack": 40, "rebuild": 20, "import": 40}
+CALLED = {"run": 150, "restore": 60, "migrate from 0": 60, "unpack": 40, "rebuild": 20, "import": 40}
 """How many system calls of each job are killed at, spread over all of them."""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from crash.shapes import migrations
+from crash import shapes
 from landing_places import document
 from looks import day
 
@@ -75,10 +75,7 @@ def test_a_log_of_the_version_before_goes_on(tmp_path: Path) -> None:
     folder = Landing(tmp_path / "landing")
     made = landed(folder, "old", OLD)
     with duckdb.connect(str(tmp_path / "build.duckdb")) as con:
-        con.execute("create schema meta; create table meta.migration (name VARCHAR, applied_at TIMESTAMP)")
-        for name in (name for name in migrations() if name < "0008_whole_blake3.sql"):
-            con.execute((db.MIGRATIONS / name).read_text())
-            con.execute("insert into meta.migration values (?, timestamp '2026-01-01')", [name])
+        shapes.make(con, [])
         con.execute(
             "insert into core.document by name select $1 as document_sha256, $2 as source, $3 as scope, $4 as url, "
             "$5 as version_key, $6 as fetched_at, $6 as recorded_at, 300 as whole_size_bytes, $7 as whole_sha256",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from crash import shapes
 
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.log import db
@@ -34,12 +35,21 @@ def columns(con: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
     return {table: [row[1:] for row in rows if row[0] == table] for table, _, _ in rows}
 
 
-def test_the_declaration_equals_the_migrations(tmp_path: Path) -> None:
-    """From nothing, the migrations make the tables of warehouse/schema/tables.py: the same columns, types and order."""
-    with db.open_build(tmp_path / "build.duckdb") as con:
+@pytest.mark.parametrize("is_older", [False, True])
+def test_the_declaration_equals_the_migrations(tmp_path: Path, *, is_older: bool) -> None:
+    """A new log and a migrated one have the tables of warehouse/schema/tables.py: the same columns, types and order."""
+    path = tmp_path / "build.duckdb"
+    if is_older:
+        with duckdb.connect(str(path)) as con:
+            shapes.make(con, [])
+    with db.open_build(path) as con:
         made = columns(con)
+        names = con.execute("select name from meta.migration order by name").fetchall()
 
-    assert made.pop("core.journal_position")
+    assert names == [(name,) for name in (db.OLDEST if is_older else db.DECLARED, *shapes.migrations())]
+    assert made.pop("core.journal_position") == [
+        ("position", "BIGINT"), ("recorded_at", "TIMESTAMP"), ("part", "VARCHAR"),
+    ]  # fmt: skip
     assert {table.qualified: [(name, declared()[name].type) for name in table.columns] for table in TABLES} == made
 
 
@@ -63,6 +73,18 @@ def test_a_newer_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ChipledgerError, match="newer chipledger") as caught, db.open_build(path):
         pass
     assert caught.value.value == "9999_later.sql"
+
+
+def test_a_file_before_the_oldest_shape_is_refused(tmp_path: Path) -> None:
+    """It is left alone; what makes it anew is named."""
+    path = tmp_path / "build.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("create schema meta; create table meta.migration (name VARCHAR, applied_at TIMESTAMP)")
+        con.execute("insert into meta.migration values ('0001_initial.sql', now()::TIMESTAMP)")
+
+    with pytest.raises(ChipledgerError, match="too old to go on from") as caught, db.open_build(path):
+        pass
+    assert (caught.value.value, "data rebuild" in caught.value.hint) == ("0001_initial.sql", True)
 
 
 def test_runs_of_some_fetches_ask_no_others() -> None:

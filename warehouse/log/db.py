@@ -22,10 +22,15 @@ from warehouse.lake import ducklake
 from warehouse.lake.place import Place
 from warehouse.reference import instance_types
 from warehouse.schema.tables import ROWS_OF_A_THREAD as ROWS_OF_A_THREAD
+from warehouse.schema.tables import STORED_TABLES, ddl
 from warehouse.schema.tables import quote as quote
 
 MIGRATIONS = files("warehouse") / "migrations"
 SQL = files("warehouse") / "sql"
+DECLARED = "0000_declared.sql"
+"""What `meta.migration` has of a log whose tables were made as they are declared. Versions before refuse such a log."""
+OLDEST = "0007_collections.sql"
+"""What it has of a log of the oldest shape that the migrations start from."""
 
 FILE_NAME = "build.duckdb"
 LOCK = "writer.lock"
@@ -110,7 +115,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
     if shared is None:
         con.execute("create schema if not exists meta")
         con.execute("create table if not exists meta.migration (name VARCHAR, applied_at TIMESTAMP)")
-        _apply(con, _steps(con))
+        _reshape(con)
         create_views(con)
         create_macros(con)
         with ducklake.transaction(con):
@@ -124,7 +129,7 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
             con.execute("create table if not exists meta.made (sha256 VARCHAR, made_at TIMESTAMP)")
             con.execute("create table if not exists meta.reserved (last_fetch_no INTEGER)")
             con.execute(publication.TABLE)
-            _apply(con, _steps(con))
+            _reshape(con)
             if _made(con) != _to_make():
                 with ducklake.transaction(con):
                     create_views(con, is_appended=True)
@@ -133,11 +138,10 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
                     con.execute("insert into meta.made values (?, ?)", [_to_make(), _now()])
 
 
-def _steps(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
-    """Return the migrations that the log lacks, in order. Raises ChipledgerError where it has some of another day."""
-    done = {row[0] for row in con.execute("select name from meta.migration").fetchall()}
-    steps = sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
-    unknown = done - {step.name for step in steps}
+def lacking(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
+    """Return the migrations that a log lacks, in order. Raises ChipledgerError where it is newer or too old."""
+    done, steps = _done(con), _migrations()
+    unknown = {name for name in done if name > OLDEST} - {step.name for step in steps}
     if unknown:
         raise ChipledgerError(
             "the writer's file was made by a newer chipledger",
@@ -146,17 +150,48 @@ def _steps(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
             value=", ".join(sorted(unknown)),
             hint="Update chipledger, or use another data directory",
         )
+    if done and done.isdisjoint((DECLARED, OLDEST)):
+        raise ChipledgerError(
+            "the writer's file was made by a chipledger too old to go on from",
+            source="build.duckdb",
+            field="migration",
+            value=max(done),
+            hint="`chipledger data rebuild` makes it anew: the landing folder holds all it held",
+        )
     return [step for step in steps if step.name not in done]
 
 
-def _apply(con: duckdb.DuckDBPyConnection, steps: Sequence[Traversable]) -> None:
+def _migrations() -> list[Traversable]:
+    return sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
+
+
+def _done(con: duckdb.DuckDBPyConnection) -> set[str]:
+    return {name for (name,) in con.execute("select name from meta.migration").fetchall()}
+
+
+def _reshape(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables of a new log, or apply the migrations that an older one lacks."""
+    if not _done(con):
+        with ducklake.transaction(con):
+            con.execute(sql("new_log.sql"))
+            for table in STORED_TABLES:
+                con.execute(ddl(table))
+            create_views(con, is_appended=ducklake.of(con) is not None)
+            _note(con, DECLARED, *(step.name for step in _migrations()))
+        return
+    steps = lacking(con)
     for step in steps:
         with ducklake.transaction(con):
             con.execute(step.read_text())
             if step is steps[-1]:
                 # No log is ever without the names that everybody asks.
                 create_views(con, is_appended=ducklake.of(con) is not None)
-            con.execute("insert into meta.migration values (?, ?)", [step.name, _now()])
+            _note(con, step.name)
+
+
+def _note(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+    for name in names:
+        con.execute("insert into meta.migration values (?, ?)", [name, _now()])
 
 
 def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
@@ -165,7 +200,7 @@ def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
         "select count(*) from duckdb_tables() where database_name = current_database() and schema_name = 'meta' "
         "and table_name in ('migration', 'made', 'publication', 'reserved')"
     ).fetchone()
-    return there == (4,) and not _steps(con) and _made(con) == _to_make()
+    return there == (4,) and not lacking(con) and _made(con) == _to_make()
 
 
 def _made(con: duckdb.DuckDBPyConnection) -> str | None:
