@@ -60,13 +60,13 @@ def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
 
 
 def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> None:
-    """Have DuckDB use no more threads than the largest table of a database, by default of that in use, has row groups.
+    """Have DuckDB use a thread for each full row group of the largest table of a database, by default of that in use.
 
     A SELECT over less is done as soon by one thread, at a sixth less of the processor's time.
     """
     con.execute("reset threads")
     (threads,) = con.execute(
-        "select least(current_setting('threads'), 1 + coalesce(max(estimated_size), 0) // ?) "
+        "select greatest(1, least(current_setting('threads'), coalesce(max(estimated_size), 0) // ?)) "
         "from duckdb_tables() where database_name = coalesce(?, current_database())",
         [ROWS_OF_A_THREAD, database],
     ).fetchall()[0]

@@ -57,8 +57,8 @@ def text(page: Path) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", bare)).split())
 
 
-@pytest.mark.parametrize(("n_rows", "threads"), [(ROWS_OF_A_THREAD - 1, 1), (ROWS_OF_A_THREAD + 1, 2)])
-def test_a_second_thread_waits_for_a_second_row_group(n_rows: int, threads: int) -> None:
+@pytest.mark.parametrize(("n_rows", "threads"), [(2 * ROWS_OF_A_THREAD - 1, 1), (2 * ROWS_OF_A_THREAD, 2)])
+def test_a_second_thread_waits_for_a_second_full_row_group(n_rows: int, threads: int) -> None:
     """And no more threads are used than the machine has."""
     with duckdb.connect(config={"threads": 3}) as con:
         con.execute(f"create table large as from range({n_rows})")
