@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-PORTION = 20
-"""Past looks that are parsed and loaded at once: of a region of AWS, some 50 MB."""
+PORTION = 30
+"""Past looks that are parsed and loaded at once: of a region of AWS, some 75 MB."""
 
 TryLock = Callable[[str], AbstractContextManager[bool]]
 """Try for a lock by its name, and tell whether it is held until the end of the `with`; what this process holds already

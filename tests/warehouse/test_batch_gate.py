@@ -1,5 +1,6 @@
 """The batch gate: what a whole answer must be beside its own rows and the last answer."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 from looks import Row, day, history, look, memory, refused, row
 
 from warehouse.log import batch
+from warehouse.log.events import naive
 from warehouse.log.gates import row_gate
 from warehouse.log.load import load
 from warehouse.log.parsed import ScopeResult
@@ -185,6 +187,20 @@ def test_the_row_gate_refuses_each_look_its_own_rows() -> None:
         assert accepted.pop((number,), alone.clear()).equals(alone)
     assert not accepted
     assert [[each.row for each in refusals] for refusals in together] == [[], [], [], [0, 11], [0], [], [1], []]
+
+
+def test_no_row_is_of_a_time_after_its_own_fetch() -> None:
+    """Of histories that pass together, one that was fetched before a row's time must not have it."""
+    one, other = (
+        replace(each, rows=each.rows.with_columns(observed_at=pl.lit(naive(day(3)), pl.Datetime("us"))))
+        for each in (look(at, row("p3.one", "1", observed_at_utc="day 3"), archived=True) for at in (0, 5))
+    )
+
+    frames, (early, late) = batch._row_gates([one, other, other])[0], batch._row_gates([one, other])[1]
+
+    assert [(each.row, each.reason) for each in early] == [(0, "a time in the future")]
+    assert not late
+    assert [each["fetch_number"].to_list() for each in frames[1:]] == [[1, 2]]
 
 
 def test_of_exact_duplicates_one_is_kept() -> None:

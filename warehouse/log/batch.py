@@ -5,10 +5,8 @@ prices wait that moved far, or together.
 """
 
 import json
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain, repeat
 from types import MappingProxyType
 from typing import Any
 
@@ -99,22 +97,21 @@ def _row_gates(fetches: list[ParsedFetch]) -> tuple[list[pl.DataFrame], list[lis
     own: list[list[Refusal]] = [[] for _ in fetches]
     alike: dict[tuple[Any, ...], list[int]] = {}
     for number, fetch in enumerate(fetches):
-        if "observed_at" in fetch.rows.columns:
-            accepted, own[number] = row_gate(fetch.rows, latest=naive(fetch.observed_at))
-            # A dated history shows one moment in every answer: the same text again adds nothing.
-            same = [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price"]
-            once = accepted.unique(same, keep="first", maintain_order=True)
-            frames.append(once.with_columns(fetch_number=pl.lit(number, pl.Int64)))
-        else:
-            alike.setdefault(tuple(fetch.rows.schema.items()), []).append(number)
+        alike.setdefault(tuple(fetch.rows.schema.items()), []).append(number)
+    moments = pl.Series([naive(fetch.observed_at) for fetch in fetches], dtype=pl.Datetime("us"))
     for numbers in alike.values():
-        accepted, refusals = row_gate(pl.concat(fetches[number].rows for number in numbers))
-        begins = list(accumulate((len(fetches[number].rows) for number in numbers[:-1]), initial=0))
+        rows = pl.concat(fetches[number].rows for number in numbers)
+        of = pl.concat(pl.repeat(number, len(fetches[number].rows), dtype=pl.Int64, eager=True) for number in numbers)
+        accepted, refusals = row_gate(rows, latest=moments[of])
         for one in refusals:
-            place = bisect_right(begins, one.row) - 1
-            own[numbers[place]].append(replace(one, row=one.row - begins[place]))
-        places = (repeat(number, len(fetches[number].rows) - len(own[number])) for number in numbers)
-        frames.append(accepted.with_columns(fetch_number=pl.Series(chain.from_iterable(places), dtype=pl.Int64)))
+            own[of[one.row]].append(replace(one, row=one.row - of.search_sorted(of[one.row])))
+        is_refused = pl.int_range(len(of), eager=True).is_in([one.row for one in refusals])
+        accepted = accepted.with_columns(fetch_number=of.filter(~is_refused))
+        if "observed_at" in accepted.columns:
+            # A dated history shows one moment in every answer: the same text again adds nothing.
+            same = [*tables.IDENTITY, "observed_at", "unit_price", "upfront_price", "fetch_number"]
+            accepted = accepted.unique(same, keep="first", maintain_order=True)
+        frames.append(accepted)
     return frames, own
 
 

@@ -129,11 +129,12 @@ FIRST_BROKEN = pl.coalesce(
 """Of each row the first rule that it breaks, by its place in RULES."""
 
 
-def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.DataFrame, list[Refusal]]:
+def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Return the accepted rows with typed amounts and counts, and one refusal for each row that broke a rule.
 
     `rows` has the columns `schemas.OBSERVATION`, text but for the term, and any others, which are passed through.
-    Rows with a time of their own (`observed_at`, its text in `observed_at_utc`) must have one not after `latest`.
+    Rows with a time of their own (`observed_at`, its text in `observed_at_utc`) must have one not after
+    `latest`, which may be of each row.
     """
     if "observed_at" in rows.columns:
         return _timed_row_gate(rows, latest)
@@ -160,7 +161,7 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | None = None) -> tuple[pl.
     ), refusals
 
 
-def _timed_row_gate(rows: pl.DataFrame, latest: datetime | None) -> tuple[pl.DataFrame, list[Refusal]]:
+def _timed_row_gate(rows: pl.DataFrame, latest: datetime | pl.Series | None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Pass rows with times of their own through the row gate, after their times."""
     unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
     reason_of = pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future"))
