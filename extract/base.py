@@ -185,13 +185,9 @@ def failing_alone(source: str, scope: str) -> Iterator[None]:
         raise
     except Exception as error:
         logging.getLogger(__name__).exception("%s %s: a fault of our own code", source, scope)
-        raise SourceError(
-            f"the source's own code failed: {type(error).__name__}",
-            source=source,
-            field="scope",
-            value=scope,
-            hint="The other scopes go on; please report it with the log",
-        ) from error
+        message = f"the source's own code failed: {type(error).__name__}"
+        hint = "The other scopes go on; please report it with the log"
+        raise SourceError(message, source=source, field="scope", value=scope, hint=hint) from error
 
 
 def past_fetches(

@@ -122,14 +122,10 @@ def _accelerators(frame: pl.DataFrame, ignored: Counter[str]) -> tuple[pl.DataFr
     """Return the records of accelerators, and types that were queried by name and are like none."""
     names = frame["type"].unique().to_list()
     ours = [name for name in names if ACCELERATOR_TYPE.match(name)]
-    strange = [name for name in names if name not in ours and _is_accelerator(name)]
+    strange = {name for pattern in ACCELERATORS for name in fnmatch.filter(names, pattern)} - {*ours}
     kept = frame.filter(pl.col("type").is_in(ours))
     ignored["not_accelerator"] += frame.height - kept.height
     return kept, tuple(f"instance type {name!r}" for name in sorted(strange))
-
-
-def _is_accelerator(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in ACCELERATORS)
 
 
 def _one_product(frame: pl.DataFrame, ignored: Counter[str]) -> pl.DataFrame:

@@ -131,7 +131,8 @@ def read(document: Document) -> Iterator[Found]:
         for machine in machines(PROVIDER).values():
             made_of = _parts(machine, parts)
             if made_of is not None:
-                priced = _offer(machine, region, option, _sum(made_of))
+                price = sum((quantity * rate.price for _, quantity, rate in made_of), Decimal(0))
+                priced = _offer(machine, region, option, price.quantize(TEN_DECIMALS))
                 yield priced
                 if isinstance(priced, Offer):
                     since = max((moment for _, _, one in made_of if (moment := one.effective_at)), default=None)
@@ -220,10 +221,6 @@ def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rat
             return None
         made_of.append((f"{whose} {part}", quantity, next(iter(found.values()))))
     return made_of
-
-
-def _sum(made_of: list[Part]) -> Decimal:
-    return sum((quantity * rate.price for _, quantity, rate in made_of), Decimal(0)).quantize(TEN_DECIMALS)
 
 
 def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> Found:

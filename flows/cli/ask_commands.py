@@ -109,13 +109,9 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
 
     place = chosen.place()
     if not place.is_shared:
-        raise ChipledgerError(
-            "a warehouse of one file has no earlier publications",
-            source="query",
-            field="--as-of",
-            value=f"{moment:%Y-%m-%d %H:%M}",
-            hint="core.price_known_at(TIMESTAMP '...') answers what was known at any moment",
-        )
+        message = "a warehouse of one file has no earlier publications"
+        hint = "core.price_known_at(TIMESTAMP '...') answers what was known at any moment"
+        raise ChipledgerError(message, source="query", field="--as-of", value=f"{moment:%Y-%m-%d %H:%M}", hint=hint)
     file, found = publication.as_of(place, moment)
     click.echo(f"as published {found.published_at:%Y-%m-%d %H:%M} UTC, snapshot {found.snapshot_id}", err=True)
     return file

@@ -96,11 +96,6 @@ def _is_mail_address(value: object) -> bool:
     return parsed.addr_spec == value and bool(parsed.username) and has_domain
 
 
-def _unique(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses without repetitions, whatever their case; the last spelling stays."""
-    return tuple({each.lower(): each for each in value}.values())
-
-
 Switch = Annotated[bool, _only("true or false", lambda value: value in ("true", "false") or isinstance(value, bool))]
 """Not "yes", 1 or 0."""
 Number = Annotated[float, _only("a number", lambda value: not isinstance(value, bool)), Field(allow_inf_nan=False)]
@@ -119,7 +114,11 @@ WebAddress = Annotated[
 _PLAIN = "a plain address, such as prices@example.com"
 MailAddress = Annotated[str, _only(_PLAIN, lambda value: value == "" or _is_mail_address(value))]
 """May be empty: none."""
-MailAddresses = Annotated[tuple[Annotated[str, _only(_PLAIN, _is_mail_address)], ...], AfterValidator(_unique)]
+MailAddresses = Annotated[
+    tuple[Annotated[str, _only(_PLAIN, _is_mail_address)], ...],
+    AfterValidator(lambda value: tuple({each.lower(): each for each in value}.values())),
+]
+"""Without repetitions, whatever their case; the last spelling stays."""
 SourceAddress = Annotated[
     str,
     _only(

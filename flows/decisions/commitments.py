@@ -168,7 +168,8 @@ def covered(
     head["negotiation"] = market and _negotiation(market, first["on_demand_price_usd"], chips * running, moves)
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
-    owned_days = _owned_days(line, today)
+    ends = line["commitment_ends_on"]
+    owned_days = max(0, (ends - today).days) if line["purchase_option"] in COMMITTED and ends else 0
     yearly, fall = decision.yearly_price_move or 0.0, moves[0]["deepest_fall"] if moves else None
     expected = (math.expm1(yearly * days / DAYS_A_YEAR) / (yearly * days / DAYS_A_YEAR)) if yearly else 1.0
     ratios = {"expected": expected} | ({} if fall is None else {"fallen": 1 + fall})
@@ -353,11 +354,6 @@ def demands_of(shares: Mapping[str, float], nodes: float, pattern: str) -> dict[
     if pattern == "together":
         return {name: ((share, nodes), (1 - share, 0.0)) for name, share in shares.items()}
     return {name: ((1.0, nodes * share),) for name, share in shares.items()}
-
-
-def _owned_days(line: Mapping[str, Any], today: date) -> int:
-    ends = line["commitment_ends_on"]
-    return max(0, (ends - today).days) if line["purchase_option"] in COMMITTED and ends else 0
 
 
 def _priced(

@@ -157,7 +157,9 @@ def _rule(line: Line, row: Values, names: Names) -> Any:
     for field in ("service", "family"):
         if row[field] is not None and provider != "AWS":
             raise line.error(field, "of AWS alone: name a chip instead")
-    if family is not None and family not in _families():
+    if family is not None and family not in {
+        row.instance_type.partition(".")[0] for row in instance_types.read_table()
+    }:
         raise line.error("family", "no family of AWS with accelerators has this name")
     for field in ("chip", "offer"):
         if row[field] is not None:
@@ -178,7 +180,3 @@ def _rule(line: Line, row: Values, names: Names) -> Any:
         discount=None if percent is None else percent / 100,
         place=line.place,
     )
-
-
-def _families() -> set[str]:
-    return {row.instance_type.partition(".")[0] for row in instance_types.read_table()}

@@ -617,10 +617,7 @@ def _source(row: Row, scopes: list[Row]) -> Row:
 TableName = Annotated[Name | None, Field(description="One table or view, such as int.price_change, with its columns")]
 
 
-def schema(
-    book: Book,
-    table: TableName = None,
-) -> Row:
+def schema(book: Book, table: TableName = None) -> Row:
     """Return the tables, views and macros of the file; of one of them each column with meaning and unit."""
     known = {row["name"]: row for row in book.rows(TABLES)}
     if table is None:

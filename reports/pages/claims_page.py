@@ -93,8 +93,8 @@ def every(rows: Sequence[Row]) -> Table:
         return _claim(row, wording.listed(*conditions, by=SEPARATOR))
 
     def why(row: Row) -> str:
-        lists = {name: _split(row[name]) for name in ("readings", "bounds", "rests_on", "evidence_documents")}
-        return _arithmetic(row, ids, **lists)
+        names = ("readings", "bounds", "rests_on", "evidence_documents")
+        return _arithmetic(row, ids, **{name: row[name].split(SEPARATOR) if row[name] else [] for name in names})
 
     return Table(
         id="audit",
@@ -139,10 +139,6 @@ def disagreements(pairs: Sequence[Row]) -> Table:
 
 def _spaced(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _split(text: str | None) -> list[str]:
-    return text.split(SEPARATOR) if text else []
 
 
 # --- what plans, Reserved Instances, spot and Capacity Blocks save against on demand

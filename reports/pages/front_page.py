@@ -155,7 +155,8 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
 
 def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
-    absent = [chip for chip in front.chips if _is_unknown(front.cells[chip])]
+    reasons = {chip: {cell["unknown_reason"] for cell in front.cells[chip].values()} for chip in front.chips}
+    absent = [chip for chip in front.chips if reasons[chip] <= {"unknown"}]
     shown = [chip for chip in front.chips if chip not in absent]
     places = wording.places_of(
         cell[PRICE] for chip in shown for name, cell in front.cells[chip].items() if name in OPTIONS
@@ -246,10 +247,6 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
         ],
         columns=[Column("Provider", lambda row: element("b", _linked(row["name"], paths))), *map(column, chips)],
     )
-
-
-def _is_unknown(cells: Mapping[str, Row]) -> bool:
-    return all(cell["unknown_reason"] == "unknown" for cell in cells.values())
 
 
 def _title(front: Front, shown: Sequence[str]) -> str:

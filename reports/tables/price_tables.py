@@ -90,10 +90,7 @@ def standing(
         group=(lambda row: row["key"][0] or "form not stated")
         if of_chip and len({each["key"][0] for each in shown}) > 1
         else None,
-        columns=[
-            Column("Provider" if of_chip else "Chip", named),
-            *ways,
-        ],
+        columns=[Column("Provider" if of_chip else "Chip", named), *ways],
         note=NOTE + bold + (f" {len(found) - MAX_ROWS:,} more are in the explorer." if len(found) > MAX_ROWS else ""),
     )
 

@@ -17,20 +17,19 @@ REASONS = wording.words_of("gap")
 COUNTED = wording.counted_of("gaps")
 
 
-def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOPES) -> Table:
-    """Return the state of each scope of each source, the worst first within a source; `troubled`: of those not well."""
+def health(scopes: pl.DataFrame, *, most: int = MAX_SCOPES) -> Table:
+    """Return the state of each scope of each source, the worst first within a source."""
     order = {state: rank for rank, state in enumerate(STATES)}
     rows = sorted(
         scopes.rows(named=True), key=lambda row: (row["kind"] != "live", row["source"] or "", order[row["state"]])
     )
-    wanted = [row for row in rows if row["state"] in TROUBLED] if troubled else rows
     counts = {state: sum(row["state"] == state for row in rows) for state in STATES}
     title = ", ".join(f"{n:,} {STATES[state]}" for state, n in counts.items() if n) or "no source was read yet"
     return Table(
         id="health",
         title=f"Sources: {title}",
         subtitle="One row for each part of a source that succeeds or fails alone.",
-        rows=wanted[:most],
+        rows=rows[:most],
         group="source",
         columns=[
             Column("Scope", "scope"),
@@ -49,7 +48,7 @@ def health(scopes: pl.DataFrame, *, troubled: bool = False, most: int = MAX_SCOP
         note="Fresh: read by the last fetch and within the source's own limit of age. Archived: prices of a past date, "
         "from the offline archive or an import; the last good fetch of an import is when it was read, not when the "
         "prices were true. Disagreements: offers for which another source says something else about the same moment."
-        + left_out(len(wanted) - most, "more scope", "select * from int.source_health"),
+        + left_out(len(rows) - most, "more scope", "select * from int.source_health"),
     )
 
 

@@ -68,11 +68,8 @@ class Locks(ABC):
         pause = FIRST_PAUSE_S
         while not self._take(name):
             if deadline is not None and time.monotonic() >= deadline:
-                raise WriterBusy(
-                    f"another process holds the lock {name!r}",
-                    source=self.where,
-                    hint="Wait for it to end, or pass --wait SECONDS",
-                )
+                hint = "Wait for it to end, or pass --wait SECONDS"
+                raise WriterBusy(f"another process holds the lock {name!r}", source=self.where, hint=hint)
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
         try:
@@ -151,13 +148,9 @@ class PostgresLocks(Locks):
             # Its locks are somebody else's by now: whoever works under one must not go on.
             held, self._session = sorted(self._owners), None
             if held:
-                raise WriterBusy(
-                    "the session that held the locks has ended",
-                    source=self.where,
-                    field="locks",
-                    value=", ".join(held),
-                    hint="Run again: what was not committed is not in the log",
-                )
+                message = "the session that held the locks has ended"
+                hint = "Run again: what was not committed is not in the log"
+                raise WriterBusy(message, source=self.where, field="locks", value=", ".join(held), hint=hint)
         try:
             if self._session is None:
                 self._session = psycopg.connect(
@@ -272,11 +265,9 @@ class Lake:
         self._session = self._session or boto3.Session()
         found = self._session.get_credentials()
         if found is None:
-            raise CredentialsMissing(
-                "no credentials for the bucket of the warehouse",
-                source=self.place.data_path,
-                hint="boto3 finds them in its own order: variables, profile, role of the machine",
-            )
+            message = "no credentials for the bucket of the warehouse"
+            hint = "boto3 finds them in its own order: variables, profile, role of the machine"
+            raise CredentialsMissing(message, source=self.place.data_path, hint=hint)
         frozen = found.get_frozen_credentials()
         credentials = (frozen.access_key, frozen.secret_key, frozen.token)
         if credentials != self._credentials:
@@ -356,12 +347,9 @@ def transacted(
             except duckdb.TransactionException as error:
                 cause = str(error).strip().splitlines()[-1]
                 if n_tried == TRIES:
-                    raise ChipledgerError(
-                        f"not committed in {TRIES} tries: {cause}",
-                        source="the shared warehouse",
-                        field="commit",
-                        hint="Run again: what was landed is loaded then, once",
-                    ) from error
+                    message = f"not committed in {TRIES} tries: {cause}"
+                    hint = "Run again: what was landed is loaded then, once"
+                    raise ChipledgerError(message, source="the shared warehouse", field="commit", hint=hint) from error
                 LOG.warning("a commit met another's, and is tried again: %s", cause)
                 time.sleep(random.uniform(0.05, 0.2) * 2**n_tried)  # noqa: S311 - no secret
     raise AssertionError("unreachable")
@@ -373,13 +361,9 @@ def _load_extensions(con: duckdb.DuckDBPyConnection, place: Place) -> None:
         try:
             (where,) = importlib.import_module(f"duckdb_extension_{name}").__path__
         except ImportError as error:
-            raise ChipledgerError(
-                "what a shared warehouse needs is not installed",
-                source="chipledger",
-                field="extension",
-                value=name,
-                hint='Install it with its extra: "chipledger[lake]"',
-            ) from error
+            message = "what a shared warehouse needs is not installed"
+            hint = 'Install it with its extra: "chipledger[lake]"'
+            raise ChipledgerError(message, source="chipledger", field="extension", value=name, hint=hint) from error
         (file,) = Path(where).glob(f"extensions/*/{name}.duckdb_extension")
         # By its path: nothing is written to anybody's home, and nothing is looked for on the network.
         con.execute(f"load '{file}'")

@@ -60,34 +60,20 @@ def place(data_dir: Path, *, url: str = FILE, data_path: str = "", schema: str =
     if url in ("", FILE):
         return Place(data_dir=data_dir)
     if PASSWORD.search(url):
-        raise SettingsError(
-            "a password does not belong into the settings",
-            field="warehouse.url",
-            hint="libpq finds it in PGPASSWORD, or in the file that PGPASSFILE names",
-        )
+        hint = "libpq finds it in PGPASSWORD, or in the file that PGPASSFILE names"
+        raise SettingsError("a password does not belong into the settings", field="warehouse.url", hint=hint)
     if not url.startswith((POSTGRES, SQLITE)) or not url.removeprefix(POSTGRES).removeprefix(SQLITE).strip():
-        raise SettingsError(
-            "not a warehouse",
-            field="warehouse.url",
-            value=url,
-            hint=f'Give "{FILE}", "{POSTGRES}dbname=... host=..." or "{SQLITE}/path/catalog.sqlite"',
-        )
+        hint = f'Give "{FILE}", "{POSTGRES}dbname=... host=..." or "{SQLITE}/path/catalog.sqlite"'
+        raise SettingsError("not a warehouse", field="warehouse.url", value=url, hint=hint)
     if schema and (url.startswith(SQLITE) or not SCHEMA.fullmatch(schema)):
-        raise SettingsError(
-            "not a schema of a PostgreSQL catalogue",
-            field="warehouse.schema",
-            value=schema,
-            hint="Lower-case letters, digits and _; a catalogue in SQLite has none",
-        )
+        hint = "Lower-case letters, digits and _; a catalogue in SQLite has none"
+        raise SettingsError("not a schema of a PostgreSQL catalogue", field="warehouse.schema", value=schema, hint=hint)
     if url.startswith(SQLITE):
         file = Path(url.removeprefix(SQLITE)).expanduser().absolute()
         url, data_path = f"{SQLITE}{file}", data_path or f"{file}.files/"
     if not data_path:
-        raise SettingsError(
-            "no data path for the rows of a shared warehouse",
-            field="warehouse.data_path",
-            hint="Name a folder that every machine has, or s3://bucket/prefix/",
-        )
+        hint = "Name a folder that every machine has, or s3://bucket/prefix/"
+        raise SettingsError("no data path for the rows of a shared warehouse", field="warehouse.data_path", hint=hint)
     return Place(
         data_dir=data_dir, url=url, data_path=_files(data_path), schema=schema, s3_endpoint=s3_endpoint.rstrip("/")
     )
@@ -97,10 +83,6 @@ def _files(data_path: str) -> str:
     if "://" not in data_path:
         return f"{Path(data_path).expanduser().absolute()}/"
     if not BUCKET.fullmatch(data_path):
-        raise SettingsError(
-            "neither a folder nor a bucket",
-            field="warehouse.data_path",
-            value=data_path,
-            hint="Give an absolute path, or s3://bucket/prefix/",
-        )
+        hint = "Give an absolute path, or s3://bucket/prefix/"
+        raise SettingsError("neither a folder nor a bucket", field="warehouse.data_path", value=data_path, hint=hint)
     return f"{data_path.rstrip('/')}/"

@@ -54,13 +54,9 @@ def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
     for name in tables(con):
         row = con.execute(f"select count(*) from {name}").fetchone()
         if row and row[0]:
-            raise ChipledgerError(
-                "the target holds something already",
-                source=where,
-                field=name,
-                value=f"{row[0]} rows",
-                hint="Name an empty one: nothing is ever mixed or written over",
-            )
+            message = "the target holds something already"
+            hint = "Name an empty one: nothing is ever mixed or written over"
+            raise ChipledgerError(message, source=where, field=name, value=f"{row[0]} rows", hint=hint)
 
 
 def refuse_landed(landing: Landing) -> None:
@@ -146,11 +142,7 @@ def _compared(source: Landing, target: Landing, part: str) -> int:
         for line, end in landing.journal_parts.lines(part, 0):  # noqa: B007 - its last value is returned
             digest.update(line.rstrip(b"\n") + b"\n")
     if digests[0].digest() != digests[1].digest():
-        raise ChipledgerError(
-            "the journal was written to while it was copied, or not copied whole",
-            source=str(target.place),
-            field="part",
-            value=part,
-            hint="End all runs, empty the target, and migrate again",
-        )
+        message = "the journal was written to while it was copied, or not copied whole"
+        hint = "End all runs, empty the target, and migrate again"
+        raise ChipledgerError(message, source=str(target.place), field="part", value=part, hint=hint)
     return end

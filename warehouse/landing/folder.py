@@ -121,12 +121,8 @@ class Landing:
                 hint="Restore the landing folder from a backup, or fetch the scope again",
             ) from error
         if len(body) > MAX_BODY_BYTES or not is_named(sha256, body):
-            raise ChipledgerError(
-                "a landed document does not match its hash",
-                source=self._store.where(name),
-                field="sha256",
-                value=sha256,
-            )
+            message = "a landed document does not match its hash"
+            raise ChipledgerError(message, source=self._store.where(name), field="sha256", value=sha256)
         return body
 
     def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
@@ -275,13 +271,9 @@ class Landing:
     def _files(self) -> Files:
         if isinstance(self.journal_parts, Files):
             return self.journal_parts
-        raise ChipledgerError(
-            "this works on a landing folder, and the documents lie in a bucket",
-            source=str(self.place),
-            field="landing",
-            value=str(self.place),
-            hint="A bucket keeps house by its own rules (lifecycle, versions, replication)",
-        )
+        message = "this works on a landing folder, and the documents lie in a bucket"
+        hint = "A bucket keeps house by its own rules (lifecycle, versions, replication)"
+        raise ChipledgerError(message, source=str(self.place), field="landing", value=str(self.place), hint=hint)
 
 
 def in_order(parts: Iterable[Iterator[Entry]]) -> Iterator[Entry]:

@@ -67,13 +67,9 @@ def own_part(
 def checked(part: str) -> str:
     """Return the name of a part as it is; raise ChipledgerError for one that might lead to another file."""
     if part and not PART.fullmatch(part):
-        raise ChipledgerError(
-            "not the name of a part of the journal",
-            source="landing",
-            field="part",
-            value=part,
-            hint="Letters, digits, - and _, beginning with a letter or digit, 80 at most",
-        )
+        message = "not the name of a part of the journal"
+        hint = "Letters, digits, - and _, beginning with a letter or digit, 80 at most"
+        raise ChipledgerError(message, source="landing", field="part", value=part, hint=hint)
     return part
 
 
@@ -230,13 +226,9 @@ class Objects:
     def _number(self, part: str, name: str) -> int:
         found = OBJECT.fullmatch(name.removeprefix(self._below(part)))
         if found is None:
-            raise ChipledgerError(
-                "an object that is none of the journal's",
-                source=self.where(part),
-                field="name",
-                value=name,
-                hint="Move it elsewhere: nothing else may lie there",
-            )
+            message = "an object that is none of the journal's"
+            hint = "Move it elsewhere: nothing else may lie there"
+            raise ChipledgerError(message, source=self.where(part), field="name", value=name, hint=hint)
         return int(found[1])
 
 

@@ -68,13 +68,9 @@ def read(place: Path) -> dict[str, bytes]:
             files = {member.name: tar.extractfile(member) for member in tar if member.isfile()}
             return {name: file.read() for name, file in files.items() if file}
     except (OSError, tarfile.TarError) as error:
-        raise ChipledgerError(
-            "a pack of documents cannot be read",
-            source=str(place),
-            field="pack",
-            value=place.name,
-            hint="Restore it from a backup; the next run unpacks it",
-        ) from error
+        message = "a pack of documents cannot be read"
+        hint = "Restore it from a backup; the next run unpacks it"
+        raise ChipledgerError(message, source=str(place), field="pack", value=place.name, hint=hint) from error
 
 
 def _remove_empty(folder: Path) -> None:

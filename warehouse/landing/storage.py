@@ -115,13 +115,9 @@ class Bucket:
         if endpoint and "://" not in endpoint:
             endpoint = f"https://{endpoint}"
         if "@" in urlsplit(endpoint).netloc:
-            raise SettingsError(
-                "an S3 server's address with credentials in it",
-                source="warehouse",
-                field="s3_endpoint",
-                value="not shown",
-                hint="Write https://host:port; credentials come from AWS's own settings",
-            )
+            message = "an S3 server's address with credentials in it"
+            hint = "Write https://host:port; credentials come from AWS's own settings"
+            raise SettingsError(message, source="warehouse", field="s3_endpoint", value="not shown", hint=hint)
         self.bucket, prefix = found[1], (found[2] or "").strip("/")
         self._prefix = f"{prefix}/" if prefix else ""
         self.place = f"{SCHEME}{self.bucket}/{self._prefix}"
@@ -188,13 +184,9 @@ class Bucket:
     def write_packed(self, name: str, body: bytes, *, mode: int | None = None) -> None:
         """Compress a body into an object of its own."""
         if mode is not None:
-            raise ChipledgerError(
-                "an object of a bucket has no rights of its own",
-                source=self.where(name),
-                field="mode",
-                value=oct(mode),
-                hint="What others may not read stays in a folder; a bucket has its policy",
-            )
+            message = "an object of a bucket has no rights of its own"
+            hint = "What others may not read stays in a folder; a bucket has its policy"
+            raise ChipledgerError(message, source=self.where(name), field="mode", value=oct(mode), hint=hint)
         self.put(name, gzip.compress(body, 6, mtime=0))
 
     def names(self, below: str, *, after: str = "", most: int | None = None) -> Iterator[str]:

@@ -151,13 +151,9 @@ def lacking(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
             hint="Update chipledger, or use another data directory",
         )
     if done and done.isdisjoint((DECLARED, OLDEST)):
-        raise ChipledgerError(
-            "the writer's file was made by a chipledger too old to go on from",
-            source="build.duckdb",
-            field="migration",
-            value=max(done),
-            hint="`chipledger data rebuild` makes it anew: the landing folder holds all it held",
-        )
+        message = "the writer's file was made by a chipledger too old to go on from"
+        hint = "`chipledger data rebuild` makes it anew: the landing folder holds all it held"
+        raise ChipledgerError(message, source="build.duckdb", field="migration", value=max(done), hint=hint)
     return [step for step in steps if step.name not in done]
 
 
@@ -220,10 +216,7 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-VIEWS = {
-    "log": ("withdrawn_fetch", "run", "begun_link"),
-    "core": ("price_event", "scope_run", "sighting", "document"),
-}
+VIEWS = {"log": ("withdrawn_fetch", "run", "begun_link"), "core": ("price_event", "scope_run", "sighting", "document")}
 """Views of the log's tables by schema; those of core have the names and columns that everybody asks."""
 LAST_OF_CHAIN = "qualify row_number() over (partition by offer_no, source order by valid_from desc) = 1"
 """Of the rows of log.price_open those that count in a lake, where they are only appended: replacing a row of a table

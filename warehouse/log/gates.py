@@ -73,11 +73,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         ~_zero("unit_price")
         | (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False),
     ),
-    (
-        "unit_price",
-        "the recurring price is missing",
-        _has("unit_price") | ~_has("upfront_price"),
-    ),
+    ("unit_price", "the recurring price is missing", _has("unit_price") | ~_has("upfront_price")),
     (
         "commitment_term_hours",
         "an AWS commitment lasts one or three years",

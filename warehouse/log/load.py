@@ -77,26 +77,18 @@ def checked_row(row: Quarantined) -> pl.DataFrame:
     Raises it too where the row is in the log already, beside another price of its moment.
     """
     if row.reason.startswith(CONTRADICTS):
-        raise ChipledgerError(
-            "it cannot be accepted: both prices are in the log",
-            source=row.source,
-            field=row.field,
-            value=row.value,
-            hint="Withdraw the document that has the wrong one; docs/importing.md says how",
-        )
+        message = "it cannot be accepted: both prices are in the log"
+        hint = "Withdraw the document that has the wrong one; docs/importing.md says how"
+        raise ChipledgerError(message, source=row.source, field=row.field, value=row.value, hint=hint)
     content = json.loads(row.row_json)
     cells = ((name, content.get(name)) for name in tables.OBSERVATION)
     text = {name: cell if cell is None or name == "commitment_term_hours" else str(cell) for name, cell in cells}
     frame = pl.DataFrame([text], schema=observation_schema()).with_columns(document_sha256=pl.lit(row.document_sha256))
     accepted, refused = row_gate(frame)
     if refused:
-        raise ChipledgerError(
-            f"it cannot be accepted: {refused[0].reason}",
-            source=row.source,
-            field=refused[0].field,
-            value=refused[0].value,
-            hint="Refuse it, and correct it at its source",
-        )
+        message = f"it cannot be accepted: {refused[0].reason}"
+        hint = "Refuse it, and correct it at its source"
+        raise ChipledgerError(message, source=row.source, field=refused[0].field, value=refused[0].value, hint=hint)
     return accepted
 
 

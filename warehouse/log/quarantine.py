@@ -207,17 +207,8 @@ def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
     for row in listed(con, everything=True):
         if row.quarantine_id == quarantine_id:
             if row.decision is not None:
-                raise ChipledgerError(
-                    f"already resolved: {row.decision}, by {row.decided_by}",
-                    source="quarantine",
-                    field="quarantine_id",
-                    value=str(quarantine_id),
-                )
+                message = f"already resolved: {row.decision}, by {row.decided_by}"
+                raise ChipledgerError(message, source="quarantine", field="quarantine_id", value=str(quarantine_id))
             return row
-    raise SettingsError(
-        "no such row",
-        source="quarantine",
-        field="quarantine_id",
-        value=str(quarantine_id),
-        hint="`chipledger quarantine list` shows what is open",
-    )
+    hint = "`chipledger quarantine list` shows what is open"
+    raise SettingsError("no such row", source="quarantine", field="quarantine_id", value=str(quarantine_id), hint=hint)

@@ -93,21 +93,13 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
             [place],
         ).fetchall()[0][0]
         seen = f" (an import's is the day that it was imported on; of {place}: {', '.join(days)})" if days else ""
-        raise SettingsError(
-            "no fetch that counts is selected",
-            source="withdraw",
-            field="selection",
-            value=selection,
-            hint=f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}",
-        )
+        message = "no fetch that counts is selected"
+        hint = f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}"
+        raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
     if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
-        raise SettingsError(
-            "several documents begin with these digits",
-            source="withdraw",
-            field="selection",
-            value=selection,
-            hint="Give more digits",
-        )
+        message = "several documents begin with these digits"
+        hint = "Give more digits"
+        raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
     return fetches
 
 

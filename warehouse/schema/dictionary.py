@@ -134,12 +134,8 @@ def dictionary_of(
     for schema, table, name, data_type, is_view in made:
         column = columns.get(name)
         if column is None:
-            raise ChipledgerError(
-                "a column without an entry in warehouse/schema/columns.csv",
-                source=f"{schema}.{table}",
-                field="column",
-                value=name,
-            )
+            message = "a column without an entry in warehouse/schema/columns.csv"
+            raise ChipledgerError(message, source=f"{schema}.{table}", field="column", value=name)
         if is_view is not None:  # DuckDB has no comments on the columns of a macro
             comments.append(f'comment on column {schema}.{table}."{name}" is {quote(column.comment)}')
         row = left.pop(f"{schema}.{table}", None)
