@@ -95,13 +95,9 @@ class Run:
 
     def layout(self, name: str, reason: str) -> LayoutChanged:
         """Return the error about a field that is not in the tool's form."""
-        return LayoutChanged(
-            self.where(f"not in the tool's form: {reason}"),
-            source=self.source,
-            field=name,
-            value=self.fields.get(name),
-            hint="Give the file as the tool wrote it",
-        )
+        message = self.where(f"not in the tool's form: {reason}")
+        hint = "Give the file as the tool wrote it"
+        return LayoutChanged(message, source=self.source, field=name, value=self.fields.get(name), hint=hint)
 
     def refused(self, name: str, reason: str, *, value: object = None, hint: str = "") -> BenchmarkRefused:
         """Return the refusal of this run for what one of its fields says."""

@@ -176,13 +176,9 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
 def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> BenchmarkIncomplete:
     flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
     names = ", ".join(lacking)
-    return BenchmarkIncomplete(
-        _where(parsed, f"the file lacks {names}"),
-        source=supplied.source,
-        field=names,
-        value="missing",
-        hint=f"Give {flags}",
-    )
+    message = _where(parsed, f"the file lacks {names}")
+    hint = f"Give {flags}"
+    return BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=hint)
 
 
 def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:

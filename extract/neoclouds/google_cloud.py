@@ -234,10 +234,8 @@ def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> F
             "commitment_discount_type": "Resource-based committed use discount",
             "purchase_payment_model": "No Upfront",
         }
-    return offer(
-        machine.accelerator_label, price, count=machine.accelerator_count, instance_type=machine.instance_type,
-        region_id=region, fabric=machine.fabric, **columns,
-    )  # fmt: skip
+    columns |= {"count": machine.accelerator_count, "instance_type": machine.instance_type}
+    return offer(machine.accelerator_label, price, region_id=region, fabric=machine.fabric, **columns)
 
 
 SOURCE = web_source(

@@ -63,11 +63,10 @@ class Work:
 
     def inputs(self, from_usd: float, to_usd: float, weeks: float) -> dict[str, float | None]:
         """Return the inputs of mart.break_even."""
-        weeks_and_rest = (
-            weeks * self.n_models, self.engineers, self.usd_per_hour, self.upkeep, self.dual_weeks, self.stranded,
-            self.delay_weeks, self.delay_usd_per_week, self.horizon_months,
-        )  # fmt: skip
-        return dict(zip(INPUTS, (from_usd, to_usd, self.tokens_per_day, *weeks_and_rest), strict=True))
+        costs = from_usd, to_usd, self.tokens_per_day, weeks * self.n_models, self.engineers, self.usd_per_hour
+        upkeep = self.upkeep, self.dual_weeks, self.stranded
+        delay = self.delay_weeks, self.delay_usd_per_week, self.horizon_months
+        return dict(zip(INPUTS, (*costs, *upkeep, *delay), strict=True))
 
 
 class Sums:

@@ -7,14 +7,8 @@ from typing import Any
 
 from warehouse.errors import SettingsError
 
-NOT_INCLUDED = {
-    "egress": "egress",
-    "storage": "storage",
-    "support": "support",
-    "tax": "tax",
-    "engineering": "engineering",
-    "capital": "cost of capital",
-}
+NOT_INCLUDED = {name: name for name in ("egress", "storage", "support", "tax", "engineering")}
+NOT_INCLUDED |= {"capital": "cost of capital"}
 """What no cost includes, and what may be added to it: a month's USD, or a share of the bill for chips."""
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(%?)")
 

@@ -82,13 +82,8 @@ NOTES = (
     "is_current and age_days were counted when the file was built; a price that is not current is an old one.",
     "Codes of offers are text; amounts are numbers in the unit of their column below.",
 )
-OPTIONS = {
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-    "strings_to_numbers": False,
-    "nan_inf_to_errors": False,
-    "constant_memory": True,
-}
+OPTIONS = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers", "nan_inf_to_errors"), False)
+OPTIONS |= {"constant_memory": True}
 """Rows go to the file as they come; no text is read as anything else."""
 
 

@@ -218,10 +218,8 @@ def _price_file(prices: Sequence[Price], built_at: str) -> list[str]:
 
 def _overlay(price: Price, kind: str, field: str, amount_: str) -> Overlay:
     zone = price["availability_zone_id"]
-    return Overlay(
-        price["instance_type"], price["region_id"], CAPACITY_TYPES[price["purchase_option"]], (zone,) if zone else (),
-        kind, field, amount_, price["document_sha256"],
-    )  # fmt: skip
+    machine = price["instance_type"], price["region_id"], CAPACITY_TYPES[price["purchase_option"]]
+    return Overlay(*machine, (zone,) if zone else (), kind, field, amount_, price["document_sha256"])
 
 
 def _merged(overlays: Sequence[Overlay]) -> Iterator[Overlay]:

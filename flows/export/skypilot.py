@@ -30,10 +30,9 @@ from flows.shared.query import columns, rows
 from warehouse.reference.cloud_machines import machines
 from warehouse.reference.instance_types import machine_facts
 
-CLOUDS = {
-    "AWS": "aws", "Azure": "azure", "DigitalOcean": "do", "Google Cloud": "gcp", "Lambda": "lambda",
-    "Nebius": "nebius", "Oracle Cloud": "oci", "RunPod": "runpod", "Vast.ai": "vast", "Verda": "verda",
-}  # fmt: skip
+_OURS = "AWS, Azure, DigitalOcean, Google Cloud, Lambda, Nebius, Oracle Cloud, RunPod, Vast.ai, Verda"
+_THEIRS = {"DigitalOcean": "do", "Google Cloud": "gcp", "Oracle Cloud": "oci", "Vast.ai": "vast"}
+CLOUDS = {name: _THEIRS.get(name, name.lower()) for name in columns(_OURS)}
 """Our providers that SkyPilot has a catalogue of, and its name for them."""
 
 _SAME = """

@@ -206,10 +206,8 @@ def _reply(function: str, arguments: dict[str, Any]) -> dict[str, Any]:
             message = f"a fault of chipledger: {type(caught).__name__}: {str(caught).partition(chr(10))[0]}"
             return {"error": message, "hint": "Please report it, with what stderr says"}
         value = None if error.value is None else str(error.value)
-        return {
-            "error": error.message, "source": error.source, "field": error.field, "value": value, "hint": error.hint,
-            "is_usage": isinstance(error, SettingsError),
-        }  # fmt: skip
+        of_error = {"error": error.message, "source": error.source, "field": error.field, "hint": error.hint}
+        return of_error | {"value": value, "is_usage": isinstance(error, SettingsError)}
 
 
 def _bound(memory: int, *, writes: bool) -> None:

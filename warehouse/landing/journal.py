@@ -233,13 +233,9 @@ class Objects:
 
 
 def _cut(source: str, field: str, start: int) -> ChipledgerError:
-    return ChipledgerError(
-        "the journal is not the one that was loaded: it is missing, cut or changed",
-        source=source,
-        field=field,
-        value=str(start),
-        hint="`chipledger data restore` a backup, or `chipledger data rebuild` from what is left",
-    )
+    message = "the journal is not the one that was loaded: it is missing, cut or changed"
+    hint = "`chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
+    return ChipledgerError(message, source=source, field=field, value=str(start), hint=hint)
 
 
 def _close_torn_line(journal: Path, size: int) -> None:

@@ -73,9 +73,8 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
     source, _, scope = place.partition("/")
     if found := RANGE.fullmatch(days):
         since, until = _day(found["since"], selection), _day(found["until"] or found["since"], selection)
-        where, values = "source = ? and scope = ? and observed_at >= ? and observed_at < ?", [
-            source, scope, since, until + timedelta(days=1),
-        ]  # fmt: skip
+        where = "source = ? and scope = ? and observed_at >= ? and observed_at < ?"
+        values: list[object] = [source, scope, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
         where, values = "starts_with(document_sha256, ?)", [selection]
     else:

@@ -111,12 +111,12 @@ def core_row(claim: Claim) -> tuple[object, ...]:
     """Return the row of ref.claim, in the order of `warehouse.schemas`."""
     stated = claim.conditions
     return (
-        claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric, claim.figure,
-        claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None, claim.claimed_from,
-        claim.claimed_until, stated.purchase_option, stated.term_hours, SEPARATOR.join(stated.regions) or None,
-        stated.batch_size, stated.precision, claim.model_name, stated.tokens,
-        SEPARATOR.join(claim.derived_from) or None, claim.source_url,
-    )  # fmt: skip
+        *(claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric),
+        *(claim.figure, claim.unit, claim.hedge_text, claim.conditions_text or None, claim.as_of or None),
+        *(claim.claimed_from, claim.claimed_until, stated.purchase_option, stated.term_hours),
+        *(SEPARATOR.join(stated.regions) or None, stated.batch_size, stated.precision, claim.model_name),
+        *(stated.tokens, SEPARATOR.join(claim.derived_from) or None, claim.source_url),
+    )
 
 
 def read_table(table: Table | None = None) -> list[Claim]:
