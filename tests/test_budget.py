@@ -95,6 +95,12 @@ def test_a_banned_word_is_found(tree: Path, line: str, found: list[str]) -> None
     assert [word for word, offence in zip(found, offences, strict=True) if word not in offence] == []
 
 
+def test_a_banned_word_in_a_table_of_words_is_found(tree: Path) -> None:
+    (tree / "reports/words.csv").write_text("of,name,words\nstate,stale,what was told\n", encoding="utf-8")
+
+    assert house.offences(tree, {"told"}) == ["reports/words.csv:2: told in 'what was told'"]
+
+
 def test_lines_are_counted_as_the_formatter_leaves_them(tree: Path) -> None:
     """A list that is exempt from the formatter counts as it would be written without the exemption."""
     (tree / "flows/a.py").write_text("x = [\n    1, 2,\n]  # fmt: skip\n", encoding="utf-8")

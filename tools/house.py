@@ -6,6 +6,7 @@ Banned words are those in backticks in the third column of the glossary in CONTR
 """
 
 import ast
+import csv
 import json
 import re
 import subprocess
@@ -170,7 +171,7 @@ def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def offences(root: Path, banned: set[str]) -> list[str]:
-    """Return each banned word in an identifier or in a text for users, as file:line: word in text."""
+    """Return each banned word in an identifier, a text for users or a table of words, as file:line: word in text."""
     prefixes = tuple(word for word in banned if word.endswith("_"))
     words = {word for word in banned if not word.endswith("_")}
     pattern = re.compile(rf"\b({'|'.join(sorted(words))})\b", re.IGNORECASE)
@@ -182,9 +183,16 @@ def offences(root: Path, banned: set[str]) -> list[str]:
             parts = {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
             if parts & words or name.lstrip("_").startswith(prefixes or ("\0",)):
                 found.append(f"{where}:{line}: name {name}")
-        for line, text in texts(tree):
-            found += [f"{where}:{line}: {hit} in {' '.join(text.split())[:90]!r}" for hit in pattern.findall(text)]
+        found += [_offence(where, *each, hit) for each in texts(tree) for hit in pattern.findall(each[1])]
+    for path in (path for package in PACKAGES for path in (root / package).rglob("words.csv")):
+        lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+        several = [(number, each["words"]) for number, each in enumerate(lines, start=2) if " " in each["words"]]
+        found += [_offence(path.relative_to(root), *each, hit) for each in several for hit in pattern.findall(each[1])]
     return sorted(set(found))
+
+
+def _offence(where: Path, line: int, text: str, hit: str) -> str:
+    return f"{where}:{line}: {hit} in {' '.join(text.split())[:90]!r}"
 
 
 def environment_bytes(name: str = "chipledger") -> int:
