@@ -77,14 +77,42 @@ def memory() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def history(con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> list[tuple[object, ...]]:
     """Return instance type, first day, last day, day last confirmed (numbers) and price of each interval, in order."""
+    return [line[:-1] for line in _intervals(con, moment)]
+
+
+def _intervals(con: duckdb.DuckDBPyConnection, moment: str) -> list[tuple[object, ...]]:
     days = ", ".join(
         f"epoch({name} - timestamp '2026-01-01') / 86400" for name in ("valid_from", "valid_to", "last_observed_at")
     )
     return con.execute(
-        f"select o.instance_type, {days}, p.unit_price::varchar::double::varchar "
+        f"select o.instance_type, {days}, p.unit_price::varchar::double::varchar, o.region_id "
         "from core.price_known_at(?::timestamp) as p join core.offer as o using (offer_id) order by all",
         [moment],
     ).fetchall()
+
+
+class Read:
+    """What a log says, read at once: for logs in which each case has a scope, and a region of the same name."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, moment: str = "9999-01-01") -> None:
+        from warehouse.log.quarantine import listed
+
+        self._intervals = _intervals(con, moment)
+        self._held = listed(con, everything=True)
+
+    def history(self, region: str) -> list[tuple[object, ...]]:
+        """Return what `history` says of a region."""
+        return [line[:-1] for line in self._intervals if line[-1] == region]
+
+    def refused(self, scope: str) -> list[tuple[str, str, str]]:
+        """Return what `refused` says of a scope."""
+        return [
+            (each.gate, each.field, each.reason) for each in self._held if each.scope == scope and not each.decision
+        ]
+
+    def settled(self, scope: str) -> list[tuple[str | None, str | None]]:
+        """Return decisions on what was refused in a scope, None where there is none, and by whom."""
+        return [(each.decision, each.decided_by) for each in self._held if each.scope == scope]
 
 
 def refused(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from looks import Row, day, history, look, memory, refused, row
+from looks import Read, Row, day, history, look, memory, refused, row
 
 from warehouse.log import batch
 from warehouse.log.events import naive
@@ -23,8 +23,8 @@ REPRICED = {"p4d.24xlarge": "0.67", "p4de.24xlarge": "0.67", "p5.48xlarge": "0.5
 """The joint repricing of 2025-06: -33, -33, -44 and -25 %."""
 
 
-def rows(prices: dict[str, str]) -> list[Row]:
-    return [row(name, price) for name, price in prices.items()]
+def rows(prices: dict[str, str], where: str = "us-east-1") -> list[Row]:
+    return [row(name, price, region_id=where) for name, price in prices.items()]
 
 
 def times(factor: str, names: list[str] | None = None) -> dict[str, str]:
@@ -34,37 +34,64 @@ def times(factor: str, names: list[str] | None = None) -> dict[str, str]:
     }
 
 
-def second(prices: dict[str, str], **others: object) -> tuple[ScopeResult, list[tuple[str, str, str]]]:
-    """Return what becomes of an answer on the day after the listed prices, and what is refused of it."""
+def first(count: int) -> dict[str, str]:
+    """Return the first of the listed prices."""
+    return dict(list(LISTED.items())[:count])
+
+
+ANSWERS: dict[str, tuple[dict[str, str], dict[str, bool]]] = {
+    "empty": ({}, {}), "six": (first(6), {}), "seven": (first(7), {}),
+    "a part": (first(1), {"complete": False}), "archived": (first(1), {"archived": True}),
+    **{f"times {factor}": (times(factor), {}) for factor in ("8", "0.01", "0.125", "100", "730", "0.0013698630137")},
+    "half": (times("2", list(LISTED)[:5]), {}), "four": (times("2", list(LISTED)[:4]), {}),
+    "three": (times("0.9", list(LISTED)[:3]), {}), "trusted": (times("8"), {"trusted": True}),
+}  # fmt: skip
+"""Answers of the day after the listed prices, each in a scope and region of its own, and what is said of each."""
+
+
+@pytest.fixture(scope="module")
+def second() -> tuple[dict[str, ScopeResult], Read]:
+    """Return what becomes of the answers, by scope; those that are refused leave no trace in the history of prices."""
     with memory() as con:
-        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
-        before = history(con)
-        (result,) = load(con, [look(1, *rows(prices), **others)], recorded_at=day(1))
-        if result.status == "refused":
-            assert history(con) == before
-            assert con.execute("select complete, status from core.scope_run order by observed_at").fetchall() == [
-                (True, "ok"),
-                (False, "refused"),
-            ]
-        return result, refused(con)
+        load(con, [look(0, *rows(LISTED, name), scope=name) for name in ANSWERS], recorded_at=day(0))
+        before = Read(con)
+        looks = [look(1, *rows(prices, name), scope=name, **said) for name, (prices, said) in ANSWERS.items()]
+        results = {each.scope: each for each in load(con, looks, recorded_at=day(1))}
+        after = Read(con)
+        looked = con.execute("select scope, complete, status from core.scope_run order by observed_at").fetchall()
+    for name in (name for name, each in results.items() if each.status == "refused"):
+        assert after.history(name) == before.history(name) != []
+        assert [line[1:] for line in looked if line[0] == name] == [(True, "ok"), (False, "refused")]
+    return results, after
 
 
-def test_an_empty_answer_is_refused() -> None:
+@pytest.fixture
+def results(second: tuple[dict[str, ScopeResult], Read]) -> dict[str, ScopeResult]:
+    """Return what became of each answer."""
+    return second[0]
+
+
+@pytest.fixture
+def read(second: tuple[dict[str, ScopeResult], Read]) -> Read:
+    """Return what the log says after the answers."""
+    return second[1]
+
+
+def test_an_empty_answer_is_refused(results: dict[str, ScopeResult], read: Read) -> None:
     """No price at all is a failure of the source, never the end of all offers."""
-    result, found = second({})
+    result = results["empty"]
 
     assert (result.status, result.error) == ("refused", "no price in the whole answer")
-    assert found == [("batch", "", "no price in the whole answer")]
+    assert read.refused("empty") == [("batch", "", "no price in the whole answer")]
 
 
-def test_an_answer_cut_short_is_refused() -> None:
+def test_an_answer_cut_short_is_refused(results: dict[str, ScopeResult], read: Read) -> None:
     """Fewer than 70 % of the last complete answer's prices look like a cut answer, not like removals."""
-    seven, six = (dict(list(LISTED.items())[:count]) for count in (7, 6))
+    result = results["six"]
 
-    assert second(seven)[0].status == "ok"
-    result, found = second(six)
+    assert results["seven"].status == "ok"
     assert (result.status, result.error) == ("refused", "6 prices where the last complete answer had 10")
-    assert found == [("batch", "", "6 prices where the last complete answer had 10")]
+    assert read.refused("six") == [("batch", "", "6 prices where the last complete answer had 10")]
 
 
 def test_past_answers_are_no_measure_of_the_first_live_one() -> None:
@@ -77,45 +104,38 @@ def test_past_answers_are_no_measure_of_the_first_live_one() -> None:
         assert (result.status, result.error) == ("ok", None)
 
 
-def test_a_part_of_a_scope_may_be_any_size() -> None:
+def test_a_part_of_a_scope_may_be_any_size(results: dict[str, ScopeResult]) -> None:
     """An answer that does not claim to be whole, and an archived one, may show one price."""
-    one = {"p3.2xlarge": "3.06"}
-
-    assert second(one, complete=False)[0].status == "ok"
-    assert second(one, archived=True)[0].status == "ok"
+    assert results["a part"].status == "ok"
+    assert results["archived"].status == "ok"
 
 
-@pytest.mark.parametrize(
-    "factor",
-    [
-        "8",
-        "0.01",
-        *(pytest.param(each, marks=pytest.mark.prove) for each in ("0.125", "100", "730", "0.0013698630137")),
-    ],
-)
-def test_prices_that_moved_by_a_unit_together_are_refused(factor: str) -> None:
+@pytest.mark.parametrize("factor", ["8", "0.01", "0.125", "100", "730", "0.0013698630137"])
+def test_prices_that_moved_by_a_unit_together_are_refused(
+    results: dict[str, ScopeResult], read: Read, factor: str
+) -> None:
     """All prices times 8 (chips), 100 (cents), 730 (hours of a month) or their inverse: a unit was mistaken."""
-    result, found = second(times(factor))
+    result = results[f"times {factor}"]
 
     assert result.status == "refused"
     assert "10 of 10 prices moved by one factor" in str(result.error)
-    assert len(found) == 1
+    assert len(read.refused(f"times {factor}")) == 1
 
 
-def test_half_of_the_prices_is_enough_to_refuse_an_answer() -> None:
+def test_half_of_the_prices_is_enough_to_refuse_an_answer(results: dict[str, ScopeResult], read: Read) -> None:
     """Five of ten prices times 2 refuse the answer; four wait for a person, and the others are loaded."""
-    assert second(times("2", list(LISTED)[:5]))[0].status == "refused"
+    result = results["four"]
 
-    result, found = second(times("2", list(LISTED)[:4]))
+    assert results["half"].status == "refused"
     assert (result.status, result.n_rows, result.n_refused) == ("ok", 6, 4)
-    assert set(found) == {
+    assert set(read.refused("four")) == {
         ("history", "unit_price", "4 of 10 prices moved by one factor, 2, that of a unit; waits for a person")
     }
 
 
-def test_three_prices_may_move_alike() -> None:
+def test_three_prices_may_move_alike(results: dict[str, ScopeResult]) -> None:
     """Three offers are no crowd."""
-    assert second(times("0.9", list(LISTED)[:3]))[0].n_refused == 0
+    assert results["three"].n_refused == 0
 
 
 def test_a_real_joint_repricing_waits_a_day() -> None:
@@ -151,9 +171,9 @@ def test_one_factor_of_all_prices_waits_for_a_person() -> None:
         assert history(con) == before
 
 
-def test_an_answer_twice_as_dear_is_accepted_by_a_person_only() -> None:
+def test_an_answer_twice_as_dear_is_accepted_by_a_person_only(results: dict[str, ScopeResult]) -> None:
     """A trusted look passes the gate."""
-    assert second(times("8"), trusted=True)[0].status == "ok"
+    assert results["trusted"].status == "ok"
 
 
 def test_contradictory_rows_leave_their_offer_unknown() -> None:

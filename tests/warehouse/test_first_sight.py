@@ -4,7 +4,7 @@ from decimal import Decimal
 from importlib import resources
 
 import pytest
-from looks import Row, day, history, look, memory, refused, row
+from looks import Read, Row, day, history, look, memory, refused, row
 
 from warehouse.log.first_sight import counts_in
 from warehouse.log.load import decide, load
@@ -20,36 +20,44 @@ def machine(price: str | Decimal, count: int = 1, **others: object) -> Row:
     return row(None, str(price), **(own | others))
 
 
-@pytest.mark.parametrize(
-    ("price", "count", "said"),
-    [
-        ("2328.70", 1, "2329 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
-        ("25.52", 1, "25.52 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
-        ("0.40", 1, "0.4 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
-        ("3.19", 8, "0.3987 USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"),
-    ],
-)
-def test_a_known_chip_out_of_range_is_held_on_first_sight(price: str, count: int, said: str) -> None:
+OUTSIDE = [("2328.70", 1, "2329"), ("25.52", 1, "25.52"), ("0.40", 1, "0.4"), ("3.19", 8, "0.3987")]
+"""Prices of so many chips, and what they are a chip."""
+
+
+def test_a_known_chip_out_of_range_is_held_on_first_sight() -> None:
     """3.19 an hour, taken for a month's, a node's or an eighth: it waits for a person, however often it is shown."""
     with memory() as con:
         for number in range(3):
-            (result,) = load(
-                con, [look(number, machine(price, count), machine("2.99", region_id="b"))], recorded_at=day(number)
-            )
-            assert (result.status, result.n_rows, result.n_refused) == ("ok", 1, 1)
+            looks = [
+                look(number, machine(price, count, region_id=price), machine("2.99", region_id="b"), scope=price)
+                for price, count, _ in OUTSIDE
+            ]
+            results = load(con, looks, recorded_at=day(number))
+            assert [(each.status, each.n_rows, each.n_refused) for each in results] == [("ok", 1, 1)] * len(OUTSIDE)
 
-        assert refused(con) == [("band", "unit_price", f"{said}; waits for a person")] * 3
-        assert [line[-1] for line in history(con)] == ["2.99"]
+        read = Read(con)
+        for price, _, said in OUTSIDE:
+            reason = f"{said} USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"
+            assert read.refused(price) == [("band", "unit_price", f"{reason}; waits for a person")] * 3
+        assert {line[-1] for line in history(con)} == {"2.99"}
 
 
-@pytest.mark.parametrize("price", [H100.limit_low, H100.limit_high])
-def test_the_limits_are_within(price: Decimal) -> None:
-    """What is on the limit passes; a tenth of a percent beyond does not."""
-    beyond = price * (Decimal("0.999") if price == H100.limit_low else Decimal("1.001"))
+def test_the_limits_are_within() -> None:
+    """What is on a limit passes; a tenth of a percent beyond does not."""
+    limits = {"low": (H100.limit_low, Decimal("0.999")), "high": (H100.limit_high, Decimal("1.001"))}
     with memory() as con:
-        (result,) = load(con, [look(0, machine(price), machine(beyond, region_id="b"))], recorded_at=day(0))
+        results = load(
+            con,
+            [
+                look(0, machine(limit, region_id=name), machine(limit * more, region_id=f"{name} b"), scope=name)
+                for name, (limit, more) in limits.items()
+            ],
+            recorded_at=day(0),
+        )
 
-        assert (result.n_rows, result.n_refused) == (1, 1)
+        assert [(each.n_rows, each.n_refused) for each in results] == [(1, 1), (1, 1)]
+        read = Read(con)
+        assert len(read.history("low")) == len(read.history("high")) == 1
 
 
 def test_a_person_lets_it_in_for_good() -> None:
@@ -147,25 +155,35 @@ def test_counts_in_names(machine_name: str | None, label: str | None, said: set[
     assert counts_in(machine_name, label) == said
 
 
-@pytest.mark.parametrize(
-    ("name", "count", "waits"),
-    [("B300-SXM-2-288G", 1, True), ("B300-SXM-2-288G", 16, True), ("B300-SXM-2-288G", 2, False),
-     ("NVIDIA HGX H100", 1, True), ("NVIDIA HGX H100", 8, False)],
-)  # fmt: skip
-def test_a_count_that_the_name_denies_is_held(name: str, count: int, waits: bool) -> None:
+DENIED = {
+    ("B300-SXM-2-288G", 1): "2", ("B300-SXM-2-288G", 16): "2", ("B300-SXM-2-288G", 2): None,
+    ("NVIDIA HGX H100", 1): "8", ("NVIDIA HGX H100", 8): None,
+}  # fmt: skip
+"""Names with a number of chips, and what the name says where it is another."""
+
+
+def test_a_count_that_the_name_denies_is_held() -> None:
     """A price per chip would be out by the one number over the other."""
-    shown = row(
-        name, str(7 * count), service_provider_name="Acme", accelerator_label="NVIDIA H100", capacity_unit="instance",
-        accelerator_count=str(count),
-    )  # fmt: skip
     with memory() as con:
         for number in range(2):
-            load(con, [look(number, shown)], recorded_at=day(number))
+            looks = [
+                look(
+                    number,
+                    row(
+                        name, str(7 * count), service_provider_name="Acme", accelerator_label="NVIDIA H100",
+                        capacity_unit="instance", accelerator_count=str(count), region_id=f"{name} {count}",
+                    ),
+                    scope=f"{name} {count}",
+                )
+                for name, count in DENIED
+            ]  # fmt: skip
+            load(con, looks, recorded_at=day(number))
 
-        said = "8" if "HGX" in name else "2"
-        words = ("batch", "accelerator_count", f"the name says {said} chips; waits for a person")
-        assert refused(con) == ([words] * 2 if waits else [])
-        assert bool(history(con)) is not waits
+        read = Read(con)
+        for (name, count), said in DENIED.items():
+            words = ("batch", "accelerator_count", f"the name says {said} chips; waits for a person")
+            assert read.refused(f"{name} {count}") == ([words] * 2 if said else [])
+            assert bool(read.history(f"{name} {count}")) is (said is None)
 
 
 def test_the_table_of_ranges_is_whole() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 import pytest
-from looks import Row, day, history, look, memory, refused, row
+from looks import Read, Row, at_once, day, history, look, memory, refused, row
 
 from warehouse.log import moves
 from warehouse.log.load import decide, load
@@ -16,9 +16,9 @@ OTHER = {"service_provider_name": "Other", "accelerator_label": "NVIDIA H100 SXM
 OTHERS = [row("p4d.24xlarge", "21.96"), row("p3.2xlarge", "3.06"), row("g6.xlarge", "0.8048")]
 
 
-def shown(at: float, price: str, *, document: str = "", **others: object) -> ParsedFetch:
-    """Return a live look with P5 at a price, among others that never change."""
-    return look(at, row(P5, price, **others), *OTHERS, document=document)
+def shown(at: float, price: str, *, where: str = "a", document: str = "", **others: object) -> ParsedFetch:
+    """Return a live look at a scope, and region, with P5 at a price, among others that never change."""
+    return look(at, row(P5, price, region_id=where, **others), *OTHERS, scope=where, document=document)
 
 
 def p5(con: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
@@ -26,9 +26,66 @@ def p5(con: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
     return [line[1:] for line in history(con) if line[0] == P5]
 
 
+def p5_of(read: Read, where: str) -> list[tuple[object, ...]]:
+    """Return the intervals of P5 in a region."""
+    return [line[1:] for line in read.history(where) if line[0] == P5]
+
+
 def told(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
     for each in looks:
         load(con, [each], recorded_at=each.observed_at)
+
+
+def waiting(where: str, document: str) -> list[ParsedFetch]:
+    """Return looks of which those from the second on show a jump, for nineteen hours."""
+    return [
+        shown(0, "10", where=where),
+        *(shown(at, "30", where=where, document=document) for at in (1, 1.01, 43 / 24)),
+    ]
+
+
+def prices(where: str, *told: str, **others: object) -> list[ParsedFetch]:
+    """Return a look a day with prices of P5."""
+    return [shown(at, price, where=where, **others) for at, price in enumerate(told)]
+
+
+TERM = {
+    "purchase_option": "reserved", "commitment_term_hours": 8760, "offering_class": "standard",
+    "purchase_payment_model": "Partial Upfront",
+}  # fmt: skip
+STORIES = (
+    *waiting("nineteen", ""), *waiting("nineteen v2", "nineteen v2"),
+    *waiting("twenty", ""), shown(44 / 24, "30", where="twenty"),
+    *waiting("twenty v2", "v2"), shown(44 / 24, "30", where="twenty v2", document="v2"),
+    *prices("another source", "10", "30"), look(0.9, row(P5, "30", region_id="another source"), source="another"),
+    *prices("not repeated", "10", "30", "10"),
+    *prices("a second jump", "10", "30", "25", "25"),
+    *prices("gone", "10", "30"), look(2, *OTHERS, scope="gone"),
+    shown(0, "10", where="trusted"),
+    look(1, row(P5, "300", region_id="trusted"), *OTHERS, complete=False, trusted=True, scope="trusted"),
+    *prices("spot", "10", "30", purchase_option="spot"),
+    *prices("contracted", "10", "30", unit_price_type="Contracted", contract_id="c"),
+    shown(0, "6.8", where="fee", upfront_price="59000", **TERM),
+    shown(1, "6.8", where="fee", upfront_price="5900", **TERM),
+    look(0, *OTHERS, scope="new"), shown(1, "30", where="new"),
+    *prices("confirmed", "10", "30", "30"),
+)  # fmt: skip
+"""What is seen, each in a scope and region of its own."""
+
+
+@pytest.fixture(scope="module")
+def reads() -> tuple[Read, Read]:
+    """Return what a log says of the stories, loaded as they were seen; the second as of 2 January, noon."""
+    with memory() as con:
+        for moment, together in at_once(sorted(STORIES, key=lambda each: each.observed_at)):
+            load(con, together, recorded_at=moment)
+        return Read(con), Read(con, "2026-01-02 12:00")
+
+
+@pytest.fixture
+def log(reads: tuple[Read, Read]) -> Read:
+    """Return what a log says of the stories."""
+    return reads[0]
 
 
 def test_a_jump_waits() -> None:
@@ -59,26 +116,19 @@ def _standing(con: duckdb.DuckDBPyConnection, region: str) -> str:
     return str(price)
 
 
-@pytest.mark.parametrize("document", ["", "v2"])
-def test_a_second_fetch_confirms_a_jump_after_twenty_hours(document: str) -> None:
+@pytest.mark.parametrize("document", ["", " v2"])
+def test_a_second_fetch_confirms_a_jump_after_twenty_hours(log: Read, document: str) -> None:
     """What a fetch shows still, 20 hours later, is let in from its first sighting; 19 hours count as one more wait.
 
     So it is whatever the bytes: an answer with a stock count in it is another document within minutes.
     """
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30", document=document), shown(1.01, "30", document=document))
-        told(con, shown(43 / 24, "30", document=document))
+    early, late = f"nineteen{document}", f"twenty{document}"
 
-        assert p5(con) == [(0, None, 0, "10.0")]
-        assert len(refused(con)) == 3
-
-        told(con, shown(44 / 24, "30", document=document))
-
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 44 / 24, "30.0")]
-        assert refused(con) == []
-        assert {("accept", "confirmed by a later observation")} == {
-            (each.decision, each.decided_by) for each in listed(con, everything=True)
-        }
+    assert p5_of(log, early) == [(0, None, 0, "10.0")]
+    assert len(log.refused(early)) == 3
+    assert p5_of(log, late) == [(0, 1, 0, "10.0"), (1, None, 44 / 24, "30.0")]
+    assert log.refused(late) == []
+    assert {("accept", "confirmed by a later observation")} == set(log.settled(late))
 
 
 def test_a_move_by_the_number_of_chips_waits_for_a_person() -> None:
@@ -115,63 +165,46 @@ def test_a_move_beyond_three_waits_for_a_person(last: int) -> None:
         assert refused(con) == []
 
 
-def test_another_source_confirms_a_jump() -> None:
+def test_another_source_confirms_a_jump(log: Read) -> None:
     """Where a second source has the price already, it need not wait."""
-    with memory() as con:
-        told(con, shown(0, "10"), look(0.9, row(P5, "30"), source="another"), shown(1, "30"))
-
-        assert refused(con) == []
-        assert p5(con) == [(0, 1, 0, "10.0"), (0.9, None, 0.9, "30.0"), (1, None, 1, "30.0")]
+    assert log.refused("another source") == []
+    assert p5_of(log, "another source") == [(0, 1, 0, "10.0"), (0.9, None, 0.9, "30.0"), (1, None, 1, "30.0")]
 
 
-def test_a_jump_that_is_not_repeated_is_refused() -> None:
+def test_a_jump_that_is_not_repeated_is_refused(log: Read) -> None:
     """The next document shows the old price: the jump never was, and the old price was never interrupted."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), shown(2, "10"))
-
-        assert p5(con) == [(0, None, 2, "10.0")]
-        assert [(each.decision, each.decided_by) for each in listed(con, everything=True)] == [
-            ("refuse", "the next observation differs")
-        ]
+    assert p5_of(log, "not repeated") == [(0, None, 2, "10.0")]
+    assert log.settled("not repeated") == [("refuse", "the next observation differs")]
 
 
-def test_a_second_jump_waits_anew() -> None:
+def test_a_second_jump_waits_anew(log: Read) -> None:
     """Another price than the one that waits settles the first and waits itself."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), shown(2, "25"), shown(3, "25"))
-
-        assert p5(con) == [(0, 2, 0, "10.0"), (2, None, 3, "25.0")]
-        assert refused(con) == []
+    assert p5_of(log, "a second jump") == [(0, 2, 0, "10.0"), (2, None, 3, "25.0")]
+    assert log.refused("a second jump") == []
 
 
-def test_an_offer_that_goes_while_its_price_waits_is_gone() -> None:
+def test_an_offer_that_goes_while_its_price_waits_is_gone(log: Read) -> None:
     """A complete look without the offer says that it is gone; what waited can still be settled."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), look(2, *OTHERS))
-
-        assert p5(con) == [(0, 2, 0, "10.0")]
-        assert len(refused(con)) == 1
+    assert p5_of(log, "gone") == [(0, 2, 0, "10.0")]
+    assert len(log.refused("gone")) == 1
 
 
-def test_trusted_prices_pass() -> None:
+def test_trusted_prices_pass(log: Read) -> None:
     """A person vouches for a trusted fetch: nothing waits."""
-    with memory() as con:
-        told(con, shown(0, "10"), look(1, row(P5, "300"), *OTHERS, complete=False, trusted=True))
-
-        assert refused(con) == []
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "300.0")]
+    assert log.refused("trusted") == []
+    assert p5_of(log, "trusted") == [(0, 1, 0, "10.0"), (1, None, 1, "300.0")]
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_past_prices_wait_as_live_ones(at_once: bool) -> None:
+@pytest.mark.parametrize("together", [True, False])
+def test_past_prices_wait_as_live_ones(together: bool) -> None:
     """A price of an archive is compared with the one before it at that time, and confirmed by what follows it there."""
     past = [
-        look(at, row(P5, price), source="past", complete=False, archived=True)
+        look(at, row(P5, price, region_id="a"), source="past", complete=False, archived=True)
         for at, price in [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "100")]
     ]
     with memory() as con:
         told(con, shown(0, "7"), shown(40, "7"))
-        if at_once:
+        if together:
             load(con, past, recorded_at=day(41))
         else:
             told(con, *past)
@@ -180,29 +213,16 @@ def test_past_prices_wait_as_live_ones(at_once: bool) -> None:
         assert [reason for _, _, reason in refused(con)] == ["3.45 times the last price, 29; waits for a person"]
 
 
-def test_spot_prices_pass() -> None:
+@pytest.mark.parametrize("where", ["spot", "contracted"])
+def test_spot_prices_pass(log: Read, where: str) -> None:
     """Spot moves: only list prices wait. A contracted price passes too."""
-    for others in ({"purchase_option": "spot"}, {"unit_price_type": "Contracted", "contract_id": "c"}):
-        with memory() as con:
-            told(con, shown(0, "10", **others), shown(1, "30", **others))
-
-            assert refused(con) == []
-            assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1, "30.0")]
+    assert log.refused(where) == []
+    assert p5_of(log, where) == [(0, 1, 0, "10.0"), (1, None, 1, "30.0")]
 
 
-def test_the_upfront_fee_waits_too() -> None:
+def test_the_upfront_fee_waits_too(log: Read) -> None:
     """A fee that jumps waits, under its own name, though the hourly price is as before."""
-
-    def term(at: float, fee: str) -> ParsedFetch:
-        return shown(
-            at, "6.8", purchase_option="reserved", commitment_term_hours=8760, offering_class="standard",
-            purchase_payment_model="Partial Upfront", upfront_price=fee,
-        )  # fmt: skip
-
-    with memory() as con:
-        told(con, term(0, "59000"), term(1, "5900"))
-
-        assert [line[:2] for line in refused(con)] == [("history", "upfront_price")]
+    assert [line[:2] for line in log.refused("fee")] == [("history", "upfront_price")]
 
 
 def test_a_person_lets_a_price_in_at_its_first_sighting() -> None:
@@ -238,12 +258,9 @@ def test_a_person_refuses_a_price_for_good() -> None:
         assert p5(con) == [(0, None, 4.5, "10.0")]
 
 
-def test_a_new_offer_has_no_last_price_to_jump_from() -> None:
+def test_a_new_offer_has_no_last_price_to_jump_from(log: Read) -> None:
     """A first price is compared with nothing."""
-    with memory() as con:
-        told(con, look(0, *OTHERS), shown(1, "30"))
-
-        assert p5(con) == [(1, None, 1, "30.0")]
+    assert p5_of(log, "new") == [(1, None, 1, "30.0")]
 
 
 def test_a_decision_on_a_settled_row_is_refused() -> None:
@@ -274,13 +291,10 @@ def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted() -> None:
         assert len(refused(con)) == 1
 
 
-def test_what_was_known_while_a_price_waited() -> None:
+def test_what_was_known_while_a_price_waited(reads: tuple[Read, Read]) -> None:
     """A confirmation changes what is known now; as of the days between, the price still waits."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"), shown(2, "30"))
-
-        assert [line[1:] for line in history(con, "2026-01-02 12:00") if line[0] == P5] == [(0, None, 0, "10.0")]
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]
+    assert p5_of(reads[1], "confirmed") == [(0, None, 0, "10.0")]
+    assert p5_of(reads[0], "confirmed") == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]
 
 
 def test_thousands_of_moves_are_judged_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
