@@ -243,8 +243,11 @@ path as (
         case
             when
                 count(s.free_log) over month >= 20
-                -- no day is missing since the series began, or in the month
-                and (count(*) over month = 30 or (count(*) over month = count(*) over w and b.series_id is null))
+                -- no day is missing in the month, or the series began in it
+                and (
+                    lag(s.index_date, 29) over w = s.index_date - 29
+                    or (s.index_date - first_value(s.index_date) over w < 30 and b.series_id is null)
+                )
                 -- of a list: the last digit of a window's own has to do with how many rows there are
                 then round(list_stddev_samp(list(s.free_log) over month), 12)
         end as volatility_30d
@@ -253,8 +256,7 @@ path as (
     window
         w as (partition by s.rung, s.series_id order by s.index_date),
         month as (
-            partition by s.rung, s.series_id
-            order by s.index_date range between interval 29 days preceding and current row
+            partition by s.rung, s.series_id order by s.index_date rows between 29 preceding and current row
         )
 ),
 
