@@ -6,8 +6,8 @@ columns alone. Text is escaped where it is written; what is HTML already comes f
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import polars as pl
@@ -87,9 +87,13 @@ class Table:
         bodies = [(group, [(stub.shown(row), [_cell(each, row, reasons) for each in others]) for row in rows])
                   for group, rows in groups.items()]  # fmt: skip
         notes = [(self.note, 0)] if self.note else []
-        heads = tuple(replace(each, cell="", why="") for each in self.columns)
-        head, foot = _layout(heads, (*notes, *reasons.items()))
-        return render("table.html.j2", table=self, head=head, foot=foot, groups=bodies)
+        spanners = [each.spanner for each in self.columns]
+        firsts = (spanners.index(spanner) if spanner else None for spanner in spanners)
+        head, foot = _layout(tuple(zip((each.right for each in self.columns), firsts, strict=True)))
+        texts: dict[str, str] = {f"s{place}": spanner for place, spanner in enumerate(spanners)}
+        texts |= {f"c{place}": _head(each.head, each.pick) for place, each in enumerate(self.columns)}
+        rows = [foot.format(_note(text, number)) for text, number in (*notes, *reasons.items())]
+        return render("table.html.j2", table=self, head=head.format(**texts), notes=rows, groups=bodies)
 
 
 def _cell(column: Column, row: Row, reasons: dict[str, int]) -> tuple[bool, str | None, str, int | None]:
@@ -111,25 +115,29 @@ def _value(shown: str) -> str | None:
     return found[0].replace(",", "").replace("\N{MINUS SIGN}", "-")
 
 
-@lru_cache(maxsize=512)
-def _layout(heads: tuple[Column, ...], notes: tuple[tuple[str, int], ...]) -> tuple[Markup, Markup]:
-    """Return head and foot of a table as great-tables writes them: it takes long, and many tables have the same."""
-    columns = {f"c{place}": each for place, each in enumerate(heads)}
-    labels: dict[str, Any] = {name: html(_head(each.head, each.pick)) for name, each in columns.items()}
+@cache
+def _layout(shape: tuple[tuple[bool, int | None], ...]) -> tuple[Markup, Markup]:
+    """Return the head of a table and a row of its foot as great-tables writes them, with names in place of texts.
+
+    It takes long, and many tables have the same. `shape` has of each column whether it is of numbers, and the place of
+    the first under its spanner.
+    """
+    names = [f"c{place}" for place in range(len(shape))]
+    labels: dict[str, Any] = {name: html(f"{{{name}}}") for name in names}
     gt = (
-        GT(pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), rowname_col="c0")
+        GT(pl.DataFrame(schema=dict.fromkeys(names, pl.String)), rowname_col="c0")
         .tab_stubhead(labels.pop("c0"))
         .cols_label(labels)
         .cols_align("left")
-        .cols_align("right", columns=[name for name, each in columns.items() if each.right])
+        .cols_align("right", columns=[name for name, (is_right, _) in zip(names, shape, strict=True) if is_right])
+        .tab_source_note(html("{}"))
     )
-    for spanner in dict.fromkeys(each.spanner for each in heads if each.spanner):
-        gt = gt.tab_spanner(spanner, columns=[name for name, each in columns.items() if each.spanner == spanner])
-    for text, number in notes:
-        gt = gt.tab_source_note(html(_note(text, number)))
+    for first in dict.fromkeys(first for _, first in shape if first is not None):
+        under = [name for name, (_, spanner) in zip(names, shape, strict=True) if spanner == first]
+        gt = gt.tab_spanner(f"{{s{first}}}", columns=under)
     text = gt.as_raw_html()
     head, foot = (text[text.find(f"<{part}>") : text.rfind(f"</{part}>") + 8] for part in ("thead", "tfoot"))
-    return Markup(_LAYOUT.sub("", head)), Markup(foot)  # noqa: S704 (made by great-tables, of escaped texts)
+    return Markup(_LAYOUT.sub("", head)), Markup(foot[7:-8])  # noqa: S704 (made by great-tables)
 
 
 _head = macro("cells.html.j2", "head")
