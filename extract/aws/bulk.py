@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 from extract.aws.places import Partition, bulk_url
 from extract.aws.reading import BLANK, Layout
 from extract.base import Context
+from extract.web.streams import read_stream
 from warehouse.documents import Document, Whole
 from warehouse.errors import LayoutChanged
 
@@ -116,9 +117,6 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
         return replace(found, scope=scope), ()
-    # Imported here: the shell must not wait for an HTTP client where no price is fetched.
-    from extract.web.http import read_stream
-
     reported = 0
 
     def progress(size: int) -> None:

@@ -53,6 +53,7 @@ from extract.aws import SPOT as NAME
 from extract.aws import places
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source
+from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -343,8 +344,6 @@ def _cut(ctx: Context, url: str) -> Month:
         path = Path(url2pathname(urlsplit(url).path))
         with path.open("rb") as file:
             return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url=url, progress=ctx)
-    from extract.web.http import read_stream
-
     return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(blocks, url=url, progress=ctx))
 
 

@@ -7,7 +7,7 @@ import json as json_text
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,7 +20,7 @@ import stamina
 from isal import isal_zlib
 
 from extract.web import answer_dates
-from extract.web.interface import Response
+from extract.web.interface import BrokenOff, Response
 from extract.web.transport import NETWORK_ERRORS, PROXY_HINT, Transport, deadline, parse_url
 from warehouse.errors import SourceError, Unavailable, without_words
 
@@ -58,10 +58,6 @@ CERTIFICATE_HINT = "If a proxy of your company inspects TLS, name its certificat
 GZIP = isal_zlib.MAX_WBITS | 16
 
 
-class BrokenOff(Unavailable):
-    """A body broke off after it had begun; only the whole of it can be fetched again."""
-
-
 class Retries:
     """How often and how long a passing error is retried; pauses double, with jitter, or are the server's own."""
 
@@ -87,20 +83,6 @@ def _pause(on: type[Unavailable], error: Exception) -> bool | float:
 
 
 STREAM_RETRIES = Retries(attempts=3, seconds=900.0)
-
-
-def read_stream(
-    open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]],
-    consume: Callable[[Iterator[bytes]], Result],
-    retries: Retries | None = None,
-) -> Result:
-    """Return what `consume` makes of a whole stream; one that breaks off is begun again from its first byte."""
-
-    def once() -> Result:
-        with open_stream() as blocks:
-            return consume(blocks)
-
-    return (retries or STREAM_RETRIES).run(once, on=BrokenOff)
 
 
 @functools.cache

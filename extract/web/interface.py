@@ -7,6 +7,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from warehouse.documents import Document
+from warehouse.errors import Unavailable
+
+
+class BrokenOff(Unavailable):
+    """A body broke off after it had begun; only the whole of it can be fetched again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
+from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 
@@ -33,7 +34,9 @@ HOURS_A_DAY = 24
 @cache
 def script() -> Markup:
     """Return DataTables and our script as one module, which names what the library exports."""
-    library = (files("itables") / "html" / "dt_bundle.js").read_text(encoding="utf-8")
+    # To import the wheel takes as long as many a page.
+    place = distribution("itables").locate_file("itables/html/dt_bundle.js")
+    library = Path(str(place)).read_text(encoding="utf-8")
     own = (files("reports") / "explore.js").read_text(encoding="utf-8")
     (exports,) = EXPORT.findall(library)
     (name,) = re.findall(r"(\w+) as default", exports)

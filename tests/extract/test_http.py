@@ -9,7 +9,9 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import Answer, Site, chunked, open_site, send
 
-from extract.web.http import BLOCK_BYTES, BrokenOff, HttpWeb, Retries, read_stream
+from extract.web.http import BLOCK_BYTES, HttpWeb, Retries
+from extract.web.interface import BrokenOff
+from extract.web.streams import read_stream
 from warehouse.errors import SourceError, Unavailable
 
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
