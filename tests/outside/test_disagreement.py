@@ -1,7 +1,7 @@
 """Independent prices of one offer: who differs, and who is wrong by a primary document; real ones by collector."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,10 +29,11 @@ SOURCES: list[tuple[str, str, str, str, int, int | None, str]] = [
     ("offline_archive", "several", "The archive", "archive", 50, None, "https://x.test"),
     ("import:one/tracker", "several", "A tracker", "import", 900, None, "https://x.test"),
     ("import:two/tracker", "several", "Another", "import", 901, None, "https://x.test"),
+    ("import:<script>alert(2)</script>", "several", "<script>alert(2)</script>", "import", 903, None, "https://x.test"),
 ]
 P5 = "p5.48xlarge"
+EVIL = "<script>alert(2)</script>"
 Pair = tuple[object, ...]
-Source = tuple[str, str, str, str, int, int | None, str]
 
 
 def told(price: str, count: int = 1, **others: object) -> Row:
@@ -40,33 +41,69 @@ def told(price: str, count: int = 1, **others: object) -> Row:
     return cloud(None, price, count, **({"tier": "page", "region_id": None} | others))
 
 
-def pairs(folder: Path, *looks: ParsedFetch, sources: Sequence[Source] = SOURCES) -> list[Pair]:
-    """Publish looks and return who differs from whom, and who is wrong."""
+def seen(of: str, moment: float, *rows: Row, source: str) -> ParsedFetch:
+    """Return a look, in a scope of its own, at rows of one provider."""
+    return at(moment, *(each | {"service_provider_name": of} for each in rows), source=source, scope=of)
+
+
+OTHERS: tuple[dict[str, object], ...] = (
+    {}, {"accelerator_label": "NVIDIA H100 PCIe 80GB"}, {"purchase_option": "spot"}, {"statistic": "median"},
+    {"region_id": "south"}, {"tier": "marketplace"}, {"pricing_currency": "EUR"}, {"count": 8},
+    {"service_provider_name": "Vast.ai"},
+)  # fmt: skip
+"""What makes another price; each is one of a provider of its own, with a price of its own; of the first nothing is."""
+LOOKS = [
+    seen("Decided", 38, told("3"), source="cloud"),
+    seen("Decided", 38, told("3.004", tier="api"), source="import:one/tracker"),
+    seen("Decided", 38, told("2.5"), source="import:two/tracker"),
+    seen("Decided", 38, told("2", tier=None), source="offline_archive"),
+    *(seen(EVIL, 38, cloud(EVIL, price, region_id=EVIL), source=source)
+      for source, price in {"cloud": "3", f"import:{EVIL}": "2"}.items()),
+    seen("AWS", 38, row(P5, "55.04"), row("g6.xlarge", "0.8048"), source="aws_price_list"),
+    seen("AWS", 38, row(P5, "55.05"), row("g6.xlarge", "0.80481"), source="aws_price_pages"),
+    seen("Apart", 30, told("3"), source="cloud"),
+    seen("Apart", 31, told("2"), source="import:one/tracker"),
+    *(seen("Late", moment, told(price), source="cloud") for moment, price in ((30, "3"), (33, "2"), (36, "2"))),
+    *(seen("Late", moment, told(price), source="import:one/tracker")
+      for moment, price in ((30, "3"), (34, "3"), (35, "2"), (36, "2"))),
+    at(38, *(told(f"{30 + number / 10}", region_id="north", tier=None, service_provider_name=f"Other {number}")
+             for number in range(len(OTHERS))), source="cloud", scope="others"),
+    at(38, *(told(f"{20 + number / 10}", **({"region_id": "north", "service_provider_name": f"Other {number}"} | other))
+             for number, other in enumerate(OTHERS)), source="import:one/tracker", scope="others"),
+    seen("Unknown form", 38, told("3"), source="cloud"),
+    seen("Unknown form", 38, told("2", accelerator_label="NVIDIA H100 80GB"), source="import:one/tracker"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the looks published together, each case with a provider of its own."""
+    folder = tmp_path_factory.mktemp("disagreement")
     marts, macros = needed("disagreement", "price_history")
+    looks = sorted(LOOKS, key=lambda each: each.observed_at)
     with db.writer(folder) as con:
         add_documents(con, *looks, urls=[f"https://x.test/{number}" for number in range(len(looks))])
         for moment, together in at_once(looks):
             load(con, together, recorded_at=moment)
-        file = published_file.publish(
-            con, folder, marts=marts, formulas=formulas_of((*marts, *macros)), macros=macros, sources=sources,
+        return published_file.publish(
+            con, folder, marts=marts, formulas=formulas_of((*marts, *macros)), macros=macros, sources=SOURCES,
             built_at=day(50), version="test",
         )  # fmt: skip
+
+
+def pairs(file: Path, provider: str) -> list[Pair]:
+    """Return who differs from whom in prices of a provider, or of several by a pattern, and who is wrong."""
     return query(
         file,
         "select source, other_source, round(price_per_accelerator_hour, 4), "
-        "round(other_price_per_accelerator_hour, 4), is_equal, is_wrong from int.disagreement order by all",
+        "round(other_price_per_accelerator_hour, 4), is_equal, is_wrong from int.disagreement "
+        f"where service_provider_name like '{provider}' order by all",
     )
 
 
-def test_a_primary_document_decides(tmp_path: Path) -> None:
+def test_a_primary_document_decides(file: Path) -> None:
     """The provider's own answer says which of two is wrong, also where that is ours; two trackers decide nothing."""
-    found = pairs(
-        tmp_path,
-        at(38, told("3"), source="cloud"),
-        at(38, told("3.004", tier="api"), source="import:one/tracker"),
-        at(38, told("2.5"), source="import:two/tracker"),
-        at(38, told("2", tier=None), source="offline_archive"),
-    )  # fmt: skip
+    found = pairs(file, "Decided")
     decided = {(source, other): (equal, wrong) for source, other, _, _, equal, wrong in found}
     assert decided["import:one/tracker", "cloud"] == (True, False)
     assert decided["import:two/tracker", "cloud"] == (False, True)
@@ -76,77 +113,41 @@ def test_a_primary_document_decides(tmp_path: Path) -> None:
     assert len(found) == 12
 
 
-def test_the_page_takes_no_word_for_html(tmp_path: Path) -> None:
+def test_the_page_takes_no_word_for_html(file: Path) -> None:
     """Providers, machines, sources and regions come from outside, and are text."""
-    evil = "<script>alert(2)</script>"
-    prices = {"cloud": "3", f"import:{evil}": "2"}
-    looks = [
-        at(38, cloud(evil, price, service_provider_name=evil, region_id=evil), source=source)
-        for source, price in prices.items()
-    ]
-    kinds = [*SOURCES, (f"import:{evil}", "several", evil, "import", 903, None, "https://x.test")]
-    assert len(pairs(tmp_path, *looks, sources=kinds)) == 2
-    text = disagreement_page.render(tmp_path / "prices.duckdb")
-    assert evil not in text
+    assert len(pairs(file, EVIL)) == 2
+    text = disagreement_page.render(file)
+    assert EVIL not in text
     assert text.count("&lt;script&gt;alert") >= 4
 
 
-def test_one_provider_in_two_words_decides_nothing(tmp_path: Path) -> None:
+def test_one_provider_in_two_words_decides_nothing(file: Path) -> None:
     """AWS's list and its pages are both AWS's own: where they differ both stand, to the ten-thousandth."""
-    found = pairs(
-        tmp_path,
-        at(38, row(P5, "55.04"), row("g6.xlarge", "0.8048"), source="aws_price_list", scope="us-east-1"),
-        at(38, row(P5, "55.05"), row("g6.xlarge", "0.80481"), source="aws_price_pages", scope="us-east-1"),
-    )  # fmt: skip
-    assert [each[2:] for each in found if each[0] == "aws_price_list"] == [
+    assert [each[2:] for each in pairs(file, "AWS") if each[0] == "aws_price_list"] == [
         (0.8048, 0.8048, True, False), (6.88, 6.8813, False, None),
     ]  # fmt: skip
 
 
-def test_old_and_new_prices_are_never_compared(tmp_path: Path) -> None:
+def test_old_and_new_prices_are_never_compared(file: Path) -> None:
     """One that is not in force any more says nothing of the next, and one who learns of a change later agrees."""
-    assert pairs(
-        tmp_path / "apart", at(30, told("3"), source="cloud"), at(31, told("2"), source="import:one/tracker"),
-    ) == []  # fmt: skip
-    late = pairs(
-        tmp_path / "late",
-        at(30, told("3"), source="cloud"), at(33, told("2"), source="cloud"), at(36, told("2"), source="cloud"),
-        at(30, told("3"), source="import:one/tracker"), at(34, told("3"), source="import:one/tracker"),
-        at(35, told("2"), source="import:one/tracker"), at(36, told("2"), source="import:one/tracker"),
-    )  # fmt: skip
+    assert pairs(file, "Apart") == []
+    late = pairs(file, "Late")
     assert {each[4] for each in late} == {True}
     assert len(late) == 4
 
 
-OTHERS: tuple[dict[str, object], ...] = (
-    {}, {"accelerator_label": "NVIDIA H100 PCIe 80GB"}, {"purchase_option": "spot"}, {"statistic": "median"},
-    {"region_id": "south"}, {"tier": "marketplace"}, {"pricing_currency": "EUR"}, {"count": 8},
-    {"service_provider_name": "Vast.ai"},
-)  # fmt: skip
-
-
-def test_what_is_not_the_same_is_not_compared(tmp_path: Path) -> None:
+def test_what_is_not_the_same_is_not_compared(file: Path) -> None:
     """Another form, option, statistic, region, market, currency or size is another price.
 
     Each is one of a provider of its own, with a price of its own; of the first nothing is another.
     """
-    known = [
-        told(f"{30 + number / 10}", region_id="north", tier=None, service_provider_name=f"Cloud {number}")
-        for number in range(len(OTHERS))
-    ]
-    seen = [
-        told(f"{20 + number / 10}", **({"region_id": "north", "service_provider_name": f"Cloud {number}"} | other))
-        for number, other in enumerate(OTHERS)
-    ]
-    found = pairs(tmp_path, at(38, *known, source="cloud"), at(38, *seen, source="import:one/tracker"))
+    found = pairs(file, "Other %")
     assert [each[2:4] for each in found] == [(30, 20), (20, 30)]
 
 
-def test_an_unknown_form_is_compared_and_decides_nothing(tmp_path: Path) -> None:
+def test_an_unknown_form_is_compared_and_decides_nothing(file: Path) -> None:
     """A tracker that does not say which H100 may mean another one."""
-    bare = told("2", accelerator_label="NVIDIA H100 80GB")
-    found = pairs(tmp_path, at(38, told("3"), source="cloud"), at(38, bare, source="import:one/tracker"))
-    assert [each[4:] for each in found] == [(False, None), (False, None)]
+    assert [each[4:] for each in pairs(file, "Unknown form")] == [(False, None), (False, None)]
     assert SXM != "NVIDIA H100 80GB"
 
 
