@@ -115,17 +115,17 @@ def test_nothing_is_in_a_release_that_may_not_be_published_again(site: Path, day
     ]
     released = {row["source"] for row in making.licences()}
     file = day / "prices.duckdb"
-    listed = query(
-        file,
-        "select schema_name || '.' || table_name, column_name from duckdb_columns() where column_name in "
-        "('source', 'service_provider_name') and schema_name <> 'ref' and not internal "
-        "and table_name not in ('source_terms', 'aws_purchase_options')",
-    )
-    values = {
-        (column, value)
-        for table, column in listed
-        for (value,) in query(file, f"select distinct {column} from {table}")
-    }
+    with duckdb.connect(str(file), read_only=True) as con:
+        listed = con.execute(
+            "select schema_name || '.' || table_name, column_name from duckdb_columns() where column_name in "
+            "('source', 'service_provider_name') and schema_name <> 'ref' and not internal "
+            "and table_name not in ('source_terms', 'aws_purchase_options')"
+        ).fetchall()
+        values = {
+            (column, value)
+            for table, column in listed
+            for (value,) in con.execute(f"select distinct {column} from {table}").fetchall()
+        }
 
     documents = [gzip.decompress(path.read_bytes()).lower() for path in (day / "documents").rglob("*.gz")]
     forbidden = (b"runpod", b"vast.ai", b"crusoe", b"digitalocean", b"voltage park")
