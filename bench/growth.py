@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
+import warehouse  # noqa: E402, F401 - before polars, as a run does: it says how polars gives memory back
 from bench import growth_log  # noqa: E402
 from bench.result import Result, in_loops  # noqa: E402
 from flows.collect.publisher import publish_log  # noqa: E402

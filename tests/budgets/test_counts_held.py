@@ -199,6 +199,21 @@ def test_a_quick_command_loads_few_modules(tmp_path: Path, words: list[str], mos
     assert 0 < int(done.stderr) <= most
 
 
+def test_a_command_gives_memory_of_frames_back() -> None:
+    script = (
+        "import sys, flows.cli.collect_commands\n"
+        "import polars as pl\n"
+        "kept = lambda: int(open('/proc/self/statm').read().split()[1])\n"
+        "first = kept()\n"
+        "frame = pl.select(pl.int_range(1_000_000).cast(pl.String).alias(str(at)) for at in range(6)).sort('0')\n"
+        "most = kept(); del frame\n"
+        "print(first, most, kept())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    first, most, last = (int(pages) for pages in done.stdout.split())
+    assert last - first < (most - first) / 2
+
+
 def test_prices_that_wait_cost_no_statement_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 20 and of 200 prices that each moved by a factor of its own all wait; neither is any compared with each."""
     compared = Counter[str]()

@@ -358,6 +358,21 @@ def test_all_is_made_where_what_all_rests_on_differs(
         put(con, tmp_path, 3.5)
 
 
+def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
+    three_days: tuple[duckdb.DuckDBPyConnection, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    con, before = three_days
+    copied(before, tmp_path)
+    monkeypatch.setattr("warehouse.publish.amending.MEMORY", 2**20)
+    with caplog.at_level("INFO"):
+        assert n_amended(put(con, tmp_path, 3.5)) == 1
+    assert "amended with more memory" in caplog.text
+    assert con.execute("select current_setting('memory_limit')").fetchone() != ("1.0 MiB",)
+
+
 def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / published_file.FILE_NAME).write_bytes(b"no database")
     with db.writer(tmp_path) as con:

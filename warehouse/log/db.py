@@ -328,6 +328,17 @@ def few_threads(con: duckdb.DuckDBPyConnection, n_rows: int) -> Iterator[None]:
 
 
 @contextmanager
+def memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[None]:
+    """Have DuckDB keep no more in memory: it drops what it can read again, and writes the rest to its own files."""
+    (before,) = con.execute("select current_setting('memory_limit')").fetchone() or ("",)
+    con.execute(f"set memory_limit = '{n_bytes:d} B'")
+    try:
+        yield
+    finally:
+        con.execute(f"set memory_limit = '{before}'")  # by a reset it would go on
+
+
+@contextmanager
 def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + wait_seconds
     with disk.lock_file(path) as file:

@@ -34,6 +34,8 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
+MEMORY = 200 * 2**20
+"""Bytes that DuckDB may keep in memory beside those of a whole published file while it amends one."""
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
 
@@ -45,30 +47,40 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     """Make `part` of the published file `before` and of the log that the connection has open; return whether it is.
 
     Where it is not, there is no part, and the file is to be made from nothing. An open published file may be copied:
-    nobody ever writes into one. No transaction may be open.
+    nobody ever writes into one. No transaction may be open. What needs more memory than MEMORY and the file's size is
+    made again without that limit.
     """
     if not before.exists():
         return False
-    shutil.copyfile(before, part)
     try:
-        with ExitStack() as stack:
-            try:
-                log = stack.enter_context(building.attached(con, part))
-            except duckdb.Error as error:
-                raise FromNothing(str(error).splitlines()[0]) from error
-            stack.enter_context(chains.excerpt(con))
-            con.execute(f"attach {db.quote(str(before))} as former (read_only)")
-            stack.callback(con.execute, "detach former")
-            amendment = _Amendment(con, made, log, before.parent)
-            amendment.refuse_other()
-            stack.enter_context(db.few_threads(con, amendment.count_new()))
-            stack.enter_context(ducklake.transaction(con))
-            amendment.carry_out()
+        try:
+            with db.memory_limit(con, MEMORY + before.stat().st_size):
+                _amend(con, part, made, before)
+        except duckdb.OutOfMemoryException as error:
+            LOG.info("the published file is amended with more memory: %s", str(error).splitlines()[0])
+            _amend(con, part, made, before)
     except FromNothing as reason:
         LOG.info("the published file is made from nothing: %s", reason)
         part.unlink(missing_ok=True)
         return False
     return True
+
+
+def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path) -> None:
+    shutil.copyfile(before, part)
+    with ExitStack() as stack:
+        try:
+            log = stack.enter_context(building.attached(con, part))
+        except duckdb.Error as error:
+            raise FromNothing(str(error).splitlines()[0]) from error
+        stack.enter_context(chains.excerpt(con))
+        con.execute(f"attach {db.quote(str(before))} as former (read_only)")
+        stack.callback(con.execute, "detach former")
+        amendment = _Amendment(con, made, log, before.parent)
+        amendment.refuse_other()
+        stack.enter_context(db.few_threads(con, amendment.count_new()))
+        stack.enter_context(ducklake.transaction(con))
+        amendment.carry_out()
 
 
 @dataclass
