@@ -137,15 +137,18 @@ def record(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recor
     insert_rows(con, f"core.quarantine ({', '.join(_COLUMNS)}, decided_at, recorded_at)", values)
 
 
-def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False) -> list[Quarantined]:
-    """Return the refused rows that nobody resolved, oldest first; with `everything` the resolved ones too."""
+def listed(con: duckdb.DuckDBPyConnection, *, everything: bool = False, which: str = "true") -> list[Quarantined]:
+    """Return the refused rows that nobody resolved, oldest first; with `everything` the resolved ones too.
+
+    `which` is what must hold of a row's last state, in SQL.
+    """
     rows = con.execute(
         f"select {', '.join(_COLUMNS)} from core.quarantine "
         "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        f"and ({which}) and {'true' if everything else 'decision is null'} "
         "order by observed_at, source, scope, quarantine_id"
     ).fetchall()
-    found = [Quarantined(fetch=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
-    return found if everything else [row for row in found if row.decision is None]
+    return [Quarantined(fetch=-1, **dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
 def close_overtaken(con: duckdb.DuckDBPyConnection, accepted: Quarantined, *, recorded_at: datetime) -> None:
@@ -162,8 +165,8 @@ def close_overtaken(con: duckdb.DuckDBPyConnection, accepted: Quarantined, *, re
 def open_holds(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], list[Quarantined]]:
     """Return the prices that wait for confirmation, oldest first, by source and offer."""
     holds: dict[tuple[str, int], list[Quarantined]] = {}
-    for row in listed(con):
-        if row.gate in HOLDING and row.offer_id is not None:
+    for row in listed(con, which=f"gate in {HOLDING}"):
+        if row.offer_id is not None:
             holds.setdefault((row.source, row.offer_id), []).append(row)
     return holds
 
@@ -189,11 +192,8 @@ def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], s
     }
     return {
         shown_price(row): row.decided_by or ""
-        for row in listed(con, everything=True)
-        if row.gate in HOLDING
-        and row.decision == "refuse"
-        and row.decided_by != NOT_REPEATED
-        and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
+        for row in listed(con, everything=True, which=f"gate in {HOLDING} and decision = 'refuse'")
+        if row.decided_by != NOT_REPEATED and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
     }
 
 
@@ -204,11 +204,10 @@ def shown_price(row: Quarantined) -> tuple[object, ...]:
 
 def find(con: duckdb.DuckDBPyConnection, quarantine_id: int) -> Quarantined:
     """Return one open row of the quarantine; raise where there is none of that id or it was resolved."""
-    for row in listed(con, everything=True):
-        if row.quarantine_id == quarantine_id:
-            if row.decision is not None:
-                message = f"already resolved: {row.decision}, by {row.decided_by}"
-                raise ChipledgerError(message, source="quarantine", field="quarantine_id", value=str(quarantine_id))
-            return row
+    for row in listed(con, everything=True, which=f"quarantine_id = {quarantine_id:d}"):
+        if row.decision is not None:
+            message = f"already resolved: {row.decision}, by {row.decided_by}"
+            raise ChipledgerError(message, source="quarantine", field="quarantine_id", value=str(quarantine_id))
+        return row
     hint = "`chipledger quarantine list` shows what is open"
     raise SettingsError("no such row", source="quarantine", field="quarantine_id", value=str(quarantine_id), hint=hint)

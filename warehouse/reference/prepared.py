@@ -21,7 +21,7 @@ from warehouse.reference.table import Model, Rule, fields_of_columns
 from warehouse.schema.tables import REFERENCE_TABLES, ddl, table_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -80,7 +80,7 @@ def tables(folder: Path) -> "dict[str, pa.Table]":
         body = file.read_bytes()
         if file.stem.rpartition("-")[2] == hashlib.sha256(body).hexdigest():
             return _unpacked(body)
-    body = _packed(made())
+    body = _packed(made)
     name = f"reference-{version('chipledger')}-{made_from}-{hashlib.sha256(body).hexdigest()}.arrow"
     with suppress(OSError):  # without a cache it takes longer, and nothing else
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,12 +134,13 @@ def made() -> "dict[str, pa.Table]":
     return found
 
 
-def _packed(tables: "dict[str, pa.Table]") -> bytes:
-    """Return tables as Arrow streams, one after the other, each with its name."""
+@cache
+def _packed(make: "Callable[[], dict[str, pa.Table]]") -> bytes:
+    """Return the tables that `make` returns as Arrow streams, one after the other, each with its name."""
     import pyarrow as pa
 
     target, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression="zstd")
-    for name, table in tables.items():
+    for name, table in make().items():
         schema = table.schema.with_metadata({"name": name})
         with pa.ipc.new_stream(target, schema, options=options) as stream:
             stream.write_table(table.cast(schema))
