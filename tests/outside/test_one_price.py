@@ -11,6 +11,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import exp, log
@@ -42,16 +43,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """A data directory of the archive."""
+    """A data directory of the archive, and a connection to its published file."""
 
     folder: Path
+    con: duckdb.DuckDBPyConnection
 
     def rows(self, query: str) -> list[Row]:
         """Return what the published file says."""
-        with duckdb.connect(str(self.folder / "prices.duckdb"), read_only=True) as con:
-            answer = con.execute(query)
-            names = [column[0] for column in answer.description]
-            return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        answer = self.con.execute(query)
+        names = [column[0] for column in answer.description]
+        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
     def cells(self) -> dict[tuple[str, int], str]:
         """Return the cells of the front page's table, by chip and number of the column."""
@@ -100,7 +101,13 @@ class Pair:
     moved: Side
 
     def differing(self, query: str) -> tuple[list[Row], list[Row]]:
-        """Return the rows that only the one has, and those that only the other has."""
+        """Return the rows that only the one has, and those that only the other has.
+
+        Where number and hashes of all rows are the same there are none: to look at each row takes ten times as long.
+        """
+        hashes = f"select count(*) as n, sum(hash(each)) as sum, bit_xor(hash(each)) as xor from ({query}) as each"
+        if self.without.rows(hashes) == self.moved.rows(hashes):
+            return [], []
         one, other = (
             Counter(tuple((name, str(value)) for name, value in row.items()) for row in side.rows(query))
             for side in (self.without, self.moved)
@@ -142,7 +149,12 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         summary = steps.run(settings, offline=True, clock=lambda: SECOND_RUN)
     assert not summary.failed
     assert sum(each.n_events for each in summary.results) == 1
-    yield Pair(without=Side(folder=offline_run), moved=Side(folder=folder / "moved"))
+    with ExitStack() as held:
+        without, moved = (
+            Side(folder=each, con=held.enter_context(duckdb.connect(str(each / "prices.duckdb"), read_only=True)))
+            for each in (offline_run, folder / "moved")
+        )
+        yield Pair(without=without, moved=moved)
 
 
 def test_its_price_moves_and_no_other(pair: Pair) -> None:
