@@ -278,6 +278,9 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in restore, before publishing": before("flows.collect.publisher:publish"),
     },
     "rebuild": {
+        "in rebuild, between the tables of the new log": statement("create table core.withdrawal", "after"),
+        "in rebuild, before the new log's tables are committed": statement("commit", "before"),
+        "in rebuild, after the new log's tables are committed": statement("commit", "after"),
         "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
         "in rebuild, after the new file": after("flows.collect.publisher:publish_log"),
         "in rebuild, after the old file": after("flows.collect.publisher:publish_log", times=2),
@@ -315,19 +318,20 @@ INTERVALS = "0009_intervals.sql"
 def _migrations() -> None:
     from crash.shapes import migrations
 
-    for number, name in enumerate(migrations()):
+    names = migrations()
+    for number, name in enumerate(names):
         text = (import_module("warehouse.log.db").MIGRATIONS / name).read_text()
+        # A log of intervals has views of the version that made it: what comes after them is reached from before.
+        job = f"migrate from {min(number, names.index(INTERVALS))}"
         for when in ("before", "within", "after"):
-            POINTS[f"{when} migration {name}"] = Point(job=f"migrate from {number}", put=statement(text, when))
+            POINTS[f"{when} migration {name}"] = Point(job=job, put=statement(text, when))
         if name == INTERVALS:
             for n_done in range(1, text.count(";")):
                 POINTS[f"within migration {name}, after {n_done} statements"] = Point(
-                    job=f"migrate from {number}", put=statement(text, "within", n_done=n_done)
+                    job=job, put=statement(text, "within", n_done=n_done)
                 )
-        # Its name is written in the same transaction: killed there, the file lacks both.
-        POINTS[f"before the commit of migration {name}"] = Point(
-            job=f"migrate from {number}", put=statement("commit", "before")
-        )
+        # Its name is written in the same transaction: killed there, the file lacks all.
+        POINTS[f"before the commit of migration {name}"] = Point(job=job, put=statement("commit", "before"))
 
 
 _migrations()

@@ -107,7 +107,7 @@ def _prepare(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def migrate(con: duckdb.DuckDBPyConnection) -> None:
-    """Apply the migrations that the log lacks, each in its own transaction, and renew macros, facts and comments.
+    """Apply the migrations that the log lacks, in one transaction, and renew macros, facts and comments.
 
     A lake is changed where it differs alone, by one process at a time: opening it makes no snapshot.
     """
@@ -166,28 +166,20 @@ def _done(con: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def _reshape(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of a new log, or apply the migrations that an older one lacks."""
-    if not _done(con):
-        with ducklake.transaction(con):
-            con.execute(sql("new_log.sql"))
-            for table in STORED_TABLES:
-                con.execute(ddl(table))
-            create_views(con, is_appended=ducklake.of(con) is not None)
-            _note(con, DECLARED, *(step.name for step in _migrations()))
+    """Make the tables of a new log, or apply all migrations that an older one lacks.
+
+    In one transaction: no log is ever without the names that everybody asks.
+    """
+    if not (steps := lacking(con)):
         return
-    steps = lacking(con)
-    for step in steps:
-        with ducklake.transaction(con):
-            con.execute(step.read_text())
-            if step is steps[-1]:
-                # No log is ever without the names that everybody asks.
-                create_views(con, is_appended=ducklake.of(con) is not None)
-            _note(con, step.name)
-
-
-def _note(con: duckdb.DuckDBPyConnection, *names: str) -> None:
-    for name in names:
-        con.execute("insert into meta.migration values (?, ?)", [name, _now()])
+    is_new = not _done(con)
+    texts = [sql("new_log.sql"), *map(ddl, STORED_TABLES)] if is_new else [step.read_text() for step in steps]
+    with ducklake.transaction(con):
+        for text in texts:
+            con.execute(text)
+        create_views(con, is_appended=ducklake.of(con) is not None)
+        for name in [DECLARED] * is_new + [step.name for step in steps]:
+            con.execute("insert into meta.migration values (?, ?)", [name, _now()])
 
 
 def _is_current(con: duckdb.DuckDBPyConnection) -> bool:
