@@ -77,11 +77,9 @@ def test_mart_has_the_ten_tables_the_macros_and_deprecated_names(con: duckdb.Duc
     assert aliases == {
         old.removeprefix("mart."): f"Deprecated: query {new}" for old, new in ALIASES.items() if old.startswith("mart.")
     }
+    hashes = "select count(*), sum(hash(t)), bit_xor(hash(t)) from {} as t"
     for old, new in (ALIASES | MOVED).items():
-        assert (
-            con.execute(f"(from {old} except all from {new}) union all (from {new} except all from {old})").fetchall()
-            == []
-        )
+        assert con.execute(hashes.format(old)).fetchall() == con.execute(hashes.format(new)).fetchall(), old
     macros = con.execute(
         "select function_name from duckdb_functions() where schema_name = 'mart' and function_type = 'table_macro'"
     ).fetchall()
