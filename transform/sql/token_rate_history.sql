@@ -90,12 +90,17 @@ limited as (
 
 -- Several speeds: the frontier of the runs known on each day on which one came.
 news as (
-    select distinct
+    select
         curve_number,
         unit_key,
-        measured_on as known_from
+        measured_on as known_from,
+        min(min(interactivity)) over (
+            partition by curve_number, unit_key
+            order by measured_on
+        ) as slowest
     from pointed
     where interactivity_statistic <> 'p99 limit'
+    group by curve_number, unit_key, measured_on
 ),
 
 pace as (
@@ -108,21 +113,19 @@ faster as (
         n.unit_key,
         n.known_from,
         s.speed,
-        max({ 'rate': p.output_rate, 'speed': p.interactivity, 'throughput_id': p.throughput_id }) filter (
-            where p.interactivity >= s.speed
-        ) as fast,
-        min(p.interactivity) as slowest
+        max({ 'rate': p.output_rate, 'speed': p.interactivity, 'throughput_id': p.throughput_id }) as fast
     from news as n
+    inner join pace as s on n.slowest <= s.speed
     inner join pointed as p
-        on n.curve_number = p.curve_number and n.unit_key = p.unit_key and n.known_from >= p.measured_on
-    cross join pace as s
+        on
+            n.curve_number = p.curve_number and n.unit_key = p.unit_key and n.known_from >= p.measured_on
+            and s.speed <= p.interactivity
     group by n.curve_number, n.unit_key, n.known_from, s.speed
-    having slowest <= s.speed and count(*) filter (where p.interactivity >= s.speed) > 0
 ),
 
 slower as (
     select
-        f.* exclude (f.slowest),
+        f.*,
         max({ 'speed': p.interactivity, 'rate': p.output_rate }) filter (
             where f.fast.rate < p.output_rate and f.fast.speed > f.speed
         ) as slow
