@@ -39,10 +39,13 @@ def first(count: int) -> dict[str, str]:
     return dict(list(LISTED.items())[:count])
 
 
+UNITS = ("8", "0.01", "0.125", "100", "730", "0.0013698630137")
+RATES = ("1.16", "0.8621")
+"""That day's rate of 1.1611 dollars, and its inverse."""
 ANSWERS: dict[str, tuple[dict[str, str], dict[str, bool]]] = {
     "empty": ({}, {}), "six": (first(6), {}), "seven": (first(7), {}),
     "a part": (first(1), {"complete": False}), "archived": (first(1), {"archived": True}),
-    **{f"times {factor}": (times(factor), {}) for factor in ("8", "0.01", "0.125", "100", "730", "0.0013698630137")},
+    **{f"times {factor}": (times(factor), {}) for factor in (*UNITS, *RATES)},
     "half": (times("2", list(LISTED)[:5]), {}), "four": (times("2", list(LISTED)[:4]), {}),
     "three": (times("0.9", list(LISTED)[:3]), {}), "trusted": (times("8"), {"trusted": True}),
 }  # fmt: skip
@@ -53,6 +56,10 @@ ANSWERS: dict[str, tuple[dict[str, str], dict[str, bool]]] = {
 def second() -> tuple[dict[str, ScopeResult], Read]:
     """Return what becomes of the answers, by scope; those that are refused leave no trace in the history of prices."""
     with memory() as con:
+        con.execute(
+            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
+            "values ('USD', '2026-01-01', 1.1611, '2026-01-02')"
+        )
         load(con, [look(0, *rows(LISTED, name), scope=name) for name in ANSWERS], recorded_at=day(0))
         before = Read(con)
         looks = [look(1, *rows(prices, name), scope=name, **said) for name, (prices, said) in ANSWERS.items()]
@@ -110,7 +117,7 @@ def test_a_part_of_a_scope_may_be_any_size(results: dict[str, ScopeResult]) -> N
     assert results["archived"].status == "ok"
 
 
-@pytest.mark.parametrize("factor", ["8", "0.01", "0.125", "100", "730", "0.0013698630137"])
+@pytest.mark.parametrize("factor", UNITS)
 def test_prices_that_moved_by_a_unit_together_are_refused(
     results: dict[str, ScopeResult], read: Read, factor: str
 ) -> None:
@@ -287,16 +294,10 @@ def test_prices_that_moved_by_their_own_chip_counts_are_refused(turned: bool) ->
     assert result.error == "3 of 3 prices of several chips moved by their number of chips; waits for a person"
 
 
-@pytest.mark.parametrize("factor", ["1.16", "0.8621"])
-def test_prices_that_moved_by_an_exchange_rate_are_refused(factor: str) -> None:
+@pytest.mark.parametrize("factor", RATES)
+def test_prices_that_moved_by_an_exchange_rate_are_refused(results: dict[str, ScopeResult], factor: str) -> None:
     """Euros kept as dollars, or the reverse, move all prices by that day's rate, which the reason names."""
-    with memory() as con:
-        con.execute(
-            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
-            "values ('USD', '2026-01-01', 1.1611, '2026-01-02')"
-        )
-        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
-        (result,) = load(con, [look(1, *rows(times(factor)))], recorded_at=day(1))
+    result = results[f"times {factor}"]
 
     assert result.status == "refused"
     assert str(result.error).endswith("the rate between EUR and USD; waits for a person")
