@@ -35,7 +35,7 @@ def _module(template: str) -> Any:
 
 @cache
 def _environment() -> Environment:
-    # Jinja caches compiled templates as .pyc files in __pycache__: the fingerprint of the code leaves .pyc files out.
+    # Jinja caches compiled templates as .pyc files in __pycache__: the fingerprint of the code leaves that folder out.
     folder = Path(__file__).with_name("__pycache__")
     is_kept = os.access(folder, os.W_OK) and not sys.dont_write_bytecode
     made = Environment(

@@ -41,7 +41,7 @@ def data_files(root: Path) -> set[str]:
         str(path.relative_to(root))
         for package in PACKAGES
         for path in (root / package).rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"} and not path.name.endswith((".duckdb", ".wal"))
+        if path.is_file() and path.suffix not in {".py", ".duckdb", ".wal"} and path.parent.name != "__pycache__"
     }
 
 
@@ -71,7 +71,7 @@ def test_wheel_carries_all_data(wheel: Path) -> None:
 def test_wheel_carries_nothing_else(wheel: Path) -> None:
     """No history, tests, benchmarks or landed documents travel with it."""
     assert {path.name for path in wheel.iterdir() if path.suffix != ".dist-info"} == set(PACKAGES)
-    assert [path.name for path in wheel.rglob("*") if path.suffix in {".duckdb", ".wal", ".pyc"}] == []
+    assert [path.name for path in wheel.rglob("*") if path.suffix in {".duckdb", ".wal", ".pyc", ".arrow"}] == []
 
 
 def test_wheel_has_command_and_licence(wheel: Path) -> None:

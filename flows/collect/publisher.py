@@ -164,8 +164,9 @@ def _hash(value: object) -> str:
 def _code() -> str:
     """Return what differs between two states of the package's files, as its version does not while it is changed."""
     root = Path(__file__).parents[2]
-    files = (path for package in PACKAGES for path in (root / package).rglob("*.*") if path.suffix != ".pyc")
-    return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in files))
+    files = (path for package in PACKAGES for path in (root / package).rglob("*.*"))
+    own = (path for path in files if path.parent.name != "__pycache__")  # what Python and we keep of it
+    return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in own))
 
 
 def publish_log(

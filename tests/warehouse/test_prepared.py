@@ -1,14 +1,17 @@
 """The prepared reference tables: made once, read after that, and never trusted when they are not what they say."""
 
 import hashlib
+import sys
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 
-from warehouse.reference import prepared
+from warehouse.reference import prepared, throughput
+from warehouse.schema.tables import ddl
 
 
 @pytest.fixture
@@ -86,6 +89,29 @@ def test_processes_at_once_leave_one_whole_file(tmp_path: Path) -> None:
     assert len({*counts}) == 1
     (file,) = tmp_path.iterdir()
     assert hashlib.sha256(file.read_bytes()).hexdigest() in file.name
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_they_are_kept_where_compiled_modules_are(
+    tmp_path: Path, made: list[int], monkeypatch: pytest.MonkeyPatch, *, is_compiled: bool
+) -> None:
+    """So that a new data directory does not wait for them; where Python keeps none they are in its cache."""
+    package = tmp_path / "__pycache__"
+    package.mkdir()
+    monkeypatch.setattr(prepared, "__file__", str(tmp_path / "prepared.py"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", not is_compiled)
+    n_made = []
+    for name in ("one", "other"):
+        with duckdb.connect() as con:
+            con.execute("create schema ref; create schema core")
+            con.execute(ddl(throughput.CORE))
+            prepared.load(con, tmp_path / name)
+        n_made.append(len(made))
+
+    assert n_made[0] > 0
+    assert (n_made[1] > n_made[0]) is not is_compiled
+    assert len([*package.iterdir()]) == is_compiled
+    assert len([*tmp_path.glob("*/cache/reference-*")]) == (0 if is_compiled else 2)
 
 
 def _n_rows(folder: Path) -> int:

@@ -1,5 +1,6 @@
-"""The reference tables of a published file, made once a version and stored as Arrow in the cache of a data directory.
+"""The reference tables of a published file, made once a version and stored as Arrow beside the compiled modules.
 
+Where Python keeps no compiled modules, they are in the cache of the data directory.
 The name of the file has two hashes: of all that the tables are made from, and of the file itself. A file that has
 another content than its name says is not used, and made again; one made from anything else is removed.
 """
@@ -7,6 +8,7 @@ another content than its name says is not used, and made again; one made from an
 import hashlib
 import io
 import os
+import sys
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -61,13 +63,19 @@ REGIONS = Model(
 
 def load(con: duckdb.DuckDBPyConnection, data_dir: Path, *, references: bool = True) -> None:
     """Make the reference tables in the database in use, if wanted, and complete core.throughput, from prepared rows."""
-    for name, rows in tables(data_dir / FOLDER).items():
+    for name, rows in tables(_folder(data_dir)).items():
         con.register("prepared", rows)
         if name == throughput.CORE.qualified:
             throughput.complete(con, "prepared")
         elif references:
             con.execute(f"create table {name} as from prepared")
         con.unregister("prepared")
+
+
+def _folder(data_dir: Path) -> Path:
+    compiled = Path(__file__).with_name("__pycache__")
+    is_kept = os.access(compiled, os.W_OK) and not sys.dont_write_bytecode
+    return compiled if is_kept else data_dir / FOLDER
 
 
 def tables(folder: Path) -> "dict[str, pa.Table]":
