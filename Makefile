@@ -47,9 +47,9 @@ run: $(UV_OURS)  ## run the daily flow once over the offline archive; it prints 
 test: lint tests  ## lint and run every test but the long proofs
 
 tests: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
-tests: setup  ## run every test but the long proofs
+tests: setup  ## run every test but the long proofs (TESTS="tests/extract": those of a folder)
 	@mkdir -p "$$PREFECT_HOME"
-	$(UV_RUN) pytest -n 2 --dist worksteal
+	$(UV_RUN) pytest -n 2 --dist worksteal $(TESTS)
 	$(UV_RUN) pytest -q --warehouse=lake tests/warehouse/test_db.py tests/warehouse/test_facts.py
 
 # Types keep one core busy for about as long as SQL keeps two, so they are checked side by side.

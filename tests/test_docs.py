@@ -124,6 +124,16 @@ def test_ci_runs_the_one_check_command() -> None:
     assert f"\ntest: {' '.join(parts)}  ##" in (ROOT / "Makefile").read_text()
 
 
+def test_the_parts_of_ci_are_all_tests() -> None:
+    """The last part leaves out what the others have, and nothing else."""
+    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    named = re.findall(r"paths: (tests/[^}]+)}", text)
+
+    assert len(named) > 1
+    assert sorted(re.findall(r"--ignore=(\S+)", text)) == sorted(" ".join(named).split())
+    assert [path for path in " ".join(named).split() if not (ROOT / path).is_dir()] == []
+
+
 def test_changelog_keeps_its_form() -> None:
     """The changelog starts with Unreleased; releases are CalVer with their date; sections have known names."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
