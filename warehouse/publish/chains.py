@@ -175,7 +175,9 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
     kinds = "core.price_move_kind inner join log.scope_fetch using (fetch_no) inner join remade_offer using (offer_no)"
     later, same = "observed_at >= (select min(since) from remade_offer)", "fetch_no, offer_no, change_kind"
-    temp(con, "known_kind", f"select {same} from {kinds} where observed_at >= since and {later}")
+    # Said of all three tables, so that fetches and offers are never compared each with each.
+    since = "case when change_kind is not null then observed_at >= since end"
+    temp(con, "known_kind", f"select {same} from {kinds} where {since} and {later}")
     temp(con, "gone_kind", f"from known_kind anti join made_kind using ({same})")
     temp(con, "new_kind", f"from made_kind anti join known_kind using ({same})")
     con.execute(
