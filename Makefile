@@ -65,7 +65,7 @@ lint-others:
 	$(UV_RUN) ruff check .
 	$(UV_RUN) zizmor --offline --no-progress --quiet .github/workflows $(wildcard docs/examples/*.yml)
 	$(UV_RUN) hadolint Dockerfile
-	$(UV_RUN) sqlfluff lint --processes 2 $(PACKAGES)
+	$(UV_RUN) python tools/lint_sql.py $(PACKAGES)
 	$(UV_RUN) python tools/references.py
 
 references: setup  ## check the reference tables in warehouse/data
@@ -110,5 +110,5 @@ setup: $(UV_OURS)
 	@touch $@
 
 clean:  ## remove caches and built files; data and environments stay
-	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests
+	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests .tools/good-sql.txt
 	find $(PACKAGES) tests bench -name __pycache__ -prune -exec rm -rf {} +
