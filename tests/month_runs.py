@@ -279,10 +279,15 @@ def served(env: Mapping[str, str], folder: Path) -> Iterator[dict[str, str]]:
         yield env
 
 
+UNUSED = ("CANCELLATION_CLEANUP", "FOREMAN", "LATE_RUNS", "PAUSE_EXPIRATIONS", "REPOSSESSOR", "SCHEDULER", "TRIGGERS")
+"""Services of a server that look for work every few seconds, and have none where nothing is deployed."""
+
+
 @contextmanager
 def by_hand(env: Mapping[str, str], folder: Path) -> Iterator[ByHand]:
     """Give a server, and what runs flows on it without deployments."""
-    with served(env, folder) as env:
+    idle = {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in UNUSED}
+    with served({**env, **idle}, folder) as env:
         runs = ByHand(env, folder)
         try:
             yield runs
