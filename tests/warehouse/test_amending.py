@@ -358,6 +358,7 @@ def test_all_is_made_where_what_all_rests_on_differs(
         put(con, tmp_path, 3.5)
 
 
+@pytest.mark.of_file("a lake does not survive too little memory, so that none is set")
 def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
     three_days: tuple[duckdb.DuckDBPyConnection, Path],
     tmp_path: Path,

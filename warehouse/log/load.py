@@ -1,4 +1,4 @@
-"""From parsed fetches to the log, in one transaction: the gates, then events, sightings and coverage.
+"""From parsed fetches to the log, in a transaction: the gates, then events, sightings and coverage.
 
 The same fetches in any order, split in any way, give the same intervals; the history gate alone depends on the
 order, as it waits for what comes next.
@@ -8,11 +8,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 
 import duckdb
 import polars as pl
 
 from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake
 from warehouse.lake.ducklake import transacted
 from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import few_threads, insert_rows, sql
@@ -33,18 +35,20 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     """Append what the fetches add to the log; one transaction. Looks that were loaded before are left out.
 
     `recorded_at` is the aware moment at which we learnt it. Of a shared warehouse, the fetches' scopes are locked
-    meanwhile. Raises ChipledgerError where two offers share an id.
+    meanwhile, and each round has its own transaction: one does not see the offers that are added while it lasts.
+    Raises ChipledgerError where two offers share an id.
     """
     rounds = list(_rounds(fetches))
     every = [fetch for batch in rounds for fetch in batch]
     scopes = {(fetch.source, fetch.scope) for fetch in every}
     name_documents(con, _hashes(every))
 
-    def append() -> list[ScopeResult]:
-        return [result for batch in rounds for result in _load_round(con, batch, naive(recorded_at))]
+    def append(some: list[list[ParsedFetch]]) -> list[ScopeResult]:
+        return [result for batch in some for result in _load_round(con, batch, naive(recorded_at))]
 
+    parts = [rounds] if ducklake.of(con) is None else [[batch] for batch in rounds]
     with few_threads(con, sum(len(fetch.rows) for fetch in every)):
-        return transacted(con, append, scopes=scopes)
+        return [result for part in parts for result in transacted(con, partial(append, part), scopes=scopes)]
 
 
 def decide(

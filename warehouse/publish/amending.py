@@ -12,7 +12,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -48,13 +48,14 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
 
     Where it is not, there is no part, and the file is to be made from nothing. An open published file may be copied:
     nobody ever writes into one. No transaction may be open. What needs more memory than MEMORY and the file's size is
-    made again without that limit.
+    made again without that limit; of a lake, which does not survive such an error, it is made without one.
     """
     if not before.exists():
         return False
+    few = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + before.stat().st_size)
     try:
         try:
-            with db.memory_limit(con, MEMORY + before.stat().st_size):
+            with few:
                 _amend(con, part, made, before)
         except duckdb.OutOfMemoryException as error:
             LOG.info("the published file is amended with more memory: %s", str(error).splitlines()[0])
