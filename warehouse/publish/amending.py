@@ -306,10 +306,11 @@ class _Amendment:
         self._temp("shown_document", f"from core.document semi join {priced} using (document_sha256)")
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
-        chains.excerpted(con, "made_row", mart.sql)
+        # Of moves their moments and kinds are asked alone.
+        chains.excerpted(con, "made_row", mart.sql.replace("int.price_move as", f"({_sql('move')}) as"))
         con.execute(f"delete from {mart.qualified} where offer_id in (select offer_id from shown_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")
-        renewed = mart.sql
+        renewed = mart.sql.replace("int.price_history as", f"({_sql('known_price')}) as")
         for unasked in ("int.price_move", "int.document_evidence"):  # neither tells of what a day changes
             renewed = renewed.replace(unasked, f"(from {unasked} limit 0)")
         con.execute(
