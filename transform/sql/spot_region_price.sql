@@ -4,10 +4,7 @@
 with zone_price as (
     select
         *,
-        {
-            'provider': service_provider_name, 'region': region_id, 'type': instance_type, 'unit': capacity_unit,
-            'currency': pricing_currency
-        } as market,
+        hash(service_provider_name, region_id, instance_type, capacity_unit, pricing_currency) as market,
         coalesce(availability_zone_id, availability_zone) as zone_name,
         max(window_end_at) over (partition by market) as ends_at
     from int.spot_zone_price
@@ -100,6 +97,11 @@ often as (
 present as (
     select
         market,
+        any_value(service_provider_name) as service_provider_name,
+        any_value(region_id) as region_id,
+        any_value(instance_type) as instance_type,
+        any_value(capacity_unit) as capacity_unit,
+        any_value(pricing_currency) as pricing_currency,
         arg_min(zone_name, (unit_price, zone_name)) filter (where unit_price is not null) as cheapest_zone,
         min(unit_price)::DOUBLE as cheapest_zone_price,
         median(unit_price::DOUBLE) as median_zone_price,
@@ -116,10 +118,12 @@ present as (
 
 feed as (
     select
-        {
-            'provider': o.service_provider_name, 'region': o.region_id, 'type': o.instance_type,
-            'unit': o.capacity_unit, 'currency': o.pricing_currency
-        } as market,
+        hash(o.service_provider_name, o.region_id, o.instance_type, o.capacity_unit, o.pricing_currency) as market,
+        o.service_provider_name,
+        o.region_id,
+        o.instance_type,
+        o.capacity_unit,
+        o.pricing_currency,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
         max(h.last_observed_at) as last_observed_at
     from log.price_link as h
@@ -135,7 +139,12 @@ feed as (
 either as (
     select
         coalesce(p.market, f.market) as market,
-        p.* exclude (market),
+        coalesce(p.service_provider_name, f.service_provider_name) as service_provider_name,
+        coalesce(p.region_id, f.region_id) as region_id,
+        coalesce(p.instance_type, f.instance_type) as instance_type,
+        coalesce(p.capacity_unit, f.capacity_unit) as capacity_unit,
+        coalesce(p.pricing_currency, f.pricing_currency) as pricing_currency,
+        p.* exclude (market, service_provider_name, region_id, instance_type, capacity_unit, pricing_currency),
         f.feed_price,
         f.last_observed_at as feed_last_observed_at
     from present as p
@@ -154,14 +163,14 @@ advice as (
 )
 
 select
-    e.market.provider as service_provider_name,
-    e.market.region as region_id,
-    e.market.type as instance_type,
+    e.service_provider_name,
+    e.region_id,
+    e.instance_type,
     t.accelerator_name,
     t.accelerator_count,
-    e.market.unit as capacity_unit,
+    e.capacity_unit,
     'spot' as purchase_option,
-    e.market.currency as pricing_currency,
+    e.pricing_currency,
     e.cheapest_zone,
     e.cheapest_zone_price,
     e.cheapest_zone_price / t.accelerator_count::DOUBLE as price_per_accelerator_hour,
@@ -184,5 +193,5 @@ select
 from either as e
 left join meant as m on e.market = m.market
 left join often as w on e.market = w.market
-left join advice as a on e.market.region = a.region_id and e.market.type = a.instance_type
-left join ref.current_instance_type as t on e.market.provider = 'AWS' and e.market.type = t.instance_type
+left join advice as a on e.region_id = a.region_id and e.instance_type = a.instance_type
+left join ref.current_instance_type as t on e.service_provider_name = 'AWS' and e.instance_type = t.instance_type
