@@ -18,6 +18,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import decide
 from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
+from warehouse.log.shared_rows import free_number
 from warehouse.publish import chains, published_file
 
 LEAST = {
@@ -136,15 +137,17 @@ class World:
                 "order by hash(offer_id, valid_from, ?) limit 1",
                 [at],
             )
+            number = free_number(con, 1)
             con.execute(
                 "insert into log.scope_fetch by name select source, scope, valid_from as observed_at, "
-                "?::TIMESTAMP as recorded_at, (select max(fetch_no) + 1 from log.scope_fetch) as fetch_no, "
+                "?::TIMESTAMP as recorded_at, ?::INTEGER as fetch_no, "
                 "(select max(document_no) from log.document) as document_no from taken",
-                [naive(day(at))],
+                [naive(day(at)), number],
             )
             con.execute(
                 "insert into log.price_other by name select offer_no, recorded_at as retracts_recorded_at, "
-                "(select max(fetch_no) from log.scope_fetch) as fetch_no from taken"
+                "?::INTEGER as fetch_no from taken",
+                [number],
             )
 
 
