@@ -95,18 +95,19 @@ def test_one_price_moves_its_own_series_alone(file: Path) -> None:
             [now, now],
         ).fetchone()  # type: ignore[misc]
         con.execute("begin")
-        con.execute("create temp table held as from int.price_history")
-        con.execute("drop view int.price_history; create table int.price_history as from held")
+        con.execute("create temp table held as from log.price_link")
+        con.execute("drop view log.price_link; create table log.price_link as from held")
+        con.execute("create temp table moved as select offer_no from core.offer where offer_id = ?", [offer])
         con.execute(
-            "insert into int.price_history by name select h.* replace (?::timestamp - interval 1 hour as valid_from, "
-            "?::timestamp as last_observed_at, h.effective_hourly_price * 1.5 as effective_hourly_price) "
-            "from int.price_history as h where h.offer_id = ? and h.valid_to is null",
-            [now, now, offer],
+            "insert into log.price_link by name select h.* replace (?::timestamp - interval 1 hour as valid_from, "
+            "?::timestamp as last_observed_at, h.unit_price * 1.5 as unit_price) "
+            "from log.price_link as h semi join moved using (offer_no) where h.valid_to is null",
+            [now, now],
         )
         con.execute(
-            "update int.price_history set valid_to = ?::timestamp - interval 1 hour "
-            "where offer_id = ? and valid_to is null and valid_from < ?::timestamp - interval 1 hour",
-            [now, offer, now],
+            "update log.price_link set valid_to = ?::timestamp - interval 1 hour "
+            "where offer_no in (from moved) and valid_to is null and valid_from < ?::timestamp - interval 1 hour",
+            [now, now],
         )
         after = {row[:5]: row[5] for row in con.execute(read).fetchall()}
         con.execute("rollback")

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from operator import attrgetter
+from typing import NamedTuple
 
 import duckdb
 
@@ -85,8 +87,7 @@ _CHIP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """One price of one offer over one time, USD an hour of the unit, of one chip and of one NeuronCore."""
 
     service_provider_name: str
@@ -273,7 +274,7 @@ class Evidence:
         Of each offer the first, the last and the lowest, and all since the first day of a claim that asks for prices.
         """
         chosen = self._priced.replace("$chosen", _DECIDING)
-        return [Price(*row) for row in self._con.execute(chosen, [self.since]).fetchall()]
+        return [Price._make(row) for row in self._con.execute(chosen, [self.since]).fetchall()]
 
     @cached_property
     def _priced(self) -> str:
@@ -303,7 +304,7 @@ class Evidence:
                 for name in filter(None, ((price.instance_type or "").lower(), price.accelerator_name)):
                     self._named[1][name].append(price)
         names = (machine,) if machine else {name for name, _ in chips}
-        return sorted((price for name in names for price in self._named[1][name]), key=lambda price: price.offer_id)
+        return sorted((price for name in names for price in self._named[1][name]), key=attrgetter("offer_id"))
 
     def _address(self, price: Price) -> str:
         """Return the address of the document of a price, and its hash where none is known."""

@@ -26,7 +26,10 @@ with point as (
 item as (
     select
         o.offer_id,
+        o.offer_no,
         o.pricing_currency,
+        o.commitment_term_hours,
+        u.hours_per_pricing_unit,
         o.service_provider_name,
         u.accelerator_name,
         o.purchase_option,
@@ -57,10 +60,12 @@ price as (
         h.valid_from,
         h.valid_to,
         h.last_observed_at,
-        ln(h.effective_hourly_price / i.chips) as price_log
+        h.unit_price::DOUBLE / i.hours_per_pricing_unit
+        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / i.commitment_term_hours else 0 end as price,
+        ln(price / i.chips) as price_log
     from item as i
-    inner join int.price_history as h on i.offer_id = h.offer_id
-    where h.effective_hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
+    inner join log.price_link as h on i.offer_no = h.offer_no
+    where price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),
 
 rate as (

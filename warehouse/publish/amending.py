@@ -259,12 +259,16 @@ class _Amendment:
             # What comes before an offer's last interval is shown for what follows from it alone.
             chains.show_offers(con, f"{TOUCHED} union all ({_sql('shown_tail')})")
             chains.excerpted(con, "made_row", mart.sql)
-            self._temp("old_index_spell", "from int.index_spell semi join shown_offer using (offer_id)")
-            for items in ("made_row", "old_index_spell"):
-                con.execute(
-                    f"delete from {items} as i using offer_tail as t where i.offer_id = t.offer_id "
-                    "and i.index_date < t.since::DATE and i.offer_id not in (from touched_offer)"
-                )
+            tails = f"(from offer_tail {others})"
+            con.execute(
+                f"delete from made_row as i using {tails} as t where i.offer_id = t.offer_id "
+                "and i.index_date < t.since::DATE"
+            )
+            shown = f"select offer_id, coalesce(t.since::DATE, '-infinity') as since from shown_offer left join {tails}"
+            old = (
+                f"semi join ({shown} as t using (offer_id)) as s on i.offer_id = s.offer_id and i.index_date >= s.since"
+            )
+            self._temp("old_index_spell", f"from int.index_spell as i {old}")
             if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
         con.execute(

@@ -1,7 +1,5 @@
 """Claims that nobody has seen: values, prices and runs that move, and texts that compute from themselves."""
 
-from dataclasses import replace
-
 import duckdb
 from looks import row
 from purchase import putting, seen
@@ -170,6 +168,6 @@ def test_a_ratio_of_prices_is_of_one_place(con, read):
     evidence.prices = held
     assert judge(told, evidence)[0].finding.verdict == "consistent"
     evidence.prices = [
-        replace(one, region_id="us-west-2") if one.instance_type == "trn1.32xlarge" else one for one in held
+        one._replace(region_id="us-west-2") if one.instance_type == "trn1.32xlarge" else one for one in held
     ]
     assert judge(told, evidence)[0].finding.verdict == "unverifiable"

@@ -1,7 +1,7 @@
 """What holds of all shipped claims, whatever they are called: verdicts follow ids, chips, values, hedges and prices."""
 
 import random
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -79,7 +79,7 @@ def test_chips_are_known_by_their_figures_alone(evidence, before, monkeypatch):
         monkeypatch.setattr(module, "machines", lambda: machines)
     monkeypatch.setattr(specs, "TENSOR_CORE_CHIPS", specs.re.compile(""))
     evidence.facts = {_chip(chip): facts for chip, facts in evidence.facts.items()}
-    evidence.prices = [replace(one, accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
+    evidence.prices = [one._replace(accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
                        for one in evidence.prices]  # fmt: skip
     evidence.measured = [replace(one, accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
                          for one in evidence.measured]  # fmt: skip
@@ -117,7 +117,7 @@ def test_values_decide_together_with_the_facts(evidence, before):
         }
         for chip, facts in evidence.facts.items()
     }  # fmt: skip
-    evidence.prices = [replace(one, hourly=one.hourly * FACTOR) for one in evidence.prices]
+    evidence.prices = [one._replace(hourly=one.hourly * FACTOR) for one in evidence.prices]
     evidence.measured = [replace(one, rate=one.rate * FACTOR) for one in evidence.measured]
     after = _verdicts(told, evidence)
     for claim, old, new in zip(told, before, after, strict=True):
@@ -198,8 +198,8 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
         if not (is_it and price.purchase_option == "on_demand"):
             moved.append(price)
             continue
-        moved.append(replace(price, valid_to=evidence.today - timedelta(days=1)))
-        moved.append(replace(price, hourly=price.hourly * 0.8, valid_from=evidence.today, last_observed=evidence.today,
+        moved.append(price._replace(valid_to=evidence.today - timedelta(days=1)))
+        moved.append(price._replace(hourly=price.hourly * 0.8, valid_from=evidence.today, last_observed=evidence.today,
                              earliest=evidence.today))  # fmt: skip
     assert len(moved) == len(evidence.prices) + 1
     evidence.prices = moved
@@ -235,7 +235,7 @@ def test_prices_that_ended_before_all_claims_are_asked_of_the_file(con, read):
 def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
     """A price as seen is borne out, one below the least offer is not, and one above it is left open."""
     evidence.providers = ("RunPod",)
-    known = {field.name: None for field in fields(Price)}
+    known = dict.fromkeys(Price._fields)
     day = evidence.today - timedelta(days=11)
     evidence.prices = [
         Price(**(known | {
