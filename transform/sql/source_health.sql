@@ -36,37 +36,10 @@ several as (
     select offer_no from log.price_other
 ),
 
--- Links of few offers are found first, and then their moments, among those of all years.
-several_link as materialized (
-    select c.*
-    from log.price_closed as c
-    semi join several as s on c.offer_no = s.offer_no
-),
-
 compared as materialized (
-    select
-        c.*,
-        f.source,
-        f.scope,
-        f.observed_at as valid_from,
-        greatest(f.observed_at, e.covered_at) as last_observed_at
-    from several_link as c
-    inner join log.scope_fetch as f on c.fetch_no = f.fetch_no
-    inner join core.fetch_cover as e on c.end_fetch_no = e.fetch_no
-    anti join core.sku_price_replaced as r on c.offer_no = r.offer_no and c.fetch_no = r.fetch_no
-    union all by name
     select p.*
     from log.sku_price as p
     semi join several as s on p.offer_no = s.offer_no
-    where p.valid_to is null
-    union all by name
-    select
-        o.offer_no,
-        p.*
-    from core.sku_price_other as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-    semi join several as s on o.offer_no = s.offer_no
-    where p.valid_to is not null
 ),
 
 -- Offers for which two sources confirmed different prices about the same time.
