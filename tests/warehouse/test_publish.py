@@ -111,7 +111,9 @@ def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
     one_price(tmp_path, "60", 1)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o444
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["build.duckdb", "cache", "prices.duckdb", "writer.lock"]
+    # Reference tables are in the cache where Python keeps no compiled modules.
+    names = {path.name for path in tmp_path.iterdir()} - {"cache"}
+    assert names == {"build.duckdb", "prices.duckdb", "writer.lock"}
     assert query(file, "select count(*) from duckdb_tables() where table_name = 'smuggled'") == [(0,)]
 
 
