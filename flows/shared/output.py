@@ -52,7 +52,9 @@ BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: amounts as numbers with their own digits, moments as UTC text ending in Z."""
-    if value is None or isinstance(value, (str, int, float)):  # most values: asked first, and without making a union
+    if value is None or isinstance(
+        value, (str, int, float)
+    ):  # most values are such; a tuple takes less time than a union
         return value
     if isinstance(value, Decimal):
         return Decimal(format(value.normalize(), "f"))

@@ -65,7 +65,7 @@ compared as (
     from recent
 ),
 
-beside as (
+candidate as (
     select
         *,
         unnest([
@@ -88,5 +88,5 @@ select
     a.effective_hourly_price / b.effective_hourly_price as ratio,
     greatest(a.valid_from, b.valid_from) as began_at
 from compared as a
-inner join beside as b on a.same_key = b.same_key
+inner join candidate as b on a.same_key = b.same_key
 where a.check_name <> 'longer_is_cheaper' or a.commitment_term_hours > b.commitment_term_hours

@@ -52,10 +52,10 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     """
     if not before.exists():
         return False
-    few = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + before.stat().st_size)
+    limit = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + before.stat().st_size)
     try:
         try:
-            with few:
+            with limit:
                 _amend(con, part, made, before)
         except duckdb.OutOfMemoryException as error:
             LOG.info("the published file is amended with more memory: %s", str(error).splitlines()[0])
@@ -255,20 +255,16 @@ class _Amendment:
         con.execute(f"delete from touched_offer where offer_id in ({_sql('followed')})")
         self._touch(mart.amended)
         others = "anti join touched_offer using (offer_id)"
+        tails = f"(from offer_tail {others}) as t"
+        since = f"select offer_id, coalesce(t.since::DATE, '-infinity') as since from shown_offer left join {tails}"
+        shown = f"semi join ({since} using (offer_id)) as s on i.offer_id = s.offer_id and i.index_date >= s.since"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
             chains.show_offers(con, f"{TOUCHED} union all ({_sql('shown_tail')})")
             chains.excerpted(con, "made_row", mart.sql)
-            tails = f"(from offer_tail {others})"
-            con.execute(
-                f"delete from made_row as i using {tails} as t where i.offer_id = t.offer_id "
-                "and i.index_date < t.since::DATE"
-            )
-            shown = f"select offer_id, coalesce(t.since::DATE, '-infinity') as since from shown_offer left join {tails}"
-            old = (
-                f"semi join ({shown} as t using (offer_id)) as s on i.offer_id = s.offer_id and i.index_date >= s.since"
-            )
-            self._temp("old_index_spell", f"from int.index_spell as i {old}")
+            before = f"using {tails} where i.offer_id = t.offer_id and i.index_date < t.since::DATE"
+            con.execute(f"delete from made_row as i {before}")
+            self._temp("old_index_spell", f"from int.index_spell as i {shown}")
             if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
         con.execute(
@@ -310,7 +306,7 @@ class _Amendment:
         self._temp("shown_document", f"from core.document semi join {priced} using (document_sha256)")
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
-        # Of moves their moments and kinds are asked alone.
+        # Of a move the mart reads no more than moment and kind.
         chains.excerpted(con, "made_row", mart.sql.replace("int.price_move as", f"({_sql('move')}) as"))
         con.execute(f"delete from {mart.qualified} where offer_id in (select offer_id from shown_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")

@@ -1,4 +1,4 @@
-"""The reference tables of a published file, made once a version and stored as Arrow beside the compiled modules.
+"""The reference tables of a published file, made once a version and stored as Arrow in the folder of compiled modules.
 
 Where Python keeps no compiled modules, they are in the cache of the data directory.
 The name of the file has two hashes: of all that the tables are made from, and of the file itself. A file that has
