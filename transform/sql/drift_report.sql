@@ -61,7 +61,8 @@ price as (
         h.valid_to,
         h.last_observed_at,
         h.unit_price::DOUBLE / i.hours_per_pricing_unit
-        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / i.commitment_term_hours else 0 end as hourly_price,
+        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / i.commitment_term_hours else 0 end
+            as hourly_price,
         ln(hourly_price / i.chips) as price_log
     from item as i
     inner join log.price_link as h on i.offer_no = h.offer_no
