@@ -14,7 +14,7 @@ from log_rows import add_documents
 from looks import at_once, day, row
 from purchase import SOURCES, block, seen
 
-from transform.formula import create_formulas
+from transform.formula import statements
 from warehouse.log import db
 from warehouse.log.load import load
 from warehouse.publish import published_file
@@ -43,6 +43,6 @@ def publish_breakeven(folder: Path) -> None:
             add_documents(con, *together)
             load(con, together, recorded_at=moment)
         published_file.publish(
-            con, folder, marts=MADE, macros=MACROS, formulas=create_formulas,
+            con, folder, marts=MADE, macros=MACROS, formulas=statements(),
             sources=SOURCES, built_at=day(0), version="test",
         )  # fmt: skip

@@ -144,15 +144,13 @@ def catalogues() -> tuple[Catalogue, Catalogue]:
 
 @pytest.fixture(scope="session")
 def shared_history(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
-    """Return a data directory with the shared history imported and published without comments; read it, or copy it."""
-    from few_marts import undescribed
-
+    """Return a data directory with the shared history imported and published; read it, or copy it."""
     from flows.collect import importer
     from flows.collect.steps import open_run
     from flows.config.settings import Settings
 
     def make(folder: Path) -> None:
-        with undescribed(), open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
+        with open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
             for name in HISTORY:
                 importer.land_file(one, shared / "data" / name)
             one.load()

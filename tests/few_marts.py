@@ -1,16 +1,15 @@
 """The marts that most tests need: all but those of cost, drift and truth, which take as long to make as all others."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
-from transform.formula import SCHEMAS, create_formulas
+from transform.formula import SCHEMAS, statements
 from transform.models import MACROS, MARTS, PUBLIC, Mart, MartMacro, made_of
 from warehouse.publish import published_file
 
@@ -53,12 +52,12 @@ _MADE = re.compile(r"\b(?:int|focus)\.\w+")
 _OF_FORMULA = re.compile(rf"\b(?:{'|'.join(SCHEMAS)})\.\w+\(")
 
 
-def formulas_of(made: Iterable[Mart | MartMacro]) -> Callable[[duckdb.DuckDBPyConnection], None]:
-    """Return what makes the formulas: nothing where no SELECT names one, as making them takes as long as few marts.
+def formulas_of(made: Iterable[Mart | MartMacro]) -> Sequence[str]:
+    """Return the statements that make the formulas: none where no SELECT names one.
 
     A mart that needs one and has none cannot be made.
     """
-    return create_formulas if any(_OF_FORMULA.search(each.sql) for each in made) else lambda con: None
+    return statements() if any(_OF_FORMULA.search(each.sql) for each in made) else []
 
 
 def no_pages(settings: Settings, summary: Summary, **_: object) -> Path:
@@ -68,22 +67,12 @@ def no_pages(settings: Settings, summary: Summary, **_: object) -> Path:
 
 
 @contextmanager
-def undescribed() -> Iterator[None]:
-    """Publish without comments and data dictionary, a third of the work, where no test reads them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.publish.building.describe", lambda *_: None)
-        yield
-
-
-@contextmanager
-def published_with(
-    *asked: str, least: Iterable[str] = LEAST, described: bool = False, audit: bool = False
-) -> Iterator[None]:
-    """Let runs publish the marts and macros asked for and what they rest on, without comments and pages.
+def published_with(*asked: str, least: Iterable[str] = LEAST, audit: bool = False) -> Iterator[None]:
+    """Let runs publish the marts and macros asked for and what they rest on, without pages.
 
     A query on any other mart fails; the file is checked by what can be asked of it. A public view is asked for by its
     whole name, such as `mart.price_now`. `least`: what else is made; without it a publication takes half as long.
-    `described`: with comments all the same. `audit`: with the audit of claims, too.
+    `audit`: with the audit of claims, too.
     """
     public = tuple(each for each in PUBLIC if each.qualified in asked)
     names = (name for name in asked if not name.startswith("mart."))
@@ -93,13 +82,14 @@ def published_with(
     marts = tuple(mart for mart in MARTS if mart.name in found)
     macros = tuple(macro for macro in MACROS if macro.name in found)
     made = {mart.qualified for mart in marts}
-    with nullcontext() if described else undescribed(), pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("flows.collect.publisher.MARTS", marts)
         patch.setattr("flows.collect.publisher.MACROS", macros)
         patch.setattr("flows.collect.publisher.PUBLIC", public)
         checks = [check for check in published_file.CHECKS if made.issuperset(_MADE.findall(check[1]))]
         patch.setattr(published_file, "CHECKS", checks)
-        patch.setattr("flows.collect.publisher.create_formulas", formulas_of((*marts, *macros, *public)))
+        formulas = formulas_of((*marts, *macros, *public))
+        patch.setattr("flows.collect.publisher.statements", lambda: formulas)
         if not audit:
             patch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
         patch.setattr("flows.collect.publisher.report", no_pages)

@@ -14,7 +14,7 @@ from reports.pages.frame import frame
 from reports.weekly import pages
 from reports.weekly.calendar import Week
 from transform.audit import tables as audit_tables
-from transform.formula import create_formulas
+from transform.formula import statements
 from transform.models import MACROS, MARTS
 from warehouse.log import db
 from warehouse.log.events import naive
@@ -67,7 +67,7 @@ def publish_hostile(folder: Path) -> Path:
             [HOSTILE, naive(day(19)), HOSTILE, HOSTILE, HOSTILE, naive(day(19))],
         )
         return published_file.publish(
-            con, folder, marts=MARTS, macros=MACROS, computed=audit_tables.TABLES, formulas=create_formulas,
+            con, folder, marts=MARTS, macros=MACROS, computed=audit_tables.TABLES, formulas=statements(),
             sources=SOURCES, built_at=day(BUILT_DAY), version=version("chipledger"),
         )  # fmt: skip
 

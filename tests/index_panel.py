@@ -11,7 +11,7 @@ from looks import day, memory
 
 from transform.models import MARTS, SQL
 from warehouse.log.db import create_macros, create_moment, insert_rows, sql
-from warehouse.publish.building import CHAIN_BEFORE
+from warehouse.publish.frame import CHAIN_BEFORE
 from warehouse.schema.tables import DERIVED_TABLES, columns_of
 
 Offer = tuple[str, str, int]
@@ -111,7 +111,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
 def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "create schema int; create schema mart; create schema if not exists meta; "
-        "create table meta.build (built_at timestamp); " + CHAIN_BEFORE
+        f"create table meta.build (built_at timestamp); create table meta.chain_before ({CHAIN_BEFORE})"
     )
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "

@@ -13,7 +13,7 @@ from warehouse.log.events import naive
 from warehouse.log.load import load
 from warehouse.log.parsed import ParsedFetch
 from warehouse.publish import published_file
-from warehouse.publish.building import SourceRow
+from warehouse.publish.frame import SourceRow
 
 
 def told(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, learnt: float) -> None:

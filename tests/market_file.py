@@ -10,7 +10,7 @@ from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, row
 from purchase import SOURCES, said, seen, spot
 
-from transform.formula import create_formulas
+from transform.formula import statements
 from transform.models import MACROS, MARTS
 from warehouse.log import db
 from warehouse.log.load import load
@@ -93,6 +93,6 @@ def publish_market(folder: Path) -> Path:
         for moment, together in at_once(looks()):
             load(con, together, recorded_at=moment)
         return published_file.publish(
-            con, folder, marts=MARTS, macros=MACROS, formulas=create_formulas, sources=SOURCES,
+            con, folder, marts=MARTS, macros=MACROS, formulas=statements(), sources=SOURCES,
             built_at=day(NOW) + timedelta(hours=12), version="test",
         )  # fmt: skip

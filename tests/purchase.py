@@ -1,13 +1,13 @@
 """Publishing files for tests of the purchase options: looks, facts and marts from a few words."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import polars as pl
-from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed, undescribed
+from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed
 from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, look, row
 
@@ -40,7 +40,7 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
     most tests need, or all, and all that is said of them.
     """
     marts, macros = needed(*asked) if asked else (MARTS, MACROS) if all_marts else (FEW_MARTS, FEW_MACROS)
-    with undescribed() if asked else nullcontext(), db.writer(data_dir) as con:
+    with db.writer(data_dir) as con:
 
         def put(*looks: ParsedFetch, at: float) -> Path:
             for moment, together in at_once(looks):

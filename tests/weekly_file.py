@@ -10,7 +10,7 @@ from pathlib import Path
 
 import kept
 import pytest
-from few_marts import formulas_of, undescribed
+from few_marts import formulas_of
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
@@ -72,7 +72,7 @@ def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tupl
         *(seen(at, "offline_archive", chip("Late", price, "NVIDIA L40S"), scope="late") for at, price in LATE),
         first(27, pcie="2.89", p5="60", gone=True), second(27, pcie="2.89"),
     ]  # fmt: skip
-    with undescribed(), db.writer(folder) as con:
+    with db.writer(folder) as con:
         for recorded_at, together in groupby(
             looks, key=lambda one: day(LATE_DAY) if one.scope == "late" else one.observed_at
         ):

@@ -117,10 +117,15 @@ def formulas() -> tuple[Formula, ...]:
     return tuple(ordered.values())
 
 
+def statements() -> list[str]:
+    """Return the statements that make the schemas and the macros, each with a comment."""
+    made = [f"create schema if not exists {schema}" for schema in SCHEMAS]
+    for formula in formulas():
+        made += [formula.definition, f"comment on macro {formula.schema}.{formula.name} is {quote(formula.meaning)}"]
+    return made
+
+
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
     """Make the macros, each with a comment, and their schemas, in the database in use."""
-    for schema in SCHEMAS:
-        con.execute(f"create schema if not exists {schema}")
-    for formula in formulas():
-        con.execute(formula.definition)
-        con.execute(f"comment on macro {formula.schema}.{formula.name} is {quote(formula.meaning)}")
+    for statement in statements():
+        con.execute(statement)

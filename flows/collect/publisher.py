@@ -24,15 +24,14 @@ from flows.shared import Clock, query
 from reports.files import put
 from reports.queries import fit_threads
 from transform.audit import tables as audit_tables
-from transform.formula import create_formulas
+from transform.formula import statements
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance
 from warehouse.log import db
 from warehouse.publish import published_file
-from warehouse.publish.building import SourceRow
+from warehouse.publish.frame import FOLDER, SourceRow
 from warehouse.publish.published_file import FILE_NAME, publish
-from warehouse.reference.prepared import FOLDER
 
 LOG = logging.getLogger(__name__)
 PACKAGES = ("extract", "flows", "reports", "transform", "warehouse")
@@ -169,6 +168,10 @@ def _code() -> str:
     return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in own))
 
 
+OTHERS_FACTS = ("delete from ref.price_band", "delete from ref.claim")
+"""What leaves out of a release: bands, which rest on prices of all collectors, and claims, which are of others."""
+
+
 def publish_log(
     con: duckdb.DuckDBPyConnection,
     folder: Path,
@@ -192,7 +195,7 @@ def publish_log(
         con,
         folder,
         marts=MARTS,
-        formulas=create_formulas if released is None else _formulas_of_release,
+        formulas=statements() if released is None else [*statements(), *OTHERS_FACTS],
         public=PUBLIC,
         aliases=ALIASES,
         macros=MACROS,
@@ -208,12 +211,6 @@ def publish_log(
         # The archive can be replayed at any time, and its scopes land in the order in which threads end.
         new_history=new_history or as_of is not None,
     )
-
-
-def _formulas_of_release(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the formulas; leave out bands, which rest on prices of all collectors, and claims, which are of others."""
-    create_formulas(con)
-    con.execute("delete from ref.price_band; delete from ref.claim")
 
 
 def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> str:

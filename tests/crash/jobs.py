@@ -64,7 +64,7 @@ def warm() -> None:
         importlib.import_module(f"flows.{name}")
     import duckdb
 
-    from warehouse.reference import claims, instance_types, prepared
+    from warehouse.reference import instance_types
 
     connect = duckdb.connect
 
@@ -73,19 +73,12 @@ def warm() -> None:
         return connect(*given, config={"threads": 1, **config}, **named)  # type: ignore[misc]
 
     duckdb.connect = narrow  # type: ignore[assignment]
-    for module, name in ((claims, "shipped"), (instance_types, "read_table")):
-        _remembered(module, name)
-    first_rows = {name: table.slice(0, SHORTENED) for name, table in prepared.made().items()}
-    prepared.made = lambda: first_rows  # type: ignore[assignment]
+    # Read before the fork, and its first rows alone: it is not under test.
+    first_rows = instance_types.read_table()[:SHORTENED]
+    instance_types.read_table = lambda: first_rows  # type: ignore[assignment]
     from pandera.backends.polars.register import register_polars_backends
 
     register_polars_backends()
-
-
-def _remembered(module: object, name: str) -> None:
-    """Read a table of the package before the fork, and its first rows alone: neither of it is under test."""
-    made = getattr(module, name)()[:SHORTENED]
-    setattr(module, name, lambda: made)
 
 
 def do(name: str, root: Path, *, again: bool) -> None:

@@ -209,7 +209,7 @@ ARCHIVE = {
     "inside the load's transaction": after("warehouse.log.load:append_events"),
     "after loading, before the position": after("warehouse.log.load:load"),
     "before publishing": before("flows.collect.publisher:publish"),
-    "at the comments": before("warehouse.schema.dictionary:write_dictionary"),
+    "at the labels": before("warehouse.publish.building:read_labels"),
     "in the middle of the part file": _half_a_part,
     "after the part, before the rename": before("warehouse.publish.published_file:_put_in_place"),
     "after the rename, before the report": before("flows.collect.publisher:Publisher.report"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from few_marts import LEAST_MARTS, undescribed
+from few_marts import LEAST_MARTS
 from log_rows import add_documents
 from looks import ParsedFetch, look, row
 from published import query
@@ -264,7 +264,7 @@ def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]
         ("aws_price_list", "AWS", "Prices", "live", 10, 72, "https://x.test"),
         ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
     ]
-    with undescribed(), db.writer(folder) as con:
+    with db.writer(folder) as con:
         for each in (rate_look(body), *looks):
             add_documents(con, each)
             load(con, [each], recorded_at=each.observed_at)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with, undescribed
+from few_marts import FEW_MACROS, FEW_MARTS, no_pages, published_with
 
 from warehouse.log.events import naive
 from warehouse.publish.chains import SKU_PRICE
@@ -20,13 +20,6 @@ def few_marts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flows.collect.publisher.MACROS", FEW_MACROS)
     monkeypatch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
     monkeypatch.setattr("flows.collect.publisher.report", no_pages)
-
-
-@pytest.fixture
-def no_comments() -> Iterator[None]:
-    """Publish without comments and data dictionary, where no test reads them."""
-    with undescribed():
-        yield
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def site(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release")
     root, settings = folder / "site", Settings(data_dir=folder / "data")
     shutil.copytree(offline_run, settings.data_dir)
-    with pytest.MonkeyPatch.context() as patched, published_with(*FEW, described=True):
+    with pytest.MonkeyPatch.context() as patched, published_with(*FEW):
         patched.setattr(making, "_write_site", lambda *_: [])
         making.release(settings, root)  # which the next is held against
     (folder / "seen.csv").write_text(HEADER + SEEN, encoding="utf-8")
@@ -422,7 +422,7 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with published_with(least=()):
             run.publisher.publish()
     monkeypatch.setattr(making, "_write_site", lambda *_: [])
-    with published_with(*FEW, described=True):
+    with published_with(*FEW):
         made = making.release(settings, tmp_path / "site")
     day = tmp_path / "site" / "2026-11-22"
     ((offer, count),) = query(

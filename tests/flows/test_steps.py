@@ -133,7 +133,7 @@ def test_a_landed_version_is_not_fetched_again(standin: aws.StandIn, tmp_path: P
     ]
 
 
-@pytest.mark.usefixtures("quick", "few_marts", "no_comments")
+@pytest.mark.usefixtures("quick", "few_marts")
 def test_both_doors_give_the_same_log(standin: aws.StandIn, tmp_path: Path) -> None:
     """API or bulk files: the same offers, events, intervals and prices per chip, to the last digit and code."""
     for door in ("api", "bulk"):

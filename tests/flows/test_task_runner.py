@@ -42,7 +42,7 @@ def log_of(data_dir: Path) -> tuple[list[object], list[object]]:
 @pytest.mark.prefect
 @pytest.mark.prove
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("few_marts", "no_comments")
+@pytest.mark.usefixtures("few_marts")
 def test_a_process_of_dask_killed_in_the_middle(
     standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import undescribed
 
 from flows.collect import importer, steps
 from flows.config.settings import Settings
@@ -186,7 +185,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         f"2026-11-01T08:00:00Z,{provider},us-east-1,on_demand,3.33,,{chip},1\n"
         "2026-11-01T08:00:00Z,aws,us-east-1,on_demand,20.00,trn1.32xlarge,,\n"
     )
-    with undescribed(), steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
+    with steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
         importer.land_file(one, seen)
         one.finish(report=False)
     file = own / "prices.duckdb"

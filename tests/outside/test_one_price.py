@@ -20,7 +20,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import undescribed
 
 from extract import price_archive
 from flows.collect import steps
@@ -143,7 +142,7 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     (row,) = re.findall(rf"^.*,{re.escape(MACHINE)},.*,on_demand,.*$", file.read_text(), flags=re.MULTILINE)
     with file.open("a") as table:
         table.write(row.replace(row[:10], DAY).replace("63.296", "50.64") + "\n")
-    with undescribed(), pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(price_archive, "ARCHIVE", folder / "archive")
         settings = Settings(data_dir=folder / "moved", site={"charts": False})
         summary = steps.run(settings, offline=True, clock=lambda: SECOND_RUN)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import published_with, undescribed
+from few_marts import published_with
 
 from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
@@ -163,10 +163,7 @@ def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, liv
 
 
 def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
-    with (
-        undescribed(),
-        open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one,
-    ):
+    with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
         one.publisher.publish()
         page = one.publisher.report().with_name("latest.html").read_text(encoding="utf-8")
     assert "<h1>No price is known: nothing was read yet.</h1>" in page

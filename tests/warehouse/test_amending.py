@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from few_marts import needed, undescribed
+from few_marts import needed
 from log_days import rate, told
 from looks import Row, day, look, row
 from two_files import MARTS, chip, dated, differences, n_amended, put
@@ -28,13 +28,6 @@ LEAST = {
 """Prices that no gate holds on first sight; those of chips are of one."""
 TYPES = tuple(name for name in LEAST if "." in name)
 CHIPS = tuple(name for name in LEAST if "." not in name)
-
-
-@pytest.fixture(autouse=True)
-def few() -> Iterator[None]:
-    """Leave out comments: they are tested elsewhere."""
-    with undescribed():
-        yield
 
 
 class World:
@@ -221,7 +214,7 @@ def one(region: str, price: str) -> Row:
 def three_days(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Return a log of four days, and the file that was published after three; on the second prices had changed."""
     folder = tmp_path_factory.mktemp("three-days")
-    with db.writer(folder / "writer") as con, undescribed():
+    with db.writer(folder / "writer") as con:
         for at, price in enumerate(("10", "11", "11")):
             looks = [look(at + 0.25, one(region, price), scope=region) for region in TOUCHED[1:]]
             looks += [look(at + 0.25, *four(price, price), scope="moved")]

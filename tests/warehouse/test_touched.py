@@ -1,13 +1,11 @@
 """Of each rule that tells which offers were touched, a history in which an offer would else be taken over wrongly."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from few_marts import undescribed
 from log_days import told
 from looks import Row, look, row
 from two_files import chip, dated, differences, n_amended, put
@@ -15,13 +13,6 @@ from two_files import chip, dated, differences, n_amended, put
 from warehouse.log import db
 from warehouse.log.parsed import ParsedFetch
 from warehouse.publish.published_file import FILE_NAME
-
-
-@pytest.fixture(autouse=True)
-def always() -> Iterator[None]:
-    """Leave out comments: they are tested elsewhere."""
-    with undescribed():
-        yield
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
 from warehouse.publish import building, chains
 from warehouse.publish.building import Made
-from warehouse.reference import prepared, throughput
+from warehouse.reference import throughput
 from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import FACT_TABLES
 
@@ -77,7 +77,7 @@ def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path)
         stack.enter_context(chains.excerpt(con))
         con.execute(f"attach {db.quote(str(before))} as former (read_only)")
         stack.callback(con.execute, "detach former")
-        amendment = _Amendment(con, made, log, before.parent)
+        amendment = _Amendment(con, made, log)
         amendment.refuse_other()
         stack.enter_context(db.few_threads(con, amendment.count_new()))
         stack.enter_context(ducklake.transaction(con))
@@ -99,7 +99,6 @@ class _Amendment:
     con: duckdb.DuckDBPyConnection
     made: Made
     log: str
-    data_dir: Path
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
@@ -211,7 +210,10 @@ class _Amendment:
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
         self._renew(throughput.CORE.qualified, f"from {self._theirs(throughput.CORE.qualified)}")
-        prepared.load(con, self.data_dir, references=False)
+        former = f"former.{throughput.CORE.qualified}"
+        throughput.complete(con, f"(from {former} where source = '{throughput.CATALOGUE}')")
+        if con.execute(f"from {former} anti join core.throughput using (throughput_id) limit 1").fetchone():
+            raise FromNothing("a run of a benchmark was told again in other words")
         # Of those rows and of the package int.throughput is made.
         self.is_measured_anew = self._differ(
             f"from {throughput.CORE.qualified}", f"from former.{throughput.CORE.qualified}"

@@ -15,7 +15,7 @@ import duckdb
 
 from warehouse.log import db
 from warehouse.log.db import sql
-from warehouse.schema.tables import SCHEMAS, ddl, table_named
+from warehouse.schema.tables import SCHEMAS
 
 TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
 """What is read, compared and shown of which table."""
@@ -27,8 +27,7 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-VIEWS, NUMBERS = ("chain_link", "chain_price"), ("sku_price", "price_link")
-FILES = tuple(f"chain/{name}" for name in ("fetch_cover", "scope_cover", *VIEWS, *NUMBERS, "price_move"))
+VIEWS = ("chain_link", "chain_price")
 LINKS = {
     "log.price_closed": "select offer_no, fetch_no, end_fetch_no, (unit_price_rounded + unit_price_rest)::"
     "DECIMAL(18, 10) as unit_price, upfront_price from log.closed_link",
@@ -44,17 +43,6 @@ def append(con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
         table, rest = "log.closed_link", "unit_price - unit_price_rounded as unit_price_rest"
         rows = f"select * exclude (unit_price), unit_price::DECIMAL(18, 4) as unit_price_rounded, {rest} {rows}"
     con.execute(f"insert into {table} by name {rows}")
-
-
-def make_covers(con: duckdb.DuckDBPyConnection) -> None:
-    """Make what chains need to be read: when scopes were covered, and the view of all links."""
-    for name in ("fetch_cover", "scope_cover"):
-        con.execute(f"create table core.{name} as {sql(f'chain/{name}.sql')}")
-    con.execute("create or replace view log.fetch_cover as from core.fetch_cover")
-    for name in ("sku_price_replaced", "price_history_replaced"):
-        con.execute(ddl(table_named(f"core.{name}")))
-    for name in VIEWS:
-        con.execute(f"create view log.{name} as {sql(f'chain/{name}.sql')}")
 
 
 def add_covers(con: duckdb.DuckDBPyConnection) -> None:
@@ -98,23 +86,27 @@ def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def show(con: duckdb.DuckDBPyConnection) -> None:
-    """Let the excerpt show what the file has so far, by its own views on the links of `shown_offer` alone."""
+    """Let the excerpt show what the file has, by its own views on the links of `shown_offer` alone."""
     temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
     show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
-    names = "select distinct schema_name || '.' || table_name from duckdb_columns() where database_name = ?"
-    there, known = ({name for (name,) in con.execute(names, [each]).fetchall()} for each in ("published", "excerpt"))
+    there = {
+        f"{schema}.{name}"
+        for schema, name in con.execute(
+            "select schema_name, table_name from duckdb_tables() where database_name = 'published' "
+            "union all select schema_name, view_name from duckdb_views() where database_name = 'published'"
+        ).fetchall()
+    }
     views = {name: f"from published.{name}" for name in TABLES["full"]}
     views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
     views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
     views |= {"log.open_link": "from log.price_open", "log.begun_link": sql("log/begun_link.sql")}
     views |= {"core.price_event": sql("log/price_event.sql")}
-    views |= {name: _view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
+    views |= {name: view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")
-    for name in [name for name in views if name in there - known]:
+    for name in [name for name in views if name in there]:
         shown = TABLES["restricted"].get(name, "")
-        con.execute(f"create or replace view {name} as from ({views[name]}) as x {shown}")
-    if "core.price_event" not in known:
-        db.create_macros(con, of_events=True)
+        con.execute(f"create view {name} as from ({views[name]}) as x {shown}")
+    db.create_macros(con, of_events=True)
     con.execute("use published")
     db.keep(con)
 
@@ -142,7 +134,7 @@ def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 
 def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
-    """Make the view of prices by their SELECT where it does not exist, and of `wanted_offer` the rows of no chain."""
+    """Let a view of prices have, of `wanted_offer`, the rows of their SELECT that are of no chain."""
     name = table.partition(".")[2]
     show_offers(con, f"select offer_id, {EVER} from wanted_offer")
     scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
@@ -151,7 +143,7 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     show_as(con, "core.scope_run", "from temp.wanted_run")
     excerpted(con, "exact_row", select)
     show_as(con, "core.scope_run", "from published.core.scope_run")
-    _create(con, table, _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)"))
+    _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")
         con.execute(f"insert into {target} by name from {rows}")
@@ -171,7 +163,7 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     temp(con, "exact_row", "from exact_row semi join wanted_offer using (offer_id)")
     temp(con, "wanted_kind", "from made_kind semi join wanted_offer using (offer_no)")
     links = CHAINS["int.price_move"].replace("core.price_move_kind", "wanted_kind")
-    _create(con, "int.price_move", _compare(con, links))
+    _compare(con, links)
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
     kinds = "core.price_move_kind inner join log.scope_fetch using (fetch_no) inner join remade_offer using (offer_no)"
     later, same = "observed_at >= (select min(since) from remade_offer)", "fetch_no, offer_no, change_kind"
@@ -194,25 +186,18 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     con.execute("insert into core.price_move_other by name from other_row")
 
 
-def _compare(con: duckdb.DuckDBPyConnection, links: str) -> list[str]:
-    """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, links not in it; return columns."""
+def _compare(con: duckdb.DuckDBPyConnection, links: str) -> None:
+    """Make `other_row`, of `exact_row` what is not among links, and `unlike_link`, links not in it."""
     excerpted(con, "link_row", links)
     names = con.sql("from exact_row").columns
     same = " and ".join(f"c.{each} is not distinct from m.{each}" for each in names)
     temp(con, "other_row", f"from exact_row as m anti join link_row as c on {same}")
     temp(con, "unlike_link", f"select offer_no, fetch_no from link_row as c anti join exact_row as m on {same}")
-    return names
 
 
-def _view(table: str, names: list[str]) -> str:
+def view(table: str, names: list[str]) -> str:
     """Return the SELECT of all rows of a view of prices: the links that are such rows, and those of no chain."""
     other, links, shown = f"core.{table.partition('.')[2]}_other", CHAINS[table], ", ".join(names)
     if table != "int.price_move":
         links = f"from ({links}) anti join core.{table.partition('.')[2]}_replaced using (offer_no, fetch_no)"
     return f"select {shown} from ({links}) as link union all select {shown} from {other}"
-
-
-def _create(con: duckdb.DuckDBPyConnection, table: str, names: list[str]) -> None:
-    """Create the table of the rows of no chain, and the view of all rows."""
-    con.execute(f"create table if not exists core.{table.partition('.')[2]}_other as from exact_row limit 0")
-    con.execute(f"create view if not exists {table} as {_view(table, names)}")

@@ -22,6 +22,7 @@ from warehouse.lake import ducklake, publication
 from warehouse.log.db import quote
 from warehouse.log.events import naive
 from warehouse.publish import amending, building
+from warehouse.publish.frame import Contents
 
 FILE_NAME = "prices.duckdb"
 REPLACED = "replaced"
@@ -42,7 +43,7 @@ def publish(
 
     Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
     data directory, for inspection; one process publishes at a time.
-    `contents` are those of building.Contents. `from_nothing`: the last file is not amended; nor is one of another
+    `contents` are those of frame.Contents. `from_nothing`: the last file is not amended; nor is one of another
     version, or of another `code` where two states of it have one version. `new_history`: the last file may be of
     another history, or have more recorded events; then it is kept in the folder `replaced`.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
@@ -50,12 +51,12 @@ def publish(
     is_amended = False
 
     def build(part: Path) -> None:
-        what = building.Contents(**contents)
+        what = Contents(**contents)
         made = building.Made(contents=what, built_at=built_at, version=version, snapshot_id=snapshot_id)
         nonlocal is_amended
         is_amended = not from_nothing and amending.amend(con, part, made, before=data_dir / FILE_NAME)
         if not is_amended:
-            building.build(con, part, made, data_dir=data_dir)
+            building.build(con, part, made)
 
     def verify(part: Path) -> None:
         # What was amended is of the history of the file before, and has all of its events.

@@ -1,20 +1,6 @@
-"""The reference tables of a published file, made once a version and stored as Arrow in the folder of compiled modules.
+"""The tables of facts of the package, as a published file has them: ref... and the shipped rows of core.throughput."""
 
-Where Python keeps no compiled modules, they are in the cache of the data directory.
-The name of the file has two hashes: of all that the tables are made from, and of the file itself. A file that has
-another content than its name says is not used, and made again; one made from anything else is removed.
-"""
-
-import hashlib
-import io
-import os
-import sys
-from contextlib import suppress
-from functools import cache
-from importlib import resources
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import duckdb
 
@@ -22,14 +8,6 @@ from warehouse.reference import accelerator_facts, claims, models, price_bands, 
 from warehouse.reference.table import Model, Rule, fields_of_columns
 from warehouse.schema.tables import REFERENCE_TABLES, ddl, table_named
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pyarrow as pa
-
-FOLDER = "cache"
-MADE_FROM = (("warehouse.data", ".csv"), ("warehouse.schema", ".csv"), ("warehouse.reference", ".py"))
-"""Packages, and the ending of the files in each, on which the prepared tables depend."""
 PURCHASE_TERMS = Model(
     file="purchase_term.csv",
     key="purchase_option",
@@ -61,63 +39,12 @@ REGIONS = Model(
 """In which country and continent each region lies; a region may be a continent."""
 
 
-def load(con: duckdb.DuckDBPyConnection, data_dir: Path, *, references: bool = True) -> None:
-    """Make the reference tables in the database in use, if wanted, and complete core.throughput, from prepared rows."""
-    for name, rows in tables(_folder(data_dir)).items():
-        con.register("prepared", rows)
-        if name == throughput.CORE.qualified:
-            throughput.complete(con, "prepared")
-        elif references:
-            con.execute(f"create table {name} as from prepared")
-        con.unregister("prepared")
-
-
-def _folder(data_dir: Path) -> Path:
-    compiled = Path(__file__).with_name("__pycache__")
-    is_kept = os.access(compiled, os.W_OK) and not sys.dont_write_bytecode
-    return compiled if is_kept else data_dir / FOLDER
-
-
-def tables(folder: Path) -> "dict[str, pa.Table]":
-    """Return the rows of the reference tables and the shipped rows of core.throughput, by qualified name.
-
-    They are read from a file in a folder; where there is none that can be used, they are made and written there.
-    """
-    made_from = _made_from()
-    for file in sorted(folder.glob(f"reference-*-{made_from}-*.arrow")):
-        body = file.read_bytes()
-        if file.stem.rpartition("-")[2] == hashlib.sha256(body).hexdigest():
-            return _unpacked(body)
-    body = _packed(made)
-    name = f"reference-{version('chipledger')}-{made_from}-{hashlib.sha256(body).hexdigest()}.arrow"
-    with suppress(OSError):  # without a cache it takes longer, and nothing else
-        folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{name}.{os.getpid()}.part"
-        part.write_bytes(body)
-        part.replace(folder / name)
-        for other in folder.glob("reference-*"):  # of another version, or what a killed process left
-            if other.name != name:
-                other.unlink(missing_ok=True)
-    return made()
-
-
-@cache
-def _made_from() -> str:
-    digest = hashlib.sha256(version("chipledger").encode())
-    for package, ending in MADE_FROM:
-        for file in sorted(resources.files(package).iterdir(), key=lambda each: each.name):
-            if file.name.endswith(ending):
-                digest.update(file.name.encode() + file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-@cache
-def made() -> "dict[str, pa.Table]":
-    """Return the tables, made from the package's data."""
+def create(con: duckdb.DuckDBPyConnection) -> None:
+    """Make the reference tables in the database in use, and fill core.throughput, from the package's data."""
     import pyarrow as pa
 
     facts = accelerator_facts.read_table()
-    rows: tuple[Sequence[Sequence[object]], ...] = (
+    tables: tuple[Any, ...] = (
         facts,
         accelerator_facts.wide(facts),
         list(models.core_rows(models.read_table())),
@@ -128,38 +55,12 @@ def made() -> "dict[str, pa.Table]":
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )
-    found = {}
-    with duckdb.connect() as con:
-        for table, each in zip((*REFERENCE_TABLES, throughput.CORE), rows, strict=True):
-            con.execute(f"create schema if not exists {table.schema}")
+    for table, rows in zip((*REFERENCE_TABLES, throughput.CORE), tables, strict=True):
+        if table in REFERENCE_TABLES:
             con.execute(ddl(table))
-            # As texts, which DuckDB reads from Arrow five times as fast as from JSON.
-            texts = ([None if cell is None else str(cell) for cell in column] for column in zip(*each, strict=True))
-            arrays = (pa.array(column, pa.string()) for column in texts)
-            con.register("texts", pa.table(dict(zip(table.columns, arrays, strict=True))))
-            con.execute(f"insert into {table.qualified} by name from texts")
-            found[table.qualified] = con.execute(f"from {table.qualified}").to_arrow_table()
-    return found
-
-
-@cache
-def _packed(make: "Callable[[], dict[str, pa.Table]]") -> bytes:
-    """Return the tables that `make` returns as Arrow streams, one after the other, each with its name."""
-    import pyarrow as pa
-
-    target, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression="zstd")
-    for name, table in make().items():
-        schema = table.schema.with_metadata({"name": name})
-        with pa.ipc.new_stream(target, schema, options=options) as stream:
-            stream.write_table(table.cast(schema))
-    return target.getvalue()
-
-
-def _unpacked(body: bytes) -> "dict[str, pa.Table]":
-    import pyarrow as pa
-
-    source, found = pa.BufferReader(body), {}
-    while source.tell() < len(body):
-        table = pa.ipc.open_stream(source).read_all()
-        found[table.schema.metadata[b"name"].decode()] = table
-    return found
+        # As texts, which DuckDB reads from Arrow five times as fast as from JSON.
+        texts = ([None if cell is None else str(cell) for cell in column] for column in zip(*rows, strict=True))
+        arrays = (pa.array(column, pa.string()) for column in texts)
+        con.register("texts", pa.table(dict(zip(table.columns, arrays, strict=True))))
+        con.execute(f"insert into {table.qualified} by name from texts")
+        con.unregister("texts")

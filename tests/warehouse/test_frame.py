@@ -1,0 +1,168 @@
+"""The frame of published files: made once, copied after that, and never trusted when it is not what it says."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+
+import duckdb
+import pytest
+from few_marts import LEAST_MARTS, formulas_of
+from looks import day
+
+from warehouse.log import db
+from warehouse.publish import frame
+from warehouse.publish.frame import Contents
+from warehouse.publish.published_file import publish
+
+OF_LEAST = Contents(marts=LEAST_MARTS, sources=())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where frames are kept."""
+    monkeypatch.setattr(frame, "_folder", lambda _: tmp_path / "kept")
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Contents]:
+    """Return a list of what frames were made of."""
+    calls: list[Contents] = []
+    make = frame._make
+    monkeypatch.setattr(frame, "_make", lambda file, contents: calls.append(contents) or make(file, contents))
+    return calls
+
+
+def test_it_is_made_once_for_the_same_contents(tmp_path: Path, folder: Path, made: list[Contents]) -> None:
+    """Sources and limits are no part of it; marts, formulas and aliases are."""
+    part = tmp_path / "part"
+    others = (
+        Contents(marts=LEAST_MARTS[:1], sources=()),
+        Contents(marts=LEAST_MARTS, sources=(), formulas=["create schema physics"]),
+        Contents(marts=LEAST_MARTS, sources=(), aliases={"mart.former": LEAST_MARTS[0].qualified}),
+    )
+    bodies = {copied(each, part) for each in (OF_LEAST, *others)}
+    assert (len(bodies), made) == (4, [OF_LEAST, *others])
+
+    again = Contents(marts=LEAST_MARTS, sources=[("x", "X", "X", "live", 1, None, "")], ranked_days=7, code="other")
+
+    assert copied(again, part) in bodies
+    assert (len(made), len([*folder.iterdir()])) == (4, 4)
+    assert {path.name for path in tmp_path.iterdir()} == {"kept", "part"}
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda body: body[:-1], lambda body: b"", lambda body: body[:5000] + b"other" + body[5005:]]
+)
+def test_a_damaged_one_is_made_again(
+    tmp_path: Path, folder: Path, made: list[Contents], damage: Callable[[bytes], bytes]
+) -> None:
+    """Its hash is not that of its name."""
+    copied(OF_LEAST, tmp_path / "part")
+    (file,) = folder.iterdir()
+    file.write_bytes(damage(file.read_bytes()))
+
+    body = copied(OF_LEAST, tmp_path / "part")
+
+    (file,) = folder.iterdir()
+    assert (len(made), file.read_bytes() == body) == (2, True)
+
+
+def test_what_another_version_or_a_killed_process_left_goes(
+    tmp_path: Path, folder: Path, made: list[Contents], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied(OF_LEAST, tmp_path / "part")
+    (folder / "frame-0-1.77.part").touch()
+    monkeypatch.setattr(frame, "_package", lambda: "0" * 16)
+
+    copied(OF_LEAST, tmp_path / "part")
+
+    (new,) = folder.iterdir()
+    assert (len(made), new.name.startswith(f"frame-{'0' * 16}-")) == (2, True)
+
+
+def test_without_a_folder_to_write_it_is_made_all_the_same(
+    tmp_path: Path, made: list[Contents], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache saves time, and nothing depends on it."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(frame, "_folder", lambda _: tmp_path / "file" / "cache")
+
+    assert [len(copied(OF_LEAST, tmp_path / "part")) > 0 for _ in range(2)] == [True, True]
+    assert len(made) == 2
+
+
+def test_processes_at_once_leave_whole_ones(tmp_path: Path, folder: Path) -> None:
+    """Each makes its own; whoever reads one reads all of it."""
+    with get_context("fork").Pool(4) as pool:
+        hashes = pool.map(_hash, [tmp_path / f"part{number}" for number in range(8)])
+
+    kept = {hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
+    assert kept <= {*hashes}
+    assert kept == {file.stem.rpartition("-")[2] for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_it_is_kept_where_compiled_modules_are(
+    tmp_path: Path, made: list[Contents], monkeypatch: pytest.MonkeyPatch, *, is_compiled: bool
+) -> None:
+    """So that a new data directory does not wait for it; where Python keeps none it is in its cache."""
+    package = tmp_path / "__pycache__"
+    package.mkdir()
+    monkeypatch.setattr(frame, "__file__", str(tmp_path / "frame.py"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", not is_compiled)
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        copied(OF_LEAST, tmp_path / name / "part")
+
+    assert len(made) == (1 if is_compiled else 2)
+    assert len([*package.iterdir()]) == is_compiled
+    assert len([*tmp_path.glob("*/cache/frame-*")]) == (0 if is_compiled else 2)
+
+
+def test_a_new_state_of_the_package_has_another_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a frame is made by is in its name: each file of the package next to those that marts bring."""
+    read = frame._package.__wrapped__
+    for name in ("data", "log", "publish", "reference", "schema", "sql"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "sql" / "view.sql").write_text("select 1")
+    monkeypatch.setattr(frame.resources, "files", lambda _: tmp_path)
+    before = read()
+    (tmp_path / "sql" / "view.pyc").touch()
+    assert read() == before
+    (tmp_path / "sql" / "view.sql").write_text("select 2")
+    assert read() != before
+
+
+def test_a_file_is_the_same_by_a_kept_frame_as_by_one_that_was_made(tmp_path: Path, folder: Path) -> None:
+    """With its words: comments of all tables and columns, and the dictionary."""
+    told = []
+    for name in ("first", "second"):
+        with db.writer(tmp_path / name) as con:
+            file = publish(
+                con, tmp_path / name, marts=LEAST_MARTS, formulas=formulas_of(LEAST_MARTS), sources=(),
+                built_at=day(1), version="test",
+            )  # fmt: skip
+        with duckdb.connect(str(file), read_only=True) as con:
+            columns = (
+                "select schema_name, table_name, column_name, data_type, comment from duckdb_columns() order by all"
+            )
+            told.append(
+                (con.execute(columns).fetchall(), con.execute("from mart.data_dictionary order by all").fetchall())
+            )
+    assert told[0] == told[1]
+    assert len(told[0][1]) > 500
+    assert len([*folder.iterdir()]) == 1
+
+
+def copied(contents: Contents, part: Path) -> bytes:
+    """Return what the frame of some contents is as a new file."""
+    part.unlink(missing_ok=True)
+    frame.copy(contents, part)
+    return part.read_bytes()
+
+
+def _hash(part: Path) -> str:
+    return hashlib.sha256(copied(OF_LEAST, part)).hexdigest()
