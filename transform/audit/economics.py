@@ -384,8 +384,8 @@ def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[f
     if own:
         least = min(own, key=lambda one: claimed(one).low)
         return claimed(least).low, f"the text's own lowest price, {least.figure} USD/h of a chip", True
-    known = [value for one in evidence.prices_of(None, thing.chips) if (value := one.per("chip"))]
-    return (min(known), f"{number(min(known))} USD/h of a chip, the lowest known", False) if known else None
+    known = evidence.lowest(evidence.offers_of(None, thing.chips))
+    return (known, f"{number(known)} USD/h of a chip, the lowest known", False) if known else None
 
 
 def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:

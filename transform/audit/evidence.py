@@ -1,18 +1,18 @@
 """What a file knows that claims are held against: chips, prices over time, measurements, and the formulas.
 
-It is read from the file once; the formulas are its own macros, called with all readings of a claim at once.
+Of prices a claim is given those that it asks for. The formulas are the file's own macros, called with all readings of a
+claim at once.
 """
 
 import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from operator import attrgetter
 from typing import NamedTuple
 
 import duckdb
@@ -30,26 +30,41 @@ FLOOR_GAP = timedelta(days=7)
 
 _NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
 
-_PRICES = """
+_OFFERS = """
+select offer_no, offer_id, service_provider_name, instance_type, accelerator_name, form_factor, region_id,
+    purchase_option, commitment_term_hours, chips, cores, is_floor
+from claimed_offer order by offer_id
+"""
+_ASKED = "semi join (select unnest(from_json($offers, '[\"BIGINT\"]')) as offer_no) using (offer_no)"
+_PRICE = f"""
+select offer_no, hourly, valid_from, valid_to, last_observed, earliest, document_no, document_sha256
+from claimed_price {_ASKED}
+"""
+_EVER = f"""
 select
-    o.service_provider_name, o.instance_type, u.accelerator_name, u.form_factor, o.region_id, o.purchase_option,
-    o.commitment_term_hours, o.purchase_payment_model, p.per_instance, u.accelerator_count::DOUBLE as chips,
-    u.neuron_cores_per_accelerator as cores, p.valid_from, p.valid_to, p.last_observed,
-    p.document_no, p.document_sha256, p.offer_id, p.source, coalesce(o.statistic, 'price') = 'floor' as is_floor,
-    p.earliest
-from (from claimed_price $chosen) as p
-inner join core.offer as o on p.offer_id = o.offer_id
-inner join core.offer_unit as u on p.offer_id = u.offer_id
-order by p.offer_id, p.place
+    o.offer_no, h.effective_hourly_price, h.valid_from::DATE, h.valid_to::DATE, h.last_observed_at::DATE,
+    h.valid_from::DATE, null, h.document_sha256
+from int.price_history as h
+inner join (from claimed_offer {_ASKED}) as o on h.offer_id = o.offer_id
+where h.effective_hourly_price is not null
 """
-_DECIDING = "where is_extreme or latest >= ?"
-_ENDED = """
-semi join (select unnest(from_json($offers, '["BIGINT"]')) as offer_id) using (offer_id)
-where valid_to <= $since
-    and $low <= per_$unit + 1e-9 * greatest(abs($low), abs($high), per_$unit)
-    and per_$unit <= $high + 1e-9 * greatest(abs($low), abs($high), per_$unit)
-order by valid_to desc, offer_id, place limit 1
+_ENDED = f"""
+select h.*, coalesce(h.valid_to, e.observed_at) as ended_at, e.covered_at
+from (from ended_price {_ASKED}) as h
+inner join claimed_offer as o on h.offer_no = o.offer_no
+left join core.fetch_cover as e on h.end_fetch_no = e.fetch_no
+where h.hourly / $units between $low and $high and ended_at::DATE <= $until
+order by ended_at::DATE desc, o.offer_id, ended_at
+limit 1
 """
+_LOWEST = f"""
+select min(h.hourly / o.chips)
+from (select offer_no, hourly from claimed_price union all select offer_no, hourly from ended_price) as h
+inner join (from claimed_offer {_ASKED}) as o on h.offer_no = o.offer_no
+where h.hourly > 0 and o.chips > 0
+"""
+UNITS = {"instance": "1", "chip": "o.chips", "core": "(o.chips * o.cores)"}
+"""What a price may be of, and how many of it an hour of an offer buys."""
 _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
@@ -87,9 +102,11 @@ _CHIP = (
 )
 
 
-class Price(NamedTuple):
-    """One price of one offer over one time, USD an hour of the unit, of one chip and of one NeuronCore."""
+class Offer(NamedTuple):
+    """What a claim may be about: one offer, with the chips of a machine and the NeuronCores of a chip."""
 
+    offer_no: int
+    offer_id: int
     service_provider_name: str
     instance_type: str | None
     accelerator_name: str | None
@@ -97,36 +114,41 @@ class Price(NamedTuple):
     region_id: str | None
     purchase_option: str
     commitment_term_hours: int | None
-    purchase_payment_model: str | None
-    hourly: float
     chips: float | None
     cores: int | None
+    is_floor: bool
+    """Whether its price is the least of several offers, so that others cost more."""
+
+    def units(self, unit: str) -> float | None:
+        """Return how many chips or cores an hour of it buys, of an instance 1; None where the count is unknown."""
+        if unit == "instance":
+            return 1.0
+        return self.chips or None if unit == "chip" else (self.chips or 0) * (self.cores or 0) or None
+
+
+class Price(NamedTuple):
+    """One price of one offer over one time, in USD an hour of its unit."""
+
+    offer: Offer
+    hourly: float
     valid_from: date
     valid_to: date | None
     last_observed: date
+    earliest: date
+    """The first day on which it may have held: the last on which the price before it was seen."""
     document_no: int | None
     document_sha256: str | None
     """Of the document: its number in the log, or its hash where no chain tells the price."""
-    offer_id: int
-    source: str
-    is_floor: bool
-    """Whether it was the least of several offers, so that others cost more."""
-    earliest: date
-    """The first day on which it may have held: the last on which the price before it was seen."""
 
     def holds(self, since: date | None, until: date | None) -> bool:
         """Return whether it may have held on any day of a window; open ends are open."""
-        end = self.valid_to or self.last_observed + (FLOOR_GAP if self.is_floor else MAX_GAP)
+        end = self.valid_to or self.last_observed + (FLOOR_GAP if self.offer.is_floor else MAX_GAP)
         return (until is None or self.earliest <= until) and (since is None or since <= end)
 
     def per(self, unit: str) -> float | None:
         """Return USD an hour of an instance, a chip or a core; None where the count is unknown."""
-        if unit == "instance":
-            return self.hourly
-        if not self.chips:
-            return None
-        chip = self.hourly / self.chips
-        return chip if unit == "chip" else chip / self.cores if self.cores else None
+        units = self.offer.units(unit)
+        return self.hourly / units if units else None
 
 
 @dataclass(frozen=True)
@@ -180,7 +202,6 @@ class Evidence:
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
         self.address = lru_cache(maxsize=None)(self._address)
-        self._named: tuple[list[Price], dict[str, list[Price]]] = ([], {})
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         self.since = min([built, *days])
 
@@ -268,43 +289,81 @@ class Evidence:
         return sorted(found, key=lambda peak: -peak[1])
 
     @cached_property
-    def prices(self) -> list[Price]:
-        """Return the prices of what claims name that may decide one, oldest first of each offer.
+    def offers(self) -> Mapping[int, Offer]:
+        """Return the offers of what claims name by number, in the order of their ids.
 
-        Of each offer the first, the last and the lowest, and all since the first day of a claim that asks for prices.
+        From now on `claimed_price` has all their prices since the first day of a claim that asks for prices.
         """
-        chosen = self._priced.replace("$chosen", _DECIDING)
-        return [Price._make(row) for row in self._con.execute(chosen, [self.since]).fetchall()]
+        self._make("claimed_offer", types=self._types, chips=self._chips)
+        self._make("claimed_price", since=self.since, floor_gap=FLOOR_GAP.days, max_gap=MAX_GAP.days)
+        return {row[0]: Offer._make(row) for row in self._con.execute(_OFFERS).fetchall()}
 
     @cached_property
-    def _priced(self) -> str:
-        """Return the SELECT of all prices of what claims name, which are in `claimed_price` from now on."""
-        text = (files("transform.audit") / "claimed_price.sql").read_text(encoding="utf-8")
-        gaps = {"floor_gap": FLOOR_GAP.days, "max_gap": MAX_GAP.days}
-        self._con.execute(text, {"types": self._types, "chips": self._chips, **gaps})
-        return _PRICES
+    def _has_ended(self) -> bool:
+        self._make("ended_price")
+        return True
 
-    def last_before(self, offers: Iterable[int], since: date, unit: str, low: float, high: float) -> Price | None:
+    def _make(self, name: str, **values: object) -> None:
+        self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)
+
+    def offers_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Offer]:
+        """Return the offers of a machine by its name in small letters, or of chips by theirs, in any of their forms."""
+        names = {machine} if machine else {name for name, _ in chips}
+        return [one for name in sorted(names) for one in self._by_name[name]]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str | None, list[Offer]]:
+        found = defaultdict(list)
+        for one in self.offers.values():
+            for name in {one.accelerator_name, (one.instance_type or "").lower()}:
+                found[name].append(one)
+        return found
+
+    def held(self, offers: Iterable[Offer], *windows: tuple[date | None, date]) -> list[Price]:
+        """Return the prices that may have held on a day of one of some windows: of each offer the oldest first."""
+        days = [f"earliest <= '{until}' and latest >= '{since or self.since}'" for since, until in windows]
+        return self._prices(f"{_PRICE} where {' or '.join(days)} order by offer_id, place", offers)
+
+    def first(self, offers: Iterable[Offer]) -> Price | None:
+        """Return the price that held before all others of these offers."""
+        return next(iter(self._prices(f"{_EVER} order by h.valid_from::DATE, o.offer_id limit 1", offers)), None)
+
+    def last(self, offers: Sequence[Offer]) -> Price | None:
+        """Return the price that was confirmed last."""
+        rows = self._prices(f"{_PRICE} order by last_observed desc, offer_id, place limit 1", offers)
+        if not rows or rows[0].last_observed < self.since:  # one that ended before may have been seen later
+            order = "order by h.last_observed_at::DATE desc, o.offer_id, h.valid_from limit 1"
+            rows = self._prices(f"{_EVER} {order}", offers)
+        return next(iter(rows), None)
+
+    def last_before(self, offers: Iterable[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
-        values = {"offers": json.dumps(sorted(offers)), "since": since, "low": low, "high": high}
-        chosen = self._priced.replace("$chosen", _ENDED).replace("$unit", unit)
-        row = self._con.execute(chosen, values).fetchone()
-        return Price(*row) if row else None
+        slack = 1e-9 * max(abs(low), abs(high))
+        values = {"offers": _numbers(offers), "low": low - slack, "high": high + slack, "until": since}
+        asked = self._con.execute(_ENDED.replace("$units", UNITS[unit]), values) if self._has_ended else None
+        row = asked.fetchone() if asked else None
+        if row is None:
+            return None
+        number, fetch_no, _, began_at, _, seen_at, sha256, hourly, ended_at, covered_at = row
+        begun = "select observed_at, document_no from log.scope_fetch where fetch_no = ?"
+        began_at, document_no = self._con.execute(begun, [fetch_no]).fetchone() or (began_at, None)
+        seen_on = max(filter(None, (began_at, seen_at, covered_at))).date()
+        began_on = began_at.date()
+        return Price(self.offers[number], hourly, began_on, ended_at.date(), seen_on, began_on, document_no, sha256)
+
+    def lowest(self, offers: Iterable[Offer]) -> float | None:
+        """Return the lowest price of a chip-hour that any of these offers ever had; free ones do not count."""
+        row = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchone() if self._has_ended else None
+        return row[0] if row else None
+
+    def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
+        rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall() if self.offers else []
+        return [Price(self.offers[number], *rest) for number, *rest in rows]
 
     @cached_property
     def measured(self) -> list[Measurement]:
         """Return what was measured, with its conditions."""
         return [Measurement(*row) for row in self._con.execute(_MEASURED).fetchall()]
-
-    def prices_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Price]:
-        """Return the prices of a machine by its name in small letters, or of chips by theirs, oldest first of each."""
-        if self._named[0] is not self.prices:
-            self._named = self.prices, defaultdict(list)
-            for price in self.prices:
-                for name in filter(None, ((price.instance_type or "").lower(), price.accelerator_name)):
-                    self._named[1][name].append(price)
-        names = (machine,) if machine else {name for name, _ in chips}
-        return sorted((price for name in names for price in self._named[1][name]), key=attrgetter("offer_id"))
 
     def _address(self, price: Price) -> str:
         """Return the address of the document of a price, and its hash where none is known."""
@@ -325,6 +384,10 @@ class Evidence:
         spelled = {name.casefold(): name for name in reversed(self.providers)}
         named = [spelled[word.casefold()] for word in words if word.casefold() in spelled]
         return (named[0], None) if named else (None, next(iter(words), None))
+
+
+def _numbers(offers: Iterable[Offer]) -> str:
+    return json.dumps([one.offer_no for one in offers])
 
 
 def _literal(value: float | None) -> str:

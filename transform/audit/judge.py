@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from transform.audit import economics, prices, rates, ratios, specs
 from transform.audit.article import Article
@@ -89,6 +90,7 @@ class Judged:
         return TRUE_THEN if was_true else self.verdict_today
 
 
+@cache
 def kind_of(metric: str) -> tuple[str, tuple[Check, ...]]:
     """Return the kind of a metric and its checks; none for a metric that no checker knows."""
     return next(((kind, checks) for kind, pattern, checks in KINDS if re.fullmatch(pattern, metric)), (OTHER, ()))

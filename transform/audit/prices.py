@@ -1,10 +1,11 @@
 """Checks against the price history: of prices of machines, chips and cores, and of whether a thing is sold."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from transform.audit.evidence import Evidence, Price
+from transform.audit.evidence import Evidence, Offer, Price
 from transform.audit.finding import (
     CONSISTENT,
     INCONSISTENT,
@@ -36,10 +37,10 @@ _YES = ("yes", "true", "1")
 
 @dataclass(frozen=True)
 class _Candidates:
-    """What a claim asks of the history, in words and as the prices that may answer."""
+    """What a claim asks of the history, in words and as the offers whose prices may answer."""
 
     words: str
-    prices: tuple[Price, ...]
+    offers: tuple[Offer, ...]
     is_market: bool
     """Whether nobody is named who sells it, so that any price in between is as good."""
 
@@ -52,9 +53,14 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         return unknown(candidates_found)
     claimed_range = claimed(claim)
     claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
-    until, day = min_date(claim.claimed_until, evidence.today), evidence.today
-    verdict, words, used = _then(evidence, candidates_found, claimed_range, unit, claim.claimed_from, until)
-    today, words_today, used_today = _then(evidence, candidates_found, claimed_range, unit, day, day)
+    newest = evidence.last(candidates_found.offers)
+    if newest is None:
+        return unknown(f"the file has no history of {candidates_found.words}")
+    windows = ((claim.claimed_from, min_date(claim.claimed_until, evidence.today)), (evidence.today, evidence.today))
+    held = evidence.held(candidates_found.offers, *windows)
+    (verdict, words, used), (today, words_today, used_today) = (
+        _then(evidence, candidates_found, held, claimed_range, unit, *window) for window in windows
+    )
     if verdict == CONSISTENT and today == STALE:
         words = f"true then: {words}"
     elif verdict == CONSISTENT and today == UNVERIFIABLE:
@@ -75,9 +81,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         recomputed=value,
         readings=tuple(_line(price, unit) for price in dict.fromkeys((*used, *used_today))),
         documents=tuple(dict.fromkeys(documents)),
-        evidence_until=max(
-            (price.last_observed for price in candidates_found.prices), default=evidence.today
-        ).isoformat(),
+        evidence_until=newest.last_observed.isoformat(),
     )
 
 
@@ -87,7 +91,7 @@ def min_date(one: date | None, other: date) -> date:
 
 
 def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
-    """Return which prices a claim is about, or why the file has none."""
+    """Return which offers a claim is about, or why the file has none."""
     thing, conditions = claim.subject.things[0], claim.conditions
     machine = thing.instance_type or conditions.instance_type
     provider, strange = evidence.provider(claim.subject.others)
@@ -109,53 +113,52 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     parts += conditions.regions
     words = ", ".join(part for part in parts if part)
     found = tuple(
-        price
-        for price in evidence.prices_of(machine, thing.chips)
-        if price.purchase_option == option
-        and (machine or any(_is_chip(price, chip) for chip in thing.chips))
-        and (provider is None or price.service_provider_name == provider)
-        and (not conditions.regions or price.region_id in conditions.regions)
-        and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, price.commitment_term_hours))
+        one
+        for one in evidence.offers_of(machine, thing.chips)
+        if one.purchase_option == option
+        and (machine or any(_is_chip(one, chip) for chip in thing.chips))
+        and (provider is None or one.service_provider_name == provider)
+        and (not conditions.regions or one.region_id in conditions.regions)
+        and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
     )
     return _Candidates(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
 
 
 def _then(
-    evidence: Evidence, candidates_found: _Candidates, claimed_range: Range, unit: str, since: date | None, until: date
+    evidence: Evidence,
+    candidates_found: _Candidates,
+    prices: Sequence[Price],
+    claimed_range: Range,
+    unit: str,
+    since: date | None,
+    until: date,
 ) -> tuple[str, str, tuple[Price, ...]]:
     """Return the verdict over one window of days, the reason, and the prices that decide."""
-    values = [(price, value) for price in candidates_found.prices if (value := price.per(unit)) is not None]
-    if not values:
+    offers = [one for one in candidates_found.offers if one.units(unit)]
+    if not offers:
         return UNVERIFIABLE, f"how many of {unit} its machines have is not known", ()
-    held = [(price, value) for price, value in values if price.holds(since, until)]
+    held = [(one, value) for one in prices if one.holds(since, until) and (value := one.per(unit)) is not None]
     agreeing = [price for price, value in held if claimed_range.meets(Range(value, value))]
     if agreeing:
-        last = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
-        return CONSISTENT, f"it was {_line(last, unit)}", (last,)
-    before = [
-        price
-        for price, value in values
-        if claimed_range.meets(Range(value, value)) and price.valid_to and since and price.valid_to <= since
-    ]
+        best = max(agreeing, key=lambda price: (price.last_observed, price.valid_from))
+        return CONSISTENT, f"it was {_line(best, unit)}", (best,)
     if not held:
-        last = max((price for price, _ in values), key=lambda price: price.last_observed)
-        first = min((price for price, _ in values), key=lambda price: price.earliest)
+        first, last = evidence.first(offers), evidence.last(offers)
+        if first is None or last is None:
+            return UNVERIFIABLE, f"no price of {unit} is known", ()
         if until < first.earliest:
             return UNVERIFIABLE, f"the history begins later: first {_line(first, unit)}", ()
         return UNVERIFIABLE, f"the history does not reach it: last {_line(last, unit)}", ()
     nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
-    if all(price.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
+    if all(price.offer.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
         return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()
-    old = max(before, key=lambda price: price.valid_to or until, default=None)
-    if since and (old is None or (old.valid_to or until) < evidence.since):
-        offers = {price.offer_id for price, _ in values}
-        old = evidence.last_before(offers, since, unit, claimed_range.low, claimed_range.high) or old
+    old = evidence.last_before(offers, since, unit, claimed_range.low, claimed_range.high) if since else None
     if old:
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
-    held = [(price, value) for price, value in held if not price.is_floor] or held
+    held = [(price, value) for price, value in held if not price.offer.is_floor] or held
     lowest, highest = min(value for _, value in held), max(value for _, value in held)
-    sellers = {price.service_provider_name for price, _ in held}
+    sellers = {price.offer.service_provider_name for price, _ in held}
     if candidates_found.is_market and len(sellers) >= FEW and claimed_range.meets(Range(lowest, highest)):
         return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
     if candidates_found.is_market and len(sellers) < FEW:
@@ -166,12 +169,13 @@ def _then(
 def _line(price: Price, unit: str) -> str:
     """Return a price with its days and place in words."""
     end = f"until {price.valid_to}" if price.valid_to else f"last confirmed {price.last_observed}"
-    place = " ".join(filter(None, (price.service_provider_name, price.instance_type, price.region_id)))
+    offer = price.offer
+    place = " ".join(filter(None, (offer.service_provider_name, offer.instance_type, offer.region_id)))
     return f"{number(price.per(unit) or 0)} USD/h of {unit} ({place}, from {price.valid_from} {end})"
 
 
-def _is_chip(price: Price, chip: tuple[str, str | None]) -> bool:
-    return price.accelerator_name == chip[0] and (chip[1] is None or price.form_factor in (chip[1], None))
+def _is_chip(offer: Offer, chip: tuple[str, str | None]) -> bool:
+    return offer.accelerator_name == chip[0] and (chip[1] is None or offer.form_factor in (chip[1], None))
 
 
 def available(claim: Claim, evidence: Evidence) -> Finding:
@@ -185,12 +189,12 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     provider, strange = evidence.provider(claim.subject.others)
     if strange or not (machine or thing.chips):
         return unknown(f"no price of {strange or claim.subject_text} is in this file")
-    priced = [
-        price
-        for price in evidence.prices_of(machine, thing.chips)
-        if price.purchase_option == option
-        and provider in (None, price.service_provider_name)
-        and (not claim.conditions.regions or price.region_id in claim.conditions.regions)
+    offers = [
+        one
+        for one in evidence.offers_of(machine, thing.chips)
+        if one.purchase_option == option
+        and provider in (None, one.service_provider_name)
+        and (not claim.conditions.regions or one.region_id in claim.conditions.regions)
     ]
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
     verdicts, words = [], []
@@ -198,7 +202,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         (claim.claimed_from, min_date(claim.claimed_until, evidence.today)),
         (evidence.today, evidence.today),
     ):
-        there = [price for price in priced if price.holds(since, until)]
+        there = evidence.held(offers, (since, until))
         if not there:
             verdicts.append(UNVERIFIABLE)
             words.append(f"the file has no {name}, which is no proof that there is none")
@@ -206,7 +210,8 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         last = max(there, key=lambda price: price.last_observed)
         verdicts.append(INCONSISTENT if answer in _NO else CONSISTENT)
         words.append(
-            f"a {name} was seen at {last.service_provider_name} in {last.region_id}, last on {last.last_observed}"
+            f"a {name} was seen at {last.offer.service_provider_name} in {last.offer.region_id}, "
+            f"last on {last.last_observed}"
         )
     text = words[0] if words[0] == words[1] else f"{words[0]}; today {words[1]}"
     basis = "nothing" if verdicts == [UNVERIFIABLE, UNVERIFIABLE] else "history"

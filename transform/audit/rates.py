@@ -305,16 +305,19 @@ def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: 
 
 def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
     forms = evidence.named(claim.subject.things[0].chips)
-    return [
+    names = {name for name, _ in forms}
+    runs = [
         run
         for run in evidence.measured
-        if run.unit_of_work == "token"
+        if run.accelerator_name in names
+        and run.unit_of_work == "token"
         and any(
             run.accelerator_name == name and (run.form_factor or form) == (form or run.form_factor)
             for name, form in forms
         )
-        and same_shape(run.model_name, model)
     ]
+    alike = {name for name in {run.model_name for run in runs} if same_shape(name, model)}
+    return [run for run in runs if run.model_name in alike]
 
 
 def _measured(

@@ -2,10 +2,11 @@
 
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Callable
 
 from transform.audit.article import Article, same_thing
-from transform.audit.evidence import Chip, Evidence, Price
+from transform.audit.evidence import Chip, Evidence, Offer
 from transform.audit.finding import (
     CONSISTENT,
     INCONSISTENT,
@@ -95,16 +96,17 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     """Check a ratio of two prices of one seller, place and option against the history, then and today."""
     claimed_range = claimed(claim)
     windows = ((claim.claimed_from, min_date(claim.claimed_until, evidence.today)), (evidence.today, evidence.today))
+    sides = [evidence.held(_offers(claim, thing, unit, evidence), *windows) for thing in claim.subject.things]
     results = []
-    for since, until in windows:
-        held = [
-            [price for price in _prices_of(claim, thing, unit, evidence) if price.holds(since, until)]
-            for thing in claim.subject.things
-        ]
+    for window in windows:
+        top, bottom = ([price for price in side if price.holds(*window) and price.per(unit)] for side in sides)
+        beside = defaultdict(list)
+        for b in bottom:
+            beside[b.offer.service_provider_name, b.offer.region_id].append(b)
         pairs = [
             (_as_claimed(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
-            for a, b in itertools.product(*held)
-            if (a.service_provider_name, a.region_id) == (b.service_provider_name, b.region_id)
+            for a in top
+            for b in beside[a.offer.service_provider_name, a.offer.region_id]
         ]
         results.append(
             min(
@@ -121,7 +123,9 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     if verdicts == [CONSISTENT, INCONSISTENT]:
         verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
-    words = f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.service_provider_name}"
+    words = (
+        f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.offer.service_provider_name}"
+    )
     urls = tuple(dict.fromkeys(evidence.address(one) for one in (a, b)))
     return Finding(
         verdicts[0],
@@ -139,21 +143,20 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     )
 
 
-def _prices_of(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Price]:
+def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Offer]:
     conditions, forms = claim.conditions, set(thing.chips)
     return [
-        price
-        for price in evidence.prices_of(thing.instance_type, thing.chips)
-        if price.purchase_option == (conditions.purchase_option or "on_demand")
-        and price.per(unit)
-        and not price.is_floor
-        and conditions.term_hours in (None, price.commitment_term_hours)
-        and (not conditions.regions or price.region_id in conditions.regions)
+        one
+        for one in evidence.offers_of(thing.instance_type, thing.chips)
+        if one.purchase_option == (conditions.purchase_option or "on_demand")
+        and not one.is_floor
+        and conditions.term_hours in (None, one.commitment_term_hours)
+        and (not conditions.regions or one.region_id in conditions.regions)
         and (
             thing.instance_type
             or (
                 unit == "chip"
-                and any(price.accelerator_name == name and form in (None, price.form_factor) for name, form in forms)
+                and any(one.accelerator_name == name and form in (None, one.form_factor) for name, form in forms)
             )
         )
     ]
@@ -261,19 +264,20 @@ def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
     for option in (wanted,) if wanted else ("on_demand", "capacity_block"):
         paid = [
             {
-                (price.accelerator_name, price.form_factor): price
-                for price in evidence.prices_of(None, thing.chips)
-                if price.purchase_option == option
-                and price.holds(since, until)
-                and price.per("chip")
-                and price.service_provider_name == "AWS"
+                (price.offer.accelerator_name, price.offer.form_factor): price
+                for offers in [evidence.offers_of(None, thing.chips)]
+                for price in evidence.held(
+                    (o for o in offers if o.purchase_option == option and o.service_provider_name == "AWS"),
+                    (since, until),
+                )
+                if price.per("chip")
             }
             for thing in (one, other)
         ]
         for fact in FACTS["flops"]:
             for a, b in itertools.product(paid[0].values(), paid[1].values()):
-                top = evidence.fact((a.accelerator_name or "", a.form_factor), fact)
-                bottom = evidence.fact((b.accelerator_name or "", b.form_factor), fact)
+                top = evidence.fact((a.offer.accelerator_name or "", a.offer.form_factor), fact)
+                bottom = evidence.fact((b.offer.accelerator_name or "", b.offer.form_factor), fact)
                 rate_a, rate_b = a.per("chip"), b.per("chip")
                 if top and bottom and rate_a and rate_b:
                     words = (

@@ -1,5 +1,7 @@
 """Claims that nobody has seen: values, prices and runs that move, and texts that compute from themselves."""
 
+from datetime import date
+
 import duckdb
 from looks import row
 from purchase import putting, seen
@@ -141,8 +143,10 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     """Where no seller is named and one is known, another may have asked the price."""
     (claim,) = read("a,x,H200 SXM,price_per_chip,4.54,,,USD/h,on-demand,2026-07-20")
     evidence = Evidence(con, [claim])
-    evidence.prices = [one for one in evidence.prices if one.service_provider_name == "AWS"]
-    assert evidence.prices
+    evidence.offers = {
+        number: one for number, one in evidence.offers.items() if one.service_provider_name == "AWS"
+    }  # fmt: skip
+    assert evidence.held(evidence.offers.values(), (date(2026, 7, 20), date(2026, 7, 20)))
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
 
 
@@ -164,10 +168,12 @@ def test_a_ratio_of_prices_is_of_one_place(con, read):
     """Prices of two regions make no ratio: neither was ever asked where the other was."""
     told = read("a,x,p5.48xlarge vs trn1.32xlarge,ratio_price,2.56,,,x,on-demand,2026-03-01")
     evidence = Evidence(con, told)
-    held = [one for one in evidence.prices if one.region_id == "us-east-1" and one.purchase_option == "on_demand"]
-    evidence.prices = held
+    evidence.offers = {number: one for number, one in evidence.offers.items()
+                       if one.region_id == "us-east-1" and one.purchase_option == "on_demand"}  # fmt: skip
     assert judge(told, evidence)[0].finding.verdict == "consistent"
-    evidence.prices = [
-        one._replace(region_id="us-west-2") if one.instance_type == "trn1.32xlarge" else one for one in held
-    ]
+    evidence.offers = {
+        number: one._replace(region_id="us-west-2") if one.instance_type == "trn1.32xlarge" else one
+        for number, one in evidence.offers.items()
+    }
+    del evidence._by_name
     assert judge(told, evidence)[0].finding.verdict == "unverifiable"

@@ -9,7 +9,7 @@ import pytest
 
 from flows.decisions.cost import Sum, Terms, bare
 from transform.audit import economics, rates, specs
-from transform.audit.evidence import Evidence, Price
+from transform.audit.evidence import Evidence, Offer
 from transform.audit.judge import judge, kind_of
 from transform.audit.prices import history
 from warehouse.reference import claim_text, claims
@@ -79,8 +79,8 @@ def test_chips_are_known_by_their_figures_alone(evidence, before, monkeypatch):
         monkeypatch.setattr(module, "machines", lambda: machines)
     monkeypatch.setattr(specs, "TENSOR_CORE_CHIPS", specs.re.compile(""))
     evidence.facts = {_chip(chip): facts for chip, facts in evidence.facts.items()}
-    evidence.prices = [one._replace(accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
-                       for one in evidence.prices]  # fmt: skip
+    evidence.offers = {number: one._replace(accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
+                       for number, one in evidence.offers.items()}  # fmt: skip
     evidence.measured = [replace(one, accelerator_name=RENAMED.get(one.accelerator_name, one.accelerator_name))
                          for one in evidence.measured]  # fmt: skip
     after = _verdicts(told, evidence)
@@ -102,7 +102,7 @@ def _shifted(claim):
     return replace(claim, value=shift(claim.value), low=shift(claim.low), high=shift(claim.high))
 
 
-def test_values_decide_together_with_the_facts(evidence, before):
+def test_values_decide_together_with_the_facts(con, evidence, before):
     """Rates and prices ten times as high keep their verdicts where peaks and prices are too, not else."""
     told = [_shifted(claim) for claim in claims.shipped()]
     scaled_alone = _verdicts(told, evidence)
@@ -117,7 +117,8 @@ def test_values_decide_together_with_the_facts(evidence, before):
         }
         for chip, facts in evidence.facts.items()
     }  # fmt: skip
-    evidence.prices = [one._replace(hourly=one.hourly * FACTOR) for one in evidence.prices]
+    for table in ("claimed_price", "ended_price"):
+        con.execute(f"update {table} set hourly = hourly * {FACTOR}")
     evidence.measured = [replace(one, rate=one.rate * FACTOR) for one in evidence.measured]
     after = _verdicts(told, evidence)
     for claim, old, new in zip(told, before, after, strict=True):
@@ -163,13 +164,13 @@ def test_a_price_left_open_is_in_no_history(evidence):
     for claim in open_ones:
         machine = claim.subject.things[0].instance_type
         option = claim.conditions.purchase_option or "on_demand"
-        known = [
-            price
-            for price in evidence.prices
-            if machine and price.instance_type == machine and price.purchase_option == option and not price.is_floor
-            and price.holds(claim.claimed_from, claim.claimed_until)
-        ]  # fmt: skip
-        assert not known, claim.claim_id
+        offers = [
+            one
+            for one in evidence.offers.values()
+            if machine and one.instance_type == machine and one.purchase_option == option and not one.is_floor
+        ]
+        until = claim.claimed_until or evidence.today
+        assert evidence.held(offers, (claim.claimed_from, until)) == [], claim.claim_id
 
 
 def test_moving_a_price_moves_what_rests_on_it(con, read):
@@ -192,17 +193,22 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
     told = [*claims.shipped(), *read(*lines)]
     evidence = Evidence(con, told)
     before = _verdicts(told, evidence)
-    moved = []
-    for price in evidence.prices:
-        is_it = price.instance_type == "p5.48xlarge" and price.region_id == "us-east-1" and price.valid_to is None
-        if not (is_it and price.purchase_option == "on_demand"):
-            moved.append(price)
-            continue
-        moved.append(price._replace(valid_to=evidence.today - timedelta(days=1)))
-        moved.append(price._replace(hourly=price.hourly * 0.8, valid_from=evidence.today, last_observed=evidence.today,
-                             earliest=evidence.today))  # fmt: skip
-    assert len(moved) == len(evidence.prices) + 1
-    evidence.prices = moved
+    today = f"DATE '{evidence.today}'"
+    it = (
+        "valid_to is null and offer_no in (select offer_no from claimed_offer where "
+        "instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand')"
+    )
+    assert evidence._has_ended
+    con.execute(f"insert into ended_price by name select offer_no, valid_from, {today} - 1 as valid_to, "
+                f"last_observed as last_observed_at, hourly from claimed_price where {it}")  # fmt: skip
+    con.execute(
+        f"insert into claimed_price by name select * replace (hourly * 0.8 as hourly, {today} as valid_from, "
+        f"{today} as last_observed, {today} as earliest, place + 1 as place) from claimed_price where {it}"
+    )
+    moved = con.execute(
+        f"update claimed_price set valid_to = {today} - 1, latest = {today} - 1 where {it} and earliest < {today}"
+    ).fetchone()  # fmt: skip
+    assert moved == (1,)
     after = _verdicts(told, evidence)
     changed = {one.claim_id for one, old, new in zip(told, before, after, strict=True) if old != new}
     assert changed == {"p5.48xlarge"}
@@ -226,24 +232,29 @@ def test_prices_that_ended_before_all_claims_are_asked_of_the_file(con, read):
     few, every = Evidence(con, told), Evidence(con, told)
     every.since = date.min
     assert few.since == day
-    assert 0 < len(few.prices) < len(every.prices) - 20
-    found = judge(told, few)
+    n_prices = []
+    for evidence in (few, every):
+        assert evidence.offers
+        n_prices += con.execute("select count(*) from claimed_price").fetchone()
+    assert 0 < n_prices[0] < n_prices[1] - 20
+    found = judge(told, Evidence(con, told))
+    every = Evidence(con, told)
+    every.since = date.min
     assert found == judge(told, every)
     assert "stale" in {one.finding.verdict for one in found}
 
 
-def test_the_least_of_several_offers_decides_from_below_only(evidence, read):
+def test_the_least_of_several_offers_decides_from_below_only(con, evidence, read):
     """A price as seen is borne out, one below the least offer is not, and one above it is left open."""
     evidence.providers = ("RunPod",)
-    known = dict.fromkeys(Price._fields)
     day = evidence.today - timedelta(days=11)
-    evidence.prices = [
-        Price(**(known | {
-            "service_provider_name": "RunPod", "accelerator_name": "H200", "form_factor": "SXM", "hourly": 4.0,
-            "purchase_option": "on_demand", "chips": 1.0, "valid_from": day, "earliest": day, "last_observed": day,
-            "document_sha256": "x", "offer_id": 1, "source": "import:x", "is_floor": True,
-        }))
-    ]  # fmt: skip
+    assert evidence.offers
+    evidence.offers = {0: Offer(0, 0, "RunPod", None, "H200", "SXM", None, "on_demand", None, 1.0, None, True)}
+    con.execute(
+        "delete from claimed_price; insert into claimed_price by name select 0 as offer_no, 0 as offer_id, "
+        f"4.0 as hourly, DATE '{day}' as valid_from, valid_from as last_observed, valid_from as earliest, "
+        "valid_from + 7 as latest, 'x' as document_sha256, 1 as place"
+    )
     line = "{},x,H200 SXM / RunPod,price_per_chip,{},,,USD/h,on-demand," + str(day)
     found = [history(claim, evidence) for claim in read(line.format("a", 4), line.format("b", 3), line.format("c", 5))]
     assert [one.verdict for one in found] == ["consistent", "inconsistent", "unverifiable"]
