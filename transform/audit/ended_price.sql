@@ -1,15 +1,18 @@
--- The prices of `claimed_offer` that ended, in USD an hour, with the fetches between which each held, or its moments and
--- document where no chain tells it.
+-- The prices of `claimed_offer` that ended, in USD an hour of an instance, of a chip and of a core, with the fetch from
+-- which each held, or its moment and document where no chain tells it.
 create or replace temp table ended_price as
 with ended as (
     select
-        offer_no,
-        fetch_no,
-        end_fetch_no,
-        unit_price,
-        upfront_price
-    from log.price_closed
-    anti join core.price_history_replaced using (offer_no, fetch_no)
+        c.offer_no,
+        c.fetch_no,
+        e.observed_at as valid_to,
+        e.covered_at as last_observed_at,
+        c.unit_price,
+        c.upfront_price
+    from log.price_closed as c
+    inner join core.fetch_cover as e on c.end_fetch_no = e.fetch_no
+    anti join core.price_history_replaced as r on c.offer_no = r.offer_no and c.fetch_no = r.fetch_no
+    semi join claimed_offer as o on c.offer_no = o.offer_no
     union all by name
     select
         o.offer_no,
@@ -25,9 +28,12 @@ with ended as (
 )
 
 select
-    h.* exclude (h.unit_price, h.upfront_price),
+    h.* exclude (h.unit_price, h.upfront_price), -- noqa: AM04
+    o.offer_id,
     h.unit_price::DOUBLE / o.hours_per_pricing_unit
-    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly
+    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as instance,
+    instance / nullif(o.chips, 0) as chip,
+    chip / nullif(o.cores, 0) as core
 from ended as h
 inner join claimed_offer as o on h.offer_no = o.offer_no
-where hourly is not null
+where instance is not null

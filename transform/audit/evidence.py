@@ -48,23 +48,21 @@ from int.price_history as h
 inner join (from claimed_offer {_ASKED}) as o on h.offer_id = o.offer_id
 where h.effective_hourly_price is not null
 """
-_ENDED = f"""
-select h.*, coalesce(h.valid_to, e.observed_at) as ended_at, e.covered_at
-from (from ended_price {_ASKED}) as h
-inner join claimed_offer as o on h.offer_no = o.offer_no
-left join core.fetch_cover as e on h.end_fetch_no = e.fetch_no
-where h.hourly / $units between $low and $high and ended_at::DATE <= $until
-order by ended_at::DATE desc, o.offer_id, ended_at
-limit 1
+_ENDED = """
+select offer_no, fetch_no, instance, valid_from, valid_to, last_observed_at, document_sha256
+from ended_price
+where $unit between ? and ? and valid_to::DATE <= ?
+order by valid_to::DATE desc, offer_id, valid_to
 """
-_LOWEST = f"""
-select min(h.hourly / o.chips)
-from (select offer_no, hourly from claimed_price union all select offer_no, hourly from ended_price) as h
-inner join (from claimed_offer {_ASKED}) as o on h.offer_no = o.offer_no
-where h.hourly > 0 and o.chips > 0
+_LOWEST = """
+select offer_no, min(chip)
+from (
+    select offer_no, chip from ended_price
+    union all select h.offer_no, h.hourly / o.chips from claimed_price as h inner join claimed_offer as o using (offer_no)
+)
+where chip > 0
+group by offer_no
 """
-UNITS = {"instance": "1", "chip": "o.chips", "core": "(o.chips * o.cores)"}
-"""What a price may be of, and how many of it an hour of an offer buys."""
 _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
@@ -338,23 +336,24 @@ class Evidence:
 
     def last_before(self, offers: Iterable[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
-        slack = 1e-9 * max(abs(low), abs(high))
-        values = {"offers": _numbers(offers), "low": low - slack, "high": high + slack, "until": since}
-        asked = self._con.execute(_ENDED.replace("$units", UNITS[unit]), values) if self._has_ended else None
-        row = asked.fetchone() if asked else None
-        if row is None:
-            return None
-        number, fetch_no, _, began_at, _, seen_at, sha256, hourly, ended_at, covered_at = row
-        begun = "select observed_at, document_no from log.scope_fetch where fetch_no = ?"
-        began_at, document_no = self._con.execute(begun, [fetch_no]).fetchone() or (began_at, None)
-        seen_on = max(filter(None, (began_at, seen_at, covered_at))).date()
-        began_on = began_at.date()
-        return Price(self.offers[number], hourly, began_on, ended_at.date(), seen_on, began_on, document_no, sha256)
+        slack, asked = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
+        select = _ENDED.replace("$unit", unit)
+        rows = self._con.execute(select, [low - slack, high + slack, since]).fetchall() if self._has_ended else []
+        for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in rows:
+            if number in asked:
+                begun = "select observed_at, document_no from log.scope_fetch where fetch_no = ?"
+                began, document_no = self._con.execute(begun, [fetch_no]).fetchone() or (began_at, None)
+                days = began.date(), ended_at.date(), max(began, seen_at or began).date(), began.date()
+                return Price(self.offers[number], hourly, *days, document_no, sha256)
+        return None
 
     def lowest(self, offers: Iterable[Offer]) -> float | None:
         """Return the lowest price of a chip-hour that any of these offers ever had; free ones do not count."""
-        row = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchone() if self._has_ended else None
-        return row[0] if row else None
+        return min((self._lowest[one.offer_no] for one in offers if one.offer_no in self._lowest), default=None)
+
+    @cached_property
+    def _lowest(self) -> Mapping[int, float]:
+        return dict(self._con.execute(_LOWEST).fetchall()) if self.offers and self._has_ended else {}
 
     def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
         rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall() if self.offers else []

@@ -32,14 +32,15 @@ several as (
     select offer_no from log.price_open
     group by offer_no
     having min(source) < max(source)
-    union all
+    union
     select offer_no from log.price_other
 ),
 
 compared as materialized (
     select p.*
     from log.sku_price as p
-    semi join several as s on p.offer_no = s.offer_no
+    -- An inner join of few tells DuckDB that there are few.
+    inner join several as s on p.offer_no = s.offer_no
 ),
 
 -- Offers for which two sources confirmed different prices about the same time.

@@ -44,8 +44,14 @@ first_seen as (
         o.offer_id,
         h.valid_from::DATE as seen_on
     from log.price_link as h
-    inner join core.offer as o on h.offer_no = o.offer_no
-    semi join history as t on o.offer_id = t.offer_id
+    -- An inner join of few tells DuckDB that there are few.
+    inner join (
+        select distinct
+            k.offer_no,
+            k.offer_id
+        from core.offer as k
+        inner join history as t on k.offer_id = t.offer_id
+    ) as o on h.offer_no = o.offer_no
     cross join meta.build as b
     window w as (partition by h.offer_no order by h.valid_from)
     qualify

@@ -101,7 +101,7 @@ def _row_gates(fetches: list[ParsedFetch]) -> tuple[list[pl.DataFrame], list[lis
     moments = pl.Series([naive(fetch.observed_at) for fetch in fetches], dtype=pl.Datetime("us"))
     for numbers in alike.values():
         rows = pl.concat(fetches[number].rows for number in numbers)
-        of = pl.concat(pl.repeat(number, len(fetches[number].rows), dtype=pl.Int64, eager=True) for number in numbers)
+        of = pl.Series([number for number in numbers for _ in range(len(fetches[number].rows))], dtype=pl.Int64)
         accepted, refusals = row_gate(rows, latest=moments[of])
         for one in refusals:
             own[of[one.row]].append(replace(one, row=one.row - of.search_sorted(of[one.row])))

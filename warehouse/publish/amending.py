@@ -36,6 +36,8 @@ DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FA
 """Tables to which rows are added, too, known by their moment."""
 MEMORY = 200 * 2**20
 """Bytes that DuckDB may keep in memory beside those of a whole published file while it amends one."""
+OF_SEVERAL, OF_ONE = "not in (select fetch_no", "> (select coalesce(max(fetch_no), 0)"
+INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
 
@@ -170,7 +172,8 @@ class _Amendment:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
         con = self.con
         for table, new in chains.TABLES["numbered"].items():
-            self._append(table, new)
+            # One writer's numbers grow; of several one may record a smaller number after a larger one.
+            self._append(table, new if ducklake.of(con) else new.replace(OF_SEVERAL, OF_ONE))
         for table in DATED:
             last = f"(select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
             self._append(table, f"recorded_at > {last}")
@@ -379,9 +382,18 @@ class _Amendment:
         chains.show_as(con, "int.price_index_item", items.replace("int.index_spell", "excerpt.int.index_spell"))
         chains.show_as(con, "int.administered_spot", "from temp.administered")
         chains.excerpted(self.con, "made_row", mart.sql)
-        anew = "where index_date >= (select min(first_day) from index_day)"
-        con.execute(f"delete from int.price_index {anew}")
-        con.execute(f"insert into int.price_index by name from made_row {anew}")
+        # Of a table from which rows are deleted DuckDB writes most again: what stays as it was is not deleted.
+        anew, key = "index_date >= (select min(first_day) from index_day)", f"row({', '.join(INDEX_KEY)})"
+        rows = f"(select * exclude (is_provisional) from {{}} where {anew})"
+        self._temp("same_row", f"from {rows.format('int.price_index')} intersect from {rows.format('made_row')}")
+        con.execute(f"delete from int.price_index where {anew} and {key} not in (select {key} from same_row)")
+        con.execute(
+            "update int.price_index as i set is_provisional = m.is_provisional from made_row as m where "
+            f"{' and '.join(f'i.{each} is not distinct from m.{each}' for each in INDEX_KEY)} and "
+            "i.is_provisional <> m.is_provisional"
+        )
+        others = f"{anew} and {key} not in (select {key} from same_row)"
+        con.execute(f"insert into int.price_index by name from made_row where {others}")
         con.execute("delete from meta.chain_before")
 
     def _renew(self, table: str, select: str) -> None:

@@ -117,8 +117,10 @@ def test_values_decide_together_with_the_facts(con, evidence, before):
         }
         for chip, facts in evidence.facts.items()
     }  # fmt: skip
-    for table in ("claimed_price", "ended_price"):
-        con.execute(f"update {table} set hourly = hourly * {FACTOR}")
+    con.execute(f"update claimed_price set hourly = hourly * {FACTOR}")
+    con.execute(
+        f"update ended_price set instance = instance * {FACTOR}, chip = chip * {FACTOR}, core = core * {FACTOR}"
+    )
     evidence.measured = [replace(one, rate=one.rate * FACTOR) for one in evidence.measured]
     after = _verdicts(told, evidence)
     for claim, old, new in zip(told, before, after, strict=True):
@@ -200,7 +202,7 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
     )
     assert evidence._has_ended
     con.execute(f"insert into ended_price by name select offer_no, valid_from, {today} - 1 as valid_to, "
-                f"last_observed as last_observed_at, hourly from claimed_price where {it}")  # fmt: skip
+                f"last_observed as last_observed_at, hourly as instance, offer_id from claimed_price where {it}")  # fmt: skip
     con.execute(
         f"insert into claimed_price by name select * replace (hourly * 0.8 as hourly, {today} as valid_from, "
         f"{today} as last_observed, {today} as earliest, place + 1 as place) from claimed_price where {it}"
