@@ -363,11 +363,11 @@ def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
 ) -> None:
     con, before = three_days
     copied(before, tmp_path)
-    monkeypatch.setattr("warehouse.publish.amending.MEMORY", 2**20)
+    monkeypatch.setattr("warehouse.publish.amending.MEMORY", 5 * 2**20)
     with caplog.at_level("INFO"):
         assert n_amended(put(con, tmp_path, 3.5)) == 1
     assert "amended with more memory" in caplog.text
-    assert con.execute("select current_setting('memory_limit')").fetchone() != ("1.0 MiB",)
+    assert con.execute("select current_setting('memory_limit')").fetchone() != ("5.0 MiB",)
 
 
 def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:

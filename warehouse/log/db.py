@@ -103,6 +103,8 @@ def _prepare(con: duckdb.DuckDBPyConnection) -> None:
     # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
     # each with each.
     con.execute("set asof_loop_join_threshold = 0")
+    # What is freed is given back early: else a publication stands beside the memory of the load before it.
+    con.execute("set allocator_flush_threshold = '16MB'; set allocator_bulk_deallocation_flush_threshold = '16MB'")
     migrate(con)
 
 
@@ -323,8 +325,8 @@ def few_threads(con: duckdb.DuckDBPyConnection, n_rows: int) -> Iterator[None]:
 def memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[None]:
     """Have DuckDB keep no more in memory: it drops what it can read again, and writes the rest to its own files."""
     (before,) = con.execute("select current_setting('memory_limit')").fetchone() or ("",)
-    con.execute(f"set memory_limit = '{n_bytes:d} B'")
     try:
+        con.execute(f"set memory_limit = '{n_bytes:d} B'")  # where too much is in use, it is set and fails
         yield
     finally:
         con.execute(f"set memory_limit = '{before}'")  # by a reset it would go on

@@ -34,8 +34,8 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-MEMORY = 200 * 2**20
-"""Bytes that DuckDB may keep in memory beside those of a whole published file while it amends one."""
+MEMORY, OF_A_PRICE = 90 * 2**20, 1000
+"""Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 OF_SEVERAL, OF_ONE = "not in (select fetch_no", "> (select coalesce(max(fetch_no), 0)"
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
@@ -49,12 +49,13 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     """Make `part` of the published file `before` and of the log that the connection has open; return whether it is.
 
     Where it is not, there is no part, and the file is to be made from nothing. An open published file may be copied:
-    nobody ever writes into one. No transaction may be open. What needs more memory than MEMORY and the file's size is
-    made again without that limit; of a lake, which does not survive such an error, it is made without one.
+    nobody ever writes into one. No transaction may be open. What needs more memory than that is made again without a
+    limit; of a lake, which does not survive such an error, it is made without one.
     """
     if not before.exists():
         return False
-    limit = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + before.stat().st_size)
+    ((n_prices,),) = con.execute("select count(*) from log.price_open").fetchall()
+    limit = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + OF_A_PRICE * n_prices)
     try:
         try:
             with limit:
