@@ -58,7 +58,8 @@ _LOWEST = """
 select offer_no, min(chip)
 from (
     select offer_no, chip from ended_price
-    union all select h.offer_no, h.hourly / o.chips from claimed_price as h inner join claimed_offer as o using (offer_no)
+    union all
+    select h.offer_no, h.hourly / o.chips from claimed_price as h inner join claimed_offer as o using (offer_no)
 )
 where chip > 0
 group by offer_no

@@ -8,7 +8,7 @@ bring, and of the frame itself. One that has another content than its name says 
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -93,14 +93,17 @@ class Contents:
 
 
 def copy(contents: Contents, part: Path) -> None:
-    """Write the frame of some contents as a new file: a copy of the one that is kept, or one that is made and kept."""
-    folder, name = _folder(part.parent), f"frame-{_package()}-{contents.own_sha256[:16]}"
-    if body := _kept(folder, name):
-        part.write_bytes(body)
-        return
-    _make(part, contents)
-    with suppress(OSError):  # without a cache it takes longer, and nothing else
-        _keep(part.read_bytes(), folder, name)
+    """Write the frame of some contents as a new file: a copy of the one that is kept, or one that is made and kept.
+
+    One is made of the frame of no contents, which has no more than the log's tables and the reference tables.
+    """
+    name, base = (f"frame-{_package()}-{each}" for each in (contents.own_sha256[:16], "base"))
+    if not _copy(name, part):
+        if not _copy(base, part):
+            _change(part, _make_base)
+            _keep(base, part)
+        _change(part, lambda con: _make_rest(con, contents))
+        _keep(name, part)
 
 
 def _folder(data_dir: Path) -> Path:
@@ -109,24 +112,33 @@ def _folder(data_dir: Path) -> Path:
     return compiled if is_kept else data_dir / FOLDER
 
 
-def _kept(folder: Path, name: str) -> bytes | None:
-    for file in sorted(folder.glob(f"{name}-*.duckdb")):
-        with suppress(OSError):  # another process may have taken its place
+def _copy(name: str, part: Path) -> bool:
+    """Write the frame that is kept by a name as a new file; return whether there is one that is what its name says."""
+    for file in sorted(_folder(part.parent).glob(f"{name}-*.duckdb")):
+        try:
             body = file.read_bytes()
-            if file.stem.rpartition("-")[2] == hashlib.sha256(body).hexdigest():
-                return body
+        except OSError:  # another process took its place
+            continue
+        if file.stem.rpartition("-")[2] == hashlib.sha256(body).hexdigest():
+            part.write_bytes(body)
+            return True
+        with suppress(OSError):
             file.unlink()
-    return None
+    return False
 
 
-def _keep(body: bytes, folder: Path, name: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{name}.{os.getpid()}.part"
-    part.write_bytes(body)
-    part.replace(folder / f"{name}-{hashlib.sha256(body).hexdigest()}.duckdb")
-    for other in folder.glob("frame-*"):  # of another version, or what a killed process left
-        if not other.name.startswith(f"frame-{_package()}-"):
-            other.unlink(missing_ok=True)
+def _keep(name: str, part: Path) -> None:
+    """Keep a frame by a name, where that is possible: without it takes longer, and nothing else."""
+    body, folder = part.read_bytes(), _folder(part.parent)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"{name}-{hashlib.sha256(body).hexdigest()}.duckdb"
+        new = target.with_suffix(f".{os.getpid()}.part")
+        new.write_bytes(body)
+        new.replace(target)
+        for other in folder.glob("frame-*"):  # of another version, or what a killed process left
+            if not other.name.startswith(f"frame-{_package()}-"):
+                other.unlink(missing_ok=True)
 
 
 @cache
@@ -146,28 +158,28 @@ def _package() -> str:
     return digest.hexdigest()[:16]
 
 
-def _make(file: Path, contents: Contents) -> None:
-    """Make a published file without a log and without marts' rows."""
+def _change(file: Path, change: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published ({OPTIONS}); use published; begin")
-        for schema in SCHEMAS:
-            con.execute(f"create schema {schema}")
-        for name, shape in (("build", BUILD), ("model", MODEL), ("chain_before", CHAIN_BEFORE)):
-            con.execute(f"create table meta.{name} ({shape})")
-        con.execute("create macro meta.built_at() as null::TIMESTAMP")
-        _make_log(con)
-        prepared.create(con)
-        for statement in contents.formulas:
-            con.execute(statement)
-        db.create_macros(con)
-        con.execute(ddl(LABEL))
-        con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
-        _table(con, "core.offer_unit", sql("offer_unit.sql"))
-        _make_chains(con)
-        for name in OF_PRICES:
-            con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
-        _make_marts(con, contents)
+        change(con)
         con.execute("commit; use memory; detach published")
+
+
+def _make_base(con: duckdb.DuckDBPyConnection) -> None:
+    for schema in SCHEMAS:
+        con.execute(f"create schema {schema}")
+    for name, shape in (("build", BUILD), ("model", MODEL), ("chain_before", CHAIN_BEFORE)):
+        con.execute(f"create table meta.{name} ({shape})")
+    con.execute("create macro meta.built_at() as null::TIMESTAMP")
+    _make_log(con)
+    prepared.create(con)
+    db.create_macros(con)
+    con.execute(ddl(LABEL))
+    con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
+    _table(con, "core.offer_unit", sql("offer_unit.sql"))
+    _make_chains(con)
+    for name in OF_PRICES:
+        con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
 
 
 OPTIONS = "recovery_mode no_wal_writes, block_size 65536, storage_version 'v1.5.0'"
@@ -210,8 +222,10 @@ def _make_prices(con: duckdb.DuckDBPyConnection, name: str, select: str) -> None
     con.execute(f"create view {name} as {chains.view(name, con.sql(f'from {other}').columns)}")
 
 
-def _make_marts(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
-    """Make marts, macros, what Python computes, the public tables, the names that they had before, and all words."""
+def _make_rest(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Make formulas, marts, macros, what Python computes, public tables, the names that they had before, and words."""
+    for statement in contents.formulas:
+        con.execute(statement)
     for model in contents.marts:
         _make_mart(con, model)
         if model.qualified == "int.price_history":

@@ -201,8 +201,10 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
         "instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand')"
     )
     assert evidence._has_ended
-    con.execute(f"insert into ended_price by name select offer_no, valid_from, {today} - 1 as valid_to, "
-                f"last_observed as last_observed_at, hourly as instance, offer_id from claimed_price where {it}")  # fmt: skip
+    con.execute(
+        f"insert into ended_price by name select offer_no, offer_id, valid_from, {today} - 1 as valid_to, "
+        f"last_observed as last_observed_at, hourly as instance from claimed_price where {it}"
+    )
     con.execute(
         f"insert into claimed_price by name select * replace (hourly * 0.8 as hourly, {today} as valid_from, "
         f"{today} as last_observed, {today} as earliest, place + 1 as place) from claimed_price where {it}"
