@@ -85,8 +85,9 @@ def catch_up(
                     # What has facts comes first: a gate compares prices with them.
                     with_facts = {fetch.source for fetch in fetches if fetch.facts}
                     fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
-                    for _, of_source in groupby(fetches, key=lambda fetch: fetch.source):
-                        results += load(con, of_source, recorded_at=recorded_at)
+                    # Of an import all origins at once: each load has its price, and no gate asks another origin.
+                    for _, together in groupby(fetches, key=lambda fetch: fetch.source.partition(":")[0]):
+                        results += load(con, together, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
                 values = [end, naive(recorded_at), part]
