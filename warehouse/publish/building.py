@@ -16,6 +16,7 @@ from warehouse.log.events import naive
 from warehouse.publish import chains, frame
 from warehouse.publish.frame import LABEL, Contents
 from warehouse.reference import accelerators, throughput
+from warehouse.reference.throughput import CATALOGUE
 from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import MOVED, STORED_TABLES
 
@@ -88,6 +89,10 @@ def _fill(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
         chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
         chains.put_moves(con, chains.temp)
     elif mart.is_table:
+        if mart.name in chains.OF_REFERENCES:
+            if not con.execute(f"from {throughput.CORE.qualified} where source <> ? limit 1", [CATALOGUE]).fetchall():
+                return  # of shipped runs alone it is as the frame has it
+            con.execute(f"delete from {mart.qualified}")
         con.execute(f"insert into {mart.qualified} by name {mart.sql}")
 
 

@@ -250,7 +250,8 @@ def _make_mart(con: duckdb.DuckDBPyConnection, model: Model) -> None:
     if model.qualified in chains.CHAINS:
         _make_prices(con, model.qualified, model.sql)
     elif model.is_table:
-        _table(con, model.qualified, model.sql)
+        has_rows = model.name in chains.OF_REFERENCES
+        con.execute(f"create table {model.qualified} as {model.sql}{'' if has_rows else ' with no data'}")
     else:
         con.execute(f"create view {model.qualified} as {model.sql}")
 
