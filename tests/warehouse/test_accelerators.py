@@ -1,5 +1,6 @@
 """The resolver of chip names: a text names the chip it says, whole or in part, or none; it is never guessed."""
 
+import re
 import string
 import time
 from collections.abc import Callable
@@ -239,7 +240,8 @@ def test_case_and_separators_change_nothing(text: str, separators: list[str], up
     other = "".join(
         letter.upper() if up else letter.lower() for letter, up in zip(other, [*upper, *upper], strict=False)
     )
-    assert resolve(other) == resolve(text)
+    # A slash between numbers says which part it is: L4/1 may be no whole L4.
+    assert resolve(re.sub(r"(?<=\d)/(?=\d)", "-", other)) == resolve(text)
 
 
 @given(

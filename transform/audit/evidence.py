@@ -35,17 +35,17 @@ select offer_no, offer_id, service_provider_name, instance_type, accelerator_nam
     purchase_option, commitment_term_hours, chips, cores, is_floor
 from claimed_offer order by offer_id
 """
-_ASKED = "semi join (select unnest(from_json($offers, '[\"BIGINT\"]')) as offer_no) using (offer_no)"
+_OF_OFFERS = "semi join (select unnest(from_json($offers, '[\"BIGINT\"]')) as offer_no) using (offer_no)"
 _PRICE = f"""
 select offer_no, hourly, valid_from, valid_to, last_observed, earliest, document_no, document_sha256
-from claimed_price {_ASKED}
+from claimed_price {_OF_OFFERS}
 """
 _EVER = f"""
 select
     o.offer_no, h.effective_hourly_price, h.valid_from::DATE, h.valid_to::DATE, h.last_observed_at::DATE,
     h.valid_from::DATE, null, h.document_sha256
 from int.price_history as h
-inner join (from claimed_offer {_ASKED}) as o on h.offer_id = o.offer_id
+inner join (from claimed_offer {_OF_OFFERS}) as o on h.offer_id = o.offer_id
 where h.effective_hourly_price is not null
 """
 _ENDED = """
@@ -337,11 +337,11 @@ class Evidence:
 
     def last_before(self, offers: Iterable[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
-        slack, asked = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
-        select = _ENDED.replace("$unit", unit)
-        rows = self._con.execute(select, [low - slack, high + slack, since]).fetchall() if self._has_ended else []
-        for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in rows:
-            if number in asked:
+        slack, numbers = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
+        limits = [low - slack, high + slack, since]
+        found = self._con.execute(_ENDED.replace("$unit", unit), limits).fetchone if self._has_ended else None
+        for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in iter(found, None) if found else ():
+            if number in numbers:
                 begun = "select observed_at, document_no from log.scope_fetch where fetch_no = ?"
                 began, document_no = self._con.execute(begun, [fetch_no]).fetchone() or (began_at, None)
                 days = began.date(), ended_at.date(), max(began, seen_at or began).date(), began.date()

@@ -100,13 +100,13 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     results = []
     for window in windows:
         top, bottom = ([price for price in side if price.holds(*window) and price.per(unit)] for side in sides)
-        beside = defaultdict(list)
+        by_place = defaultdict(list)
         for b in bottom:
-            beside[b.offer.service_provider_name, b.offer.region_id].append(b)
+            by_place[b.offer.service_provider_name, b.offer.region_id].append(b)
         pairs = [
             (_as_claimed(exactly((a.per(unit) or 0.0) / (b.per(unit) or 1.0)), claim, percent=percent), a, b)
             for a in top
-            for b in beside[a.offer.service_provider_name, a.offer.region_id]
+            for b in by_place[a.offer.service_provider_name, a.offer.region_id]
         ]
         results.append(
             min(

@@ -217,7 +217,7 @@ class _Amendment:
         former = f"former.{throughput.CORE.qualified}"
         throughput.complete(con, f"(from {former} where source = '{throughput.CATALOGUE}')")
         if con.execute(f"from {former} anti join core.throughput using (throughput_id) limit 1").fetchone():
-            raise FromNothing("a run of a benchmark was told again in other words")
+            raise FromNothing("a document of benchmarks was added again with other words")
         # Of those rows and of the package int.throughput is made.
         self.is_measured_anew = self._differ(
             f"from {throughput.CORE.qualified}", f"from former.{throughput.CORE.qualified}"
