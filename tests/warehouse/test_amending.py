@@ -3,10 +3,12 @@
 import random
 import shutil
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import pytest
+from cost_file import run
 from few_marts import needed
 from log_days import rate, told
 from looks import Row, day, look, row
@@ -20,6 +22,7 @@ from warehouse.log.parsed import ParsedFetch
 from warehouse.log.quarantine import listed
 from warehouse.log.shared_rows import free_number
 from warehouse.publish import chains, published_file
+from warehouse.reference import throughput
 
 LEAST = {
     "p5.48xlarge": 20, "p5en.48xlarge": 24, "p4d.24xlarge": 12, "g6.xlarge": 0.6, "trn1.2xlarge": 1, "inf2.xlarge": 0.6,
@@ -368,6 +371,29 @@ def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
         assert n_amended(put(con, tmp_path, 3.5)) == 1
     assert "amended with more memory" in caplog.text
     assert con.execute("select current_setting('memory_limit')").fetchone() != ("5.0 MiB",)
+
+
+def test_a_document_of_benchmarks_added_again_in_other_words_makes_all_anew(tmp_path: Path) -> None:
+    """A shipped run that one of the user's own hid is there again, and the file before has no word of it."""
+    marts, _ = needed("throughput", "price_history")
+    columns, (shipped, *_) = throughput.CORE.columns, throughput.catalogue_rows()
+    found = []
+    with db.writer(tmp_path / "writer") as con:
+        told(con, look(0.25, row("p5.48xlarge", "10")), learnt=0.3)
+        for at, document, measured in (
+            (0, "own", shipped),
+            (1, "more", run()),
+            (2, "own", run(concurrency=Decimal(9))),
+        ):
+            moment = naive(day(at))
+            said = {"source": "benchmark:us", "document_sha256": document, "observed_at": moment, "recorded_at": moment}
+            throughput.append(con, [tuple((dict(zip(columns, measured, strict=True)) | said).values())])
+            file = put(con, tmp_path / "daily", at + 0.5, marts=marts)
+            assert differences(file, put(con, tmp_path / f"once{at}", at + 0.5, marts=marts)) == {}
+            with duckdb.connect(str(file), read_only=True) as read:
+                of_shipped = "select source from core.throughput where throughput_id = ?"
+                found.append((n_amended(file), *read.execute(of_shipped, [shipped[0]]).fetchone()))
+    assert found == [(0, "benchmark:us"), (1, "benchmark:us"), (0, "catalogue")]
 
 
 def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:
