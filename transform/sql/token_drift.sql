@@ -38,6 +38,14 @@ chosen as (
     left join int.headline_point as h on p.model_name = h.model_name
 ),
 
+offered as (
+    select distinct
+        o.offer_no,
+        o.offer_id
+    from core.offer as o
+    inner join history as h on o.offer_id = h.offer_id
+),
+
 -- Days on which an offer had a price that was unknown the day before: first seen, or again after the limit of age.
 first_seen as (
     select
@@ -45,13 +53,7 @@ first_seen as (
         h.valid_from::DATE as seen_on
     from log.price_link as h
     -- An inner join of few tells DuckDB that there are few.
-    inner join (
-        select distinct
-            k.offer_no,
-            k.offer_id
-        from core.offer as k
-        inner join history as t on k.offer_id = t.offer_id
-    ) as o on h.offer_no = o.offer_no
+    inner join offered as o on h.offer_no = o.offer_no
     cross join meta.build as b
     window w as (partition by h.offer_no order by h.valid_from)
     qualify
