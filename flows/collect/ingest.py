@@ -85,7 +85,7 @@ def catch_up(
                     # What has facts comes first: a gate compares prices with them.
                     with_facts = {fetch.source for fetch in fetches if fetch.facts}
                     fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
-                    # Of an import all origins at once: each load has its price, and no gate asks another origin.
+                    # All origins of an import at once: no gate compares two, and a load costs much whatever its rows.
                     for _, together in groupby(fetches, key=lambda fetch: fetch.source.partition(":")[0]):
                         results += load(con, together, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):

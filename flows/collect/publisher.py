@@ -168,8 +168,8 @@ def _code() -> str:
     return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in own))
 
 
-OTHERS_FACTS = ("delete from ref.price_band", "delete from ref.claim")
-"""What leaves out of a release: bands, which rest on prices of all collectors, and claims, which are of others."""
+LEFT_OUT = ("delete from ref.price_band", "delete from ref.claim")
+"""What a release must not have: bands, which rest on prices of all collectors, and claims, which are of others."""
 
 
 def publish_log(
@@ -195,7 +195,7 @@ def publish_log(
         con,
         folder,
         marts=MARTS,
-        formulas=statements() if released is None else [*statements(), *OTHERS_FACTS],
+        formulas=statements() if released is None else [*statements(), *LEFT_OUT],
         public=PUBLIC,
         aliases=ALIASES,
         macros=MACROS,

@@ -52,9 +52,8 @@ BEYOND_ASCII = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: amounts as numbers with their own digits, moments as UTC text ending in Z."""
-    if value is None or isinstance(
-        value, (str, int, float)
-    ):  # most values are such; a tuple takes less time than a union
+    # Most values are such, and a tuple takes less time than a union.
+    if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Decimal):
         return Decimal(format(value.normalize(), "f"))

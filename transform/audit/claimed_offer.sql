@@ -22,4 +22,3 @@ where
     and o.unit_price_type = 'List'
     and o.restriction is null
     and (list_contains($types, lower(o.instance_type)) or list_contains($chips, u.accelerator_name))
-order by o.offer_id

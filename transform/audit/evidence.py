@@ -30,11 +30,6 @@ FLOOR_GAP = timedelta(days=7)
 
 _NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
 
-_OFFERS = """
-select offer_no, offer_id, service_provider_name, instance_type, accelerator_name, form_factor, region_id,
-    purchase_option, commitment_term_hours, chips, cores, is_floor
-from claimed_offer order by offer_id
-"""
 _OF_OFFERS = "semi join (select unnest(from_json($offers, '[\"BIGINT\"]')) as offer_no) using (offer_no)"
 _PRICE = f"""
 select offer_no, hourly, valid_from, valid_to, last_observed, earliest, document_no, document_sha256
@@ -50,14 +45,14 @@ where h.effective_hourly_price is not null
 """
 _ENDED = """
 select offer_no, fetch_no, instance, valid_from, valid_to, last_observed_at, document_sha256
-from ended_price
-where $unit between ? and ? and valid_to::DATE <= ?
+from {ended}
+where {unit} between ? and ? and valid_to::DATE <= ?
 order by valid_to::DATE desc, offer_id, valid_to
 """
 _LOWEST = """
 select offer_no, min(chip)
 from (
-    select offer_no, chip from ended_price
+    select offer_no, chip from {ended}
     union all
     select h.offer_no, h.hourly / o.chips from claimed_price as h inner join claimed_offer as o using (offer_no)
 )
@@ -122,7 +117,8 @@ class Offer(NamedTuple):
         """Return how many chips or cores an hour of it buys, of an instance 1; None where the count is unknown."""
         if unit == "instance":
             return 1.0
-        return self.chips or None if unit == "chip" else (self.chips or 0) * (self.cores or 0) or None
+        cores = 1 if unit == "chip" else self.cores
+        return self.chips * cores if self.chips and cores else None
 
 
 class Price(NamedTuple):
@@ -295,12 +291,14 @@ class Evidence:
         """
         self._make("claimed_offer", types=self._types, chips=self._chips)
         self._make("claimed_price", since=self.since, floor_gap=FLOOR_GAP.days, max_gap=MAX_GAP.days)
-        return {row[0]: Offer._make(row) for row in self._con.execute(_OFFERS).fetchall()}
+        rows = self._con.execute(f"select {', '.join(Offer._fields)} from claimed_offer order by offer_id").fetchall()
+        return {row[0]: Offer._make(row) for row in rows}
 
     @cached_property
-    def _has_ended(self) -> bool:
+    def _ended(self) -> str:
+        """Return the name of the table of all prices of these offers that ended, which is there from now on."""
         self._make("ended_price")
-        return True
+        return "ended_price"
 
     def _make(self, name: str, **values: object) -> None:
         self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)
@@ -328,7 +326,9 @@ class Evidence:
         return next(iter(self._prices(f"{_EVER} order by h.valid_from::DATE, o.offer_id limit 1", offers)), None)
 
     def last(self, offers: Sequence[Offer]) -> Price | None:
-        """Return the price that was confirmed last."""
+        """Return the price that was confirmed last; None where these offers never had one."""
+        if not offers:
+            return None
         rows = self._prices(f"{_PRICE} order by last_observed desc, offer_id, place limit 1", offers)
         if not rows or rows[0].last_observed < self.since:  # one that ended before may have been seen later
             order = "order by h.last_observed_at::DATE desc, o.offer_id, h.valid_from limit 1"
@@ -338,9 +338,9 @@ class Evidence:
     def last_before(self, offers: Iterable[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
         slack, numbers = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
-        limits = [low - slack, high + slack, since]
-        found = self._con.execute(_ENDED.replace("$unit", unit), limits).fetchone if self._has_ended else None
-        for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in iter(found, None) if found else ():
+        select, limits = _ENDED.format(ended=self._ended, unit=unit), [low - slack, high + slack, since]
+        rows = iter(self._con.execute(select, limits).fetchone, None)
+        for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in rows:
             if number in numbers:
                 begun = "select observed_at, document_no from log.scope_fetch where fetch_no = ?"
                 began, document_no = self._con.execute(begun, [fetch_no]).fetchone() or (began_at, None)
@@ -354,10 +354,10 @@ class Evidence:
 
     @cached_property
     def _lowest(self) -> Mapping[int, float]:
-        return dict(self._con.execute(_LOWEST).fetchall()) if self.offers and self._has_ended else {}
+        return dict(self._con.execute(_LOWEST.format(ended=self._ended)).fetchall())
 
     def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
-        rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall() if self.offers else []
+        rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall()
         return [Price(self.offers[number], *rest) for number, *rest in rows]
 
     @cached_property

@@ -37,7 +37,7 @@ _YES = ("yes", "true", "1")
 
 @dataclass(frozen=True)
 class _Candidates:
-    """What a claim asks of the history, in words and as the offers whose prices may answer."""
+    """The offers that a claim is about: in words, and each."""
 
     words: str
     offers: tuple[Offer, ...]
@@ -56,7 +56,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     newest = evidence.last(candidates_found.offers)
     if newest is None:
         return unknown(f"the file has no history of {candidates_found.words}")
-    windows = ((claim.claimed_from, min_date(claim.claimed_until, evidence.today)), (evidence.today, evidence.today))
+    windows = windows_of(claim, evidence)
     held = evidence.held(candidates_found.offers, *windows)
     (verdict, words, used), (today, words_today, used_today) = (
         _then(evidence, candidates_found, held, claimed_range, unit, *window) for window in windows
@@ -83,6 +83,12 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         documents=tuple(dict.fromkeys(documents)),
         evidence_until=newest.last_observed.isoformat(),
     )
+
+
+def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, date], tuple[date, date]]:
+    """Return the days that a claim speaks of, up to today, and today."""
+    today = evidence.today
+    return (claim.claimed_from, min_date(claim.claimed_until, today)), (today, today)
 
 
 def min_date(one: date | None, other: date) -> date:
@@ -121,7 +127,7 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         and (not conditions.regions or one.region_id in conditions.regions)
         and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
     )
-    return _Candidates(words, found, is_market=provider is None) if found else f"the file has no history of {words}"
+    return _Candidates(words, found, is_market=provider is None)
 
 
 def _then(
@@ -197,12 +203,11 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         and (not claim.conditions.regions or one.region_id in claim.conditions.regions)
     ]
     name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
+    windows = windows_of(claim, evidence)
+    held = evidence.held(offers, *windows)
     verdicts, words = [], []
-    for since, until in (
-        (claim.claimed_from, min_date(claim.claimed_until, evidence.today)),
-        (evidence.today, evidence.today),
-    ):
-        there = evidence.held(offers, (since, until))
+    for window in windows:
+        there = [price for price in held if price.holds(*window)]
         if not there:
             verdicts.append(UNVERIFIABLE)
             words.append(f"the file has no {name}, which is no proof that there is none")

@@ -20,7 +20,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from transform.audit.prices import min_date
+from transform.audit.prices import windows_of
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 
@@ -95,7 +95,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
     """Check a ratio of two prices of one seller, place and option against the history, then and today."""
     claimed_range = claimed(claim)
-    windows = ((claim.claimed_from, min_date(claim.claimed_until, evidence.today)), (evidence.today, evidence.today))
+    windows = windows_of(claim, evidence)
     sides = [evidence.held(_offers(claim, thing, unit, evidence), *windows) for thing in claim.subject.things]
     results = []
     for window in windows:

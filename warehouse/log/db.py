@@ -103,7 +103,7 @@ def _prepare(con: duckdb.DuckDBPyConnection) -> None:
     # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
     # each with each.
     con.execute("set asof_loop_join_threshold = 0")
-    # What is freed is given back early: else a publication stands beside the memory of the load before it.
+    # Freed memory goes back to the system soon, so that a publication does not add to the memory of the load before it.
     con.execute("set allocator_flush_threshold = '16MB'; set allocator_bulk_deallocation_flush_threshold = '16MB'")
     migrate(con)
 

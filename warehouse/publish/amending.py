@@ -23,7 +23,7 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
-from warehouse.publish import building, chains
+from warehouse.publish import building, chains, frame
 from warehouse.publish.building import Made
 from warehouse.reference import throughput
 from warehouse.schema.dictionary import Model
@@ -36,7 +36,6 @@ DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FA
 """Tables to which rows are added, too, known by their moment."""
 MEMORY, OF_A_PRICE = 75 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
-OF_SEVERAL, OF_ONE = "not in (select fetch_no", "> (select coalesce(max(fetch_no), 0)"
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
@@ -74,7 +73,7 @@ def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path)
     shutil.copyfile(before, part)
     with ExitStack() as stack:
         try:
-            log = stack.enter_context(building.attached(con, part))
+            log = stack.enter_context(frame.attached(con, part))
         except duckdb.Error as error:
             raise FromNothing(str(error).splitlines()[0]) from error
         stack.enter_context(chains.excerpt(con))
@@ -172,9 +171,11 @@ class _Amendment:
     def _append_log(self) -> None:
         """Add what the log has learnt, and keep it as new_...; raise where it lacks what the file has."""
         con = self.con
+        # One writer's numbers grow; of several one may record a smaller number after a larger one.
+        known = "not in (select fetch_no" if ducklake.of(con) else "> (select coalesce(max(fetch_no), 0)"
+        self._append("log.scope_fetch", f"fetch_no {known} from log.scope_fetch)")
         for table, new in chains.TABLES["numbered"].items():
-            # One writer's numbers grow; of several one may record a smaller number after a larger one.
-            self._append(table, new if ducklake.of(con) else new.replace(OF_SEVERAL, OF_ONE))
+            self._append(table, new)
         for table in DATED:
             last = f"(select coalesce(max(recorded_at), TIMESTAMP '-infinity') from {table})"
             self._append(table, f"recorded_at > {last}")
@@ -342,7 +343,7 @@ class _Amendment:
     def _amend_runs(self, mart: Model) -> None:
         """Make a mart of measured runs again where the rows of others that it is made of are not as they were."""
         rows = chains.TABLES["runs"][mart.name]
-        if self._differ(rows, rows.replace("int.", "former.int.")):
+        if rows and self._differ(rows, rows.replace("int.", "former.int.")):
             self._renew(mart.qualified, mart.sql)
 
     def _amend_corrections(self, mart: Model) -> None:
@@ -387,13 +388,13 @@ class _Amendment:
         anew, key = "index_date >= (select min(first_day) from index_day)", f"row({', '.join(INDEX_KEY)})"
         rows = f"(select * exclude (is_provisional) from {{}} where {anew})"
         self._temp("same_row", f"from {rows.format('int.price_index')} intersect from {rows.format('made_row')}")
-        con.execute(f"delete from int.price_index where {anew} and {key} not in (select {key} from same_row)")
+        others = f"{anew} and {key} not in (select {key} from same_row)"
+        con.execute(f"delete from int.price_index where {others}")
         con.execute(
             "update int.price_index as i set is_provisional = m.is_provisional from made_row as m where "
             f"{' and '.join(f'i.{each} is not distinct from m.{each}' for each in INDEX_KEY)} and "
             "i.is_provisional <> m.is_provisional"
         )
-        others = f"{anew} and {key} not in (select {key} from same_row)"
         con.execute(f"insert into int.price_index by name from made_row where {others}")
         con.execute("delete from meta.chain_before")
 

@@ -1,7 +1,5 @@
 """A published file made from nothing: a copy of its frame, filled in its order from the log."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,12 +9,11 @@ import duckdb
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.log import db
-from warehouse.log.db import LAST_OF_CHAIN, insert_rows, quote, sql
+from warehouse.log.db import LAST_OF_CHAIN, insert_rows, sql
 from warehouse.log.events import naive
 from warehouse.publish import chains, frame
 from warehouse.publish.frame import LABEL, Contents
 from warehouse.reference import accelerators, throughput
-from warehouse.reference.throughput import CATALOGUE
 from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import MOVED, STORED_TABLES
 
@@ -36,27 +33,11 @@ class Made:
         return "" if self.snapshot_id is None else f" at (version => {self.snapshot_id})"
 
 
-@contextmanager
-def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
-    """Attach a file that is being made as `published`; yield the name of the log's database, in use before and after.
-
-    No transaction may be open.
-    """
-    ((log,),) = con.execute("select current_database()").fetchall()
-    con.execute(f"attach {quote(str(part))} as published ({frame.OPTIONS})")
-    try:
-        con.execute("use published")
-        yield log
-    finally:
-        con.execute(f"use {log}")
-        con.execute("detach published")
-
-
 def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
     """Make a published file from nothing, from the log that the connection has open."""
     contents = made.contents
     frame.copy(contents, part)
-    with attached(con, part) as log, chains.excerpt(con), ducklake.transaction(con):
+    with frame.attached(con, part) as log, chains.excerpt(con), ducklake.transaction(con):
         con.execute(
             "insert into meta.build select ?::TIMESTAMP, ?, ?, 0, ?::INTEGER, ?::INTEGER, "
             f"(select max(history_id) from {log}.meta.history{made.at}), null",
@@ -90,7 +71,9 @@ def _fill(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
         chains.put_moves(con, chains.temp)
     elif mart.is_table:
         if mart.name in chains.OF_REFERENCES:
-            if not con.execute(f"from {throughput.CORE.qualified} where source <> ? limit 1", [CATALOGUE]).fetchall():
+            if not con.execute(
+                f"from {throughput.CORE.qualified} where source <> ? limit 1", [throughput.CATALOGUE]
+            ).fetchall():
                 return  # of shipped runs alone it is as the frame has it
             con.execute(f"delete from {mart.qualified}")
         con.execute(f"insert into {mart.qualified} by name {mart.sql}")

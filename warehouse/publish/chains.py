@@ -19,7 +19,7 @@ from warehouse.schema.tables import SCHEMAS
 
 TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
 """What is read, compared and shown of which table."""
-OF_REFERENCES = [name for name, rows in TABLES["runs"].items() if rows == "select null where false"]
+OF_REFERENCES = [name for name, rows in TABLES["runs"].items() if not rows]
 """Marts of measured runs and of nothing else but reference tables: of the shipped runs they are in the frame."""
 EVER = "TIMESTAMP '-infinity' as since"
 SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"

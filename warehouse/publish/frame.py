@@ -8,8 +8,8 @@ bring, and of the frame itself. One that has another content than its name says 
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
@@ -53,8 +53,9 @@ SourceRow = tuple[str, str, str, str, int, int | None, str]
 class Contents:
     """What a published file has next to the log.
 
-    `formulas` are the statements that make the scalar macros that marts and macros use; `computed` are made last, from
-    all that the file has then. Prices older than `ranked_days`, of marketplaces `marketplace_days`, are never ranked.
+    `formulas` are the statements that make the scalar macros that marts and macros use, once the reference tables are
+    there; `computed` are made last, from all that the file has then. Prices older than `ranked_days`, of marketplaces
+    `marketplace_days`, are never ranked.
     `code` names a state of the code where the version does not: a file that another state made is not amended.
     """
 
@@ -158,11 +159,29 @@ def _package() -> str:
     return digest.hexdigest()[:16]
 
 
+@contextmanager
+def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
+    """Attach a file that is being made as `published`; yield the name of the log's database, in use before and after.
+
+    No transaction may be open. What a crash leaves is thrown away, so that there is no journal. Small blocks, as many
+    tables are small; the format of DuckDB 1.5 is the first that packs doubles into them.
+    """
+    ((log,),) = con.execute("select current_database()").fetchall()
+    options = "recovery_mode no_wal_writes, block_size 65536, storage_version 'v1.5.0'"
+    con.execute(f"attach {quote(str(part))} as published ({options})")
+    try:
+        con.execute("use published")
+        yield log
+    finally:
+        con.execute(f"use {log}")
+        con.execute("detach published")
+
+
 def _change(file: Path, change: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
-    with duckdb.connect() as con:
-        con.execute(f"attach {quote(str(file))} as published ({OPTIONS}); use published; begin")
+    with duckdb.connect() as con, attached(con, file):
+        con.begin()
         change(con)
-        con.execute("commit; use memory; detach published")
+        con.commit()
 
 
 def _make_base(con: duckdb.DuckDBPyConnection) -> None:
@@ -180,11 +199,6 @@ def _make_base(con: duckdb.DuckDBPyConnection) -> None:
     _make_chains(con)
     for name in OF_PRICES:
         con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
-
-
-OPTIONS = "recovery_mode no_wal_writes, block_size 65536, storage_version 'v1.5.0'"
-"""How a file that is being made is attached: without a journal, as what a crash leaves is thrown away. Small blocks, as
-many tables are small; the format of DuckDB 1.5 is the first that packs doubles into them."""
 
 
 def _table(con: duckdb.DuckDBPyConnection, name: str, select: str) -> None:
