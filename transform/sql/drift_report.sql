@@ -13,84 +13,64 @@
 -- of that window's matched drift.
 with point as (
     select
+        p.point_no,
         p.days_back,
         b.built_at - to_days(p.days_back) as moment,
-        b.built_at::DATE - p.days_back as point_date,
-        b.ranked_days,
-        b.marketplace_days
+        b.built_at::DATE - p.days_back as point_date
     from meta.build as b
-    cross join (values (0), (7), (10), (20), (30), (40), (50), (60), (70), (80), (90), (365)) as p (days_back)
+    cross join (
+        values
+        (1, 0), (2, 7), (3, 10), (4, 20), (5, 30), (6, 40), (7, 50), (8, 60), (9, 70), (10, 80), (11, 90), (12, 365)
+    ) as p (point_no, days_back)
 ),
 
--- Offers by the number of their series: so what is known of each on twelve days has no texts.
-item as (
-    select
-        o.offer_id,
-        o.offer_no,
-        o.pricing_currency,
-        o.commitment_term_hours,
-        u.hours_per_pricing_unit,
-        o.service_provider_name,
-        u.accelerator_name,
-        o.purchase_option,
-        dense_rank() over (order by o.service_provider_name, u.accelerator_name, o.purchase_option) as series_no,
-        u.accelerator_count::DOUBLE as chips,
-        coalesce(bool_or(o.tier ilike 'marketplace%') over (partition by o.service_provider_name), false) as is_market
-    from core.offer as o
-    inner join core.offer_unit as u on o.offer_id = u.offer_id
-    semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
-),
-
+-- By number, so that what is known of each offer has no texts.
 provider_series as (
-    select distinct
-        series_no,
+    select
         service_provider_name,
         accelerator_name,
-        purchase_option
-    from item
+        purchase_option,
+        row_number() over (order by service_provider_name, accelerator_name, purchase_option) as series_no
+    from int.index_spell
+    where is_link_start
+    group by service_provider_name, accelerator_name, purchase_option
 ),
 
--- Prices of the year, and those with which it began.
+marketplace as (
+    select distinct service_provider_name
+    from core.offer
+    where tier ilike 'marketplace%'
+),
+
+-- Prices of the year, and those with which it began, each with the last moment at which it is known.
 price as (
     select
-        i.offer_id,
-        i.series_no,
-        i.pricing_currency,
-        i.is_market,
+        o.offer_id,
+        s.series_no,
+        o.pricing_currency,
         h.valid_from,
-        h.valid_to,
         h.last_observed_at,
-        h.unit_price::DOUBLE / i.hours_per_pricing_unit
-        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / i.commitment_term_hours else 0 end
+        least(
+            h.valid_to - interval 1 microsecond,
+            h.last_observed_at
+            + to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days))
+        ) as known_until,
+        h.unit_price::DOUBLE / u.hours_per_pricing_unit
+        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
             as hourly_price,
-        ln(hourly_price / i.chips) as price_log
-    from item as i
-    inner join log.price_link as h on i.offer_no = h.offer_no
-    where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
-),
-
-rate as (
-    select
-        p.days_back,
-        r.pricing_currency,
-        r.usd_per_currency_unit
-    from point as p
-    inner join core.usd_rate as r on p.point_date >= r.rate_date and p.point_date - r.rate_date <= 10
-    qualify row_number() over (partition by p.days_back, r.pricing_currency order by r.rate_date desc) = 1
-),
-
-known as (
-    select
-        h.* exclude (h.pricing_currency),
-        p.days_back,
-        p.moment,
-        if(h.pricing_currency = 'USD', 0, ln(r.usd_per_currency_unit)) as rate_log
-    from price as h
-    inner join point as p
+        ln(hourly_price / u.accelerator_count::DOUBLE) as price_log
+    from core.offer as o
+    semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    inner join provider_series as s
         on
-            h.valid_from <= p.moment and (h.valid_to > p.moment or h.valid_to is null)
-            and h.last_observed_at >= p.moment - to_days(if(h.is_market, p.marketplace_days, p.ranked_days))
-    left join rate as r on h.pricing_currency = r.pricing_currency and p.days_back = r.days_back
+            o.service_provider_name = s.service_provider_name
+            and u.accelerator_name = s.accelerator_name
+            and o.purchase_option = s.purchase_option
+    left join marketplace as k on o.service_provider_name = k.service_provider_name
+    inner join log.price_link as h on o.offer_no = h.offer_no
+    cross join meta.build as b
+    where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),
 
 doubtful as (
@@ -104,62 +84,136 @@ doubtful as (
     group by offer_id
 ),
 
-unseen as materialized (
+-- What is known of each offer on those days, and when the price of today was seen last.
+known as (
     select
-        a.offer_id,
-        p.days_back,
-        p.moment
-    from known as a
-    inner join point as p on p.days_back > 0
-    anti join known as z on a.offer_id = z.offer_id and p.days_back = z.days_back
-    where a.days_back = 0
+        offer_id,
+        any_value(series_no) as series_no,
+        any_value(pricing_currency) as pricing_currency,
+        max(last_observed_at) filter (where meta.built_at() between valid_from and known_until) as last_observed_at,
+        [
+            max(price_log) filter (where meta.built_at() - interval 0 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 7 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 10 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 20 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 30 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 40 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 50 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 60 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 70 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 80 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 90 days between valid_from and known_until),
+            max(price_log) filter (where meta.built_at() - interval 365 days between valid_from and known_until)
+        ] as price_logs
+    from price
+    group by offer_id
 ),
 
--- What an offer is compared with: what was known when the window began, or else its first price in the window.
+checked as materialized (
+    select
+        k.*, -- noqa: AM04
+        d.newest_days
+    from known as k
+    left join doubtful as d on k.offer_id = d.offer_id
+),
+
+-- Not materialized: twelve rows an offer take long to keep.
+on_day as not materialized (
+    select
+        offer_id,
+        series_no,
+        pricing_currency,
+        last_observed_at,
+        newest_days,
+        price_logs[1] as log_after,
+        unnest(price_logs) as log_before,
+        generate_subscripts(price_logs, 1) as point_no
+    from checked
+),
+
+-- What each is compared with: what was known when the window began, or else its first price in the window.
 base as (
     select
-        *,
-        moment as seen_until
-    from known
-    where days_back > 0
+        k.*, -- noqa: AM04
+        p.moment as seen_until,
+        1 as is_known
+    from on_day as k
+    inner join point as p on k.point_no = p.point_no
+    where k.log_before is not null
     union all by name
     select
-        a.offer_id,
-        a.days_back,
+        k.* exclude (k.log_before),
+        arg_min(h.price_log, h.valid_from) as log_before,
         min(h.valid_from) + interval 1 microsecond as seen_until,
-        arg_min(h.price_log, h.valid_from) as price_log
-    from unseen as a
-    inner join price as h on a.offer_id = h.offer_id and a.moment < h.valid_from
-    where h.valid_from <= meta.built_at()
-    group by a.offer_id, a.days_back
+        0 as is_known
+    from on_day as k
+    inner join point as p on k.point_no = p.point_no
+    inner join price as h on k.offer_id = h.offer_id and p.moment < h.valid_from
+    where k.log_after is not null and k.log_before is null and h.valid_from <= meta.built_at()
+    group by all
 ),
 
 compared as (
     select
         a.series_no,
-        z.days_back,
-        sum((a.price_log - z.price_log)::DECIMAL(18, 15)) as drift_log,
-        sum((a.rate_log - z.rate_log)::DECIMAL(18, 15)) as rate_change,
-        count(a.rate_log - z.rate_log) as n_rated,
+        a.pricing_currency,
+        a.point_no,
+        sum((a.log_after - a.log_before)::DECIMAL(18, 15)) as drift_log,
         count(*) as n_matched,
-        count(*) filter (where abs(a.price_log - z.price_log) > 1e-12) as n_moved
-    from known as a
-    inner join base as z on a.offer_id = z.offer_id and a.last_observed_at >= z.seen_until
-    left join doubtful as d on a.offer_id = d.offer_id
-    where a.days_back = 0 and (d.newest_days is null or d.newest_days > z.days_back)
-    group by a.series_no, z.days_back
+        sum(a.is_known) as n_known,
+        count(*) filter (where abs(a.log_after - a.log_before) > 1e-12) as n_moved
+    from base as a
+    inner join point as p on a.point_no = p.point_no
+    where
+        a.point_no > 1
+        and a.last_observed_at >= a.seen_until
+        and (a.newest_days is null or a.newest_days > p.days_back)
+    group by a.series_no, a.pricing_currency, a.point_no
+),
+
+provider_level as (
+    select
+        series_no,
+        pricing_currency,
+        point_no,
+        count(*) as n_items,
+        sum(log_before::DECIMAL(18, 15)) as level_log
+    from on_day
+    where log_before is not null
+    group by series_no, pricing_currency, point_no
+),
+
+rate as (
+    select
+        p.point_no,
+        r.pricing_currency,
+        ln(r.usd_per_currency_unit)::DECIMAL(18, 15) as rate_log
+    from point as p
+    inner join core.usd_rate as r on p.point_date >= r.rate_date and p.point_date - r.rate_date <= 10
+    qualify row_number() over (partition by p.days_back, r.pricing_currency order by r.rate_date desc) = 1
+    union all
+    select
+        point_no,
+        'USD' as pricing_currency,
+        0 as rate_log
+    from point
 ),
 
 of_provider as (
     select
         s.* exclude (s.series_no),
-        c.days_back,
-        c.drift_log::DOUBLE / c.n_matched as drift_log,
-        c.rate_change::DOUBLE / nullif(c.n_rated, 0) as rate_change,
-        c.n_matched,
-        c.n_moved
+        p.days_back,
+        sum(c.drift_log)::DOUBLE / sum(c.n_matched) as drift_log,
+        sum(c.n_known * (a.rate_log - z.rate_log))::DOUBLE
+        / nullif(sum(c.n_known) filter (where a.rate_log - z.rate_log is not null), 0) as rate_change,
+        sum(c.n_matched) as n_matched,
+        sum(c.n_moved) as n_moved
     from compared as c
     inner join provider_series as s on c.series_no = s.series_no
+    inner join point as p on c.point_no = p.point_no
+    left join rate as a on c.pricing_currency = a.pricing_currency and a.point_no = 1
+    left join rate as z on c.pricing_currency = z.pricing_currency and c.point_no = z.point_no
+    group by s.service_provider_name, s.accelerator_name, s.purchase_option, p.days_back
 ),
 
 of_chip as (
@@ -199,26 +253,19 @@ matched as (
     from every_level
 ),
 
-provider_level as (
-    select
-        series_no,
-        days_back,
-        count(*) as n_items,
-        count(rate_log) as n_rated,
-        count(price_log + rate_log) as n_leveled,
-        sum((price_log + rate_log)::DECIMAL(18, 15)) as level_log
-    from known
-    group by series_no, days_back
-),
-
 leveled as (
     select
         { 'provider': s.service_provider_name, 'chip': s.accelerator_name, 'option': s.purchase_option } as series,
         p.days_back,
-        sum(p.n_items)::BIGINT as n_items,
-        case when sum(p.n_rated) = sum(p.n_items) then sum(p.level_log)::DOUBLE / sum(p.n_leveled) end as level_log
-    from provider_level as p
-    inner join provider_series as s on p.series_no = s.series_no
+        sum(k.n_items)::BIGINT as n_items,
+        case
+            when count(*) = count(r.rate_log)
+                then sum(k.level_log + k.n_items * r.rate_log)::DOUBLE / sum(k.n_items)
+        end as level_log
+    from provider_level as k
+    inner join provider_series as s on k.series_no = s.series_no
+    inner join point as p on k.point_no = p.point_no
+    left join rate as r on k.pricing_currency = r.pricing_currency and k.point_no = r.point_no
     group by grouping sets (
         (s.service_provider_name, s.accelerator_name, s.purchase_option, p.days_back),
         (s.accelerator_name, s.purchase_option, p.days_back), (s.purchase_option, p.days_back)

@@ -46,7 +46,8 @@ offered as (
     inner join history as h on o.offer_id = h.offer_id
 ),
 
--- Days on which an offer had a price that was unknown the day before: first seen, or again after the limit of age.
+-- Days of the last year on which an offer had a price that was unknown the day before: first seen, or again after the
+-- limit of age or a year. Older links are not read.
 first_seen as (
     select
         o.offer_id,
@@ -55,6 +56,7 @@ first_seen as (
     -- An inner join of few tells DuckDB that there are few.
     inner join offered as o on h.offer_no = o.offer_no
     cross join meta.build as b
+    where h.valid_to > meta.built_at() - interval 2 years or h.valid_to is null
     window w as (partition by h.offer_no order by h.valid_from)
     qualify
         lag(h.last_observed_at) over w is null
