@@ -82,11 +82,9 @@ def catch_up(
                     append_documents(con, [entry.content for entry in entries], recorded_at=naive(recorded_at))
                 for portion in _portions(entries):
                     fetches = [fetch for entry in portion for fetch in _parsed(con, landing, entry, notes)]
-                    # What has facts comes first: a gate compares prices with them.
-                    with_facts = {fetch.source for fetch in fetches if fetch.facts}
-                    fetches.sort(key=lambda fetch: (fetch.source not in with_facts, fetch.source))
-                    # All origins of an import at once: no gate compares two, and a load costs much whatever its rows.
-                    for _, together in groupby(fetches, key=lambda fetch: fetch.source.partition(":")[0]):
+                    # What has facts alone comes first: gates compare prices with them. All else goes at once, as a load
+                    # costs much whatever its rows.
+                    for _, together in groupby(sorted(fetches, key=_has_prices), key=_has_prices):
                         results += load(con, together, recorded_at=recorded_at)
         for part, (end, recorded_at) in sorted(ends.items()):
             if end > loaded.get(part, 0):
@@ -94,6 +92,10 @@ def catch_up(
                 transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
         _note_history(con, landing)
     return results, sorted(set(notes))
+
+
+def _has_prices(fetch: ParsedFetch) -> bool:
+    return not fetch.facts or not fetch.rows.is_empty()
 
 
 def _note_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
