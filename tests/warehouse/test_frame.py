@@ -94,6 +94,15 @@ def test_without_a_folder_to_write_it_is_made_all_the_same(
     assert len(made) == 2
 
 
+def test_it_is_packed_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
+    """These tests pack nothing, and what they keep is used by whoever runs the same code."""
+    copied(OF_LEAST, tmp_path / "part")
+    with duckdb.connect(tmp_path / "part", read_only=True) as con:
+        ways = con.execute("select distinct compression from pragma_storage_info('ref.model')").fetchall()
+
+    assert ("DICT_FSST",) in ways
+
+
 def test_processes_at_once_leave_whole_ones(tmp_path: Path, folder: Path) -> None:
     """Each makes its own; whoever reads one reads all of it."""
     with get_context("fork").Pool(4) as pool:

@@ -179,7 +179,7 @@ def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
 
 def _change(file: Path, change: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
     with duckdb.connect() as con, attached(con, file):
-        con.begin()
+        con.execute("set force_compression = 'auto'; begin")  # the same file, however a process is set
         change(con)
         con.commit()
 
