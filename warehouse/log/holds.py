@@ -125,7 +125,7 @@ class _Run(NamedTuple):
 
 
 def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> None:
-    """Make `held_key`, `differing_row` and `known_price`; of the second those count that no gate takes out."""
+    """Make `held_key`, `unlike_row`, `known_price`, and `differing_row`: of `unlike_row` what no gate takes out."""
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(waiting))
     con.execute(f"create or replace temp table unlike_row as {sql('load/differing_row.sql')}")
