@@ -45,10 +45,12 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
         "select distinct r.offer_id, r.source, true as is_whole from observed_row as r inner join offer_state as s "
         "on r.offer_id = s.offer_id and r.source = s.source where not s.is_plain",
     )
+    point = sql("log/price_point.sql").replace("core.price_event", "touched_event")
+    con.execute(f"create or replace temp macro touched_point(moment) as table {point}")
 
 
 def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
-    """Make `touched_event`, the events of the offers that a SELECT gives, and `touched_point` of it.
+    """Make `touched_event`, the events of the offers that a SELECT gives, of which `touched_point` tells.
 
     The SELECT gives offer_id, source, and whether all events are wanted (is_whole) or the last of the chain alone.
     What follows from few offers is computed from their events alone, by the same text as from the whole log.
@@ -65,8 +67,6 @@ def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
             f"insert into touched_event select e.* from ({events}) as e "
             "semi join touched as t on e.offer_id = t.offer_id and e.source = t.source and t.is_whole"
         )
-    point = sql("log/price_point.sql").replace("core.price_event", "touched_event")
-    con.execute(f"create or replace temp macro touched_point(moment) as table {point}")
 
 
 def start_fetches(con: duckdb.DuckDBPyConnection) -> None:

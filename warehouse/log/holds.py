@@ -30,7 +30,7 @@ REVERSED_WITHIN = timedelta(days=30)
 """Dated lists may be months apart: what one of them had, and the next has no more, was no slip for that."""
 
 LAST_RATES = (
-    f"select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from ({sql('usd_rate.sql')}) "
+    "select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from usd_rate "
     "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
 )
 """The last reference rates of the currencies that a price could be in by mistake."""
