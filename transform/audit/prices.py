@@ -37,7 +37,7 @@ _YES = ("yes", "true", "1")
 
 @dataclass(frozen=True)
 class _Candidates:
-    """The offers that a claim is about: in words, and each."""
+    """The offers whose prices may answer a claim, and the words by which the answer names them."""
 
     words: str
     offers: tuple[Offer, ...]

@@ -135,6 +135,7 @@ on_day as not materialized (
 base as (
     select
         k.*, -- noqa: AM04
+        p.days_back,
         p.moment as seen_until,
         1 as is_known
     from on_day as k
@@ -143,6 +144,7 @@ base as (
     union all by name
     select
         k.* exclude (k.log_before),
+        p.days_back,
         arg_min(h.price_log, h.valid_from) as log_before,
         min(h.valid_from) + interval 1 microsecond as seen_until,
         0 as is_known
@@ -163,11 +165,10 @@ compared as (
         sum(a.is_known) as n_known,
         count(*) filter (where abs(a.log_after - a.log_before) > 1e-12) as n_moved
     from base as a
-    inner join point as p on a.point_no = p.point_no
     where
-        a.point_no > 1
+        a.days_back > 0
         and a.last_observed_at >= a.seen_until
-        and (a.newest_days is null or a.newest_days > p.days_back)
+        and (a.newest_days is null or a.newest_days > a.days_back)
     group by a.series_no, a.pricing_currency, a.point_no
 ),
 

@@ -247,9 +247,8 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     }
     complete = {number for number in live if batch.fetches[number].complete and number not in batch.incomplete}
     waiting = open_holds(con)
-    holds.prepare(con, waiting)
-    if con.execute("from unlike_row limit 1").fetchone() is None:
-        return  # all is as it was
+    if not holds.prepare(con, waiting):
+        return
     first_sight.prepare(con)
     replaced = holds.replacements(con, complete)
     own = {move.row for _, _, _, move in replaced.moves}

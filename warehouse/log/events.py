@@ -50,7 +50,7 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
 
 
 def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:
-    """Make `touched_event`, the events of the offers that a SELECT gives, of which `touched_point` tells.
+    """Make `touched_event`, the events of the offers that a SELECT gives, from which `touched_point` computes.
 
     The SELECT gives offer_id, source, and whether all events are wanted (is_whole) or the last of the chain alone.
     What follows from few offers is computed from their events alone, by the same text as from the whole log.

@@ -33,7 +33,7 @@ HGX_CHIPS = 8
 
 
 def prepare(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `price_band`, `label_chip` and `usd_rate` for the rows in `observed_row`."""
+    """Make `price_band`, `label_chip` and `last_rate` for the rows in `observed_row`."""
     con.execute(
         "create or replace temp table price_band "
         "(accelerator_name VARCHAR, purchase_option VARCHAR, limit_low DOUBLE, limit_high DOUBLE)"
@@ -53,7 +53,10 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
         "label_chip",
         [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None],
     )
-    con.execute(f"create or replace temp table usd_rate as {sql('usd_rate.sql')}")
+    con.execute(
+        "create or replace temp table last_rate as select pricing_currency, arg_max(usd_per_currency_unit, rate_date) "
+        f"as usd from ({sql('usd_rate.sql')}) group by pricing_currency"
+    )
 
 
 def out_of_band(con: duckdb.DuckDBPyConnection, *, seen: bool, without: Set[int] = frozenset()) -> list[Held]:

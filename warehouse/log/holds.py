@@ -29,12 +29,6 @@ CONFIRMED_AFTER = timedelta(hours=20)
 REVERSED_WITHIN = timedelta(days=30)
 """Dated lists may be months apart: what one of them had, and the next has no more, was no slip for that."""
 
-LAST_RATES = (
-    "select pricing_currency, arg_max(usd_per_currency_unit, rate_date) from usd_rate "
-    "where pricing_currency in ('EUR', 'GBP', 'CNY') group by pricing_currency"
-)
-"""The last reference rates of the currencies that a price could be in by mistake."""
-
 HOURS = {"Minutes": 1 / 60, "Hours": 1.0, "Months": 730.0}
 GATE = "history"
 AMOUNTS = ("unit_price", "upfront_price")
@@ -124,16 +118,19 @@ class _Run(NamedTuple):
         return 2 * abs(stays) >= abs(moved)
 
 
-def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> None:
-    """Make `held_key`, `unlike_row`, `known_price`, and `differing_row`: of `unlike_row` what no gate takes out."""
+def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> bool:
+    """Make `held_key`, `differing_row` (those that no gate takes out) and `known_price`; return whether any differs."""
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(waiting))
     con.execute(f"create or replace temp table unlike_row as {sql('load/differing_row.sql')}")
+    if con.execute("from unlike_row limit 1").fetchone() is None:
+        return False
     con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using(row_number)")
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
     if con.execute("select 1 from observed_row where is_archived and not is_past_gates limit 1").fetchone():
         con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")
         con.execute(f"insert into known_price {sql('load/dated_price.sql')}")
+    return True
 
 
 def verdicts(
@@ -165,7 +162,8 @@ class _Walk:
         self._con, self._found, self._live = con, found, live
         self._known: dict[Key, Amounts] = {}
         self._waiting: dict[Key, list[Held]] = {}
-        self._rates = dict(con.execute(LAST_RATES).fetchall())
+        # Of the currencies that a price could be in by mistake.
+        self._rates = dict(con.execute("from last_rate where pricing_currency in ('EUR', 'GBP', 'CNY')").fetchall())
         self._stated: dict[int, list[tuple[Any, ...]]] = dict(con.execute(STATED).fetchall())
         self._compared = {(number, at): counts for number, at, *counts in con.execute(COMPARED).fetchall()}
         self._replaced: dict[tuple[int, datetime], list[tuple[Key, Move]]] = {}

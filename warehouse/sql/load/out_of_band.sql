@@ -1,15 +1,7 @@
 -- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
 -- chip-hour. With $seen of offers that have a price in the log, else of those that have none. A price whose former one
 -- was outside too, and near it, is nothing new. A chip that nobody reads, or a currency without a rate, is not judged.
-with rate as (
-    select
-        pricing_currency,
-        arg_max(usd_per_currency_unit, rate_date) as usd
-    from usd_rate
-    group by pricing_currency
-),
-
-priced as (
+with priced as (
     select
         r.row_number,
         coalesce(t.accelerator_name, l.accelerator_name) as accelerator_name,
@@ -37,7 +29,7 @@ priced as (
             and t.known_from is null
     left join label_chip as l
         on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
-    left join rate as u on r.pricing_currency = u.pricing_currency
+    left join last_rate as u on r.pricing_currency = u.pricing_currency
     where
         not r.is_past_gates
         and r.row_number >= 0
