@@ -2,18 +2,23 @@
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pytest
+from few_marts import published_with
 from kept_data import toy_at
 from published import content as rows_of
 from toy_source import Toy
 
 from flows.backup import replicas
+from flows.collect import importer, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log import content
+
+HEADER = "observed_at_utc,provider,gpu,gpu_count,instance_type,region,pricing,usd_per_hour,source\n"
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +83,22 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
         "build.duckdb", "cache", "landing", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
+
+
+def test_numbers_and_chains_may_be_others(tmp_path: Path) -> None:
+    """Two imports that were loaded one after the other are equal to both of them loaded at once."""
+    settings = Settings(data_dir=tmp_path / "data")
+    for day, price in ((1, "3.99"), (2, "4.49")):
+        file = tmp_path / f"{day}.csv"
+        file.write_text(f"{HEADER}2026-10-0{day}T00:00:00Z,lambda,H100,8,,,on_demand,{price},a/b\n")
+        with published_with(), steps.open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
+            importer.land_file(run, file)
+            run.load()
+    with published_with():
+        done = replicas.rebuild(settings)
+
+    assert (done.differing, done.is_in_use, done.n_fetches) == ([], True, 2)
+    assert done.after["core.sku_price"].n_rows == 2
 
 
 @pytest.mark.usefixtures("log_alone")
