@@ -23,12 +23,13 @@ class Point:
 
 
 def _target(where: str) -> tuple[Any, str]:
-    """Return owner and name of `package.module:Class.name` or `package.module:name`."""
+    """Return owner and name of `package.module:Class.name` or `package.module:name`. Raises AttributeError."""
     module, _, path = where.partition(":")
     *owners, name = path.split(".")
     owner: Any = import_module(module)
     for each in owners:
         owner = getattr(owner, each)
+    getattr(owner, name)  # raises where it is there no more
     return owner, name
 
 
@@ -73,14 +74,32 @@ def replacing(end: str) -> Callable[[], None]:
     """Return what dies before a file is renamed to a path that ends so."""
 
     def put() -> None:
-        original = Path.replace
+        owner, name = _target("pathlib:Path.replace")
+        original = getattr(owner, name)
 
-        def call(path: Path, target: Path) -> Path:
+        def call(path: Path, target: Path) -> Any:
             if str(target).endswith(end):
                 die()
             return original(path, target)
 
-        Path.replace = call  # type: ignore[method-assign, assignment]
+        setattr(owner, name, call)
+
+    return put
+
+
+def flushing(start: str) -> Callable[[], None]:
+    """Return what dies before a file or folder is flushed whose name begins so."""
+
+    def put() -> None:
+        owner, name = _target("warehouse.disk:flush")
+        original = getattr(owner, name)
+
+        def call(path: Path) -> None:
+            if path.name.startswith(start):
+                die()
+            original(path)
+
+        setattr(owner, name, call)
 
     return put
 
@@ -174,12 +193,15 @@ def _torn_line() -> None:
 
 
 def _half_a_part() -> None:
-    owner, name = _target("warehouse.publish.building:create_macros")
+    """Let what was put into the part be written, and die before its prices are."""
+    owner, name = _target("warehouse.publish.chains:put")
+    original = getattr(owner, name)
 
-    def call(con: Any) -> None:
-        con.commit()
-        con.execute("checkpoint")
-        die()
+    def call(con: Any, table: str, select: str) -> None:
+        if table == "int.price_history":
+            con.execute("checkpoint published")
+            die()
+        original(con, table, select)
 
     setattr(owner, name, call)
 
@@ -231,12 +253,13 @@ RUN = {
         "core.journal_position values", "after", "flows.collect.ingest:catch_up"
     ),
     "after a checkpoint, with a .wal": _in_checkpoint,
-    "in publishing, at the log's copy": statement("log.sighting", "before", "warehouse.publish.building:_copy_log"),
-    "in publishing, at the tables of the package": after("warehouse.publish.building:_load_reference"),
+    "in publishing, between what the log has learnt": before("warehouse.publish.chains:append", times=2),
+    "in publishing, at the tables of the package": after("warehouse.publish.amending:_Amendment._renew_references"),
+    "in publishing, between marts": after("warehouse.publish.amending:_Amendment._amend_moves"),
     "in publishing, after the check": after("warehouse.publish.published_file:_verify"),
-    "in publishing, at the flush": before("warehouse.publish.published_file:_flush"),
+    "in publishing, at the flush": flushing("prices.duckdb."),
     "in publishing, between the .wal and the rename": replacing("data/prices.duckdb"),
-    "in publishing, before the folder's flush": before("warehouse.publish.published_file:_flush", times=2),
+    "in publishing, before the folder's flush": flushing("data"),
     "between two pages": after("reports.files:put", times=1),
     "in a page": half("reports.files:put", _part_of, "<!doctype html><ht"),
     "after the last page, before old files are removed": before("flows.backup.retention:remove_old_files"),
@@ -254,7 +277,7 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
         "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
         "in a decision, in its transaction": before("warehouse.log.load:record"),
-        "in a decision, after its commit": after("flows.collect.ingest:decide"),
+        "in a decision, after its commit": after("warehouse.log.load:decide"),
         "in a decision, before publishing": before("flows.collect.publisher:publish"),
     },
     "backup to a folder": {
@@ -282,6 +305,7 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in rebuild, before the new log's tables are committed": statement("commit", "before"),
         "in rebuild, after the new log's tables are committed": statement("commit", "after"),
         "in rebuild, after the new log": after("flows.collect.ingest:catch_up"),
+        "in rebuild, at the log's copy": statement("log.sighting", "before", "warehouse.publish.building:_copy_log"),
         "in rebuild, after the new file": after("flows.collect.publisher:publish_log"),
         "in rebuild, after the old file": after("flows.collect.publisher:publish_log", times=2),
         "in rebuild, before the old log is set aside": before("flows.backup.replicas:_set_aside"),
@@ -296,8 +320,8 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
         "in unpacking, before the folder is removed": before("pathlib:Path.rmdir"),
     },
     "prune": {
-        "in pruning, before a page": before("flows.backup.retention:_removed"),
-        "in pruning, between files": after("flows.backup.retention:_removed", times=1),
+        "in pruning, before a page": before("flows.backup.retention:remove"),
+        "in pruning, between files": after("flows.backup.retention:remove", times=1),
         "in pruning, in a folder": before("os:rmdir"),
     },
     "init": {
