@@ -100,7 +100,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 def _answer(ctx: Context, path: str) -> Response | None:
     try:
-        return ctx.web.get(str(ctx.settings.get("url") or ROOT) + path)
+        return ctx.web.get(ROOT + path)
     except SourceError as error:
         if error.field == "status" and error.value in ABSENT:
             return None

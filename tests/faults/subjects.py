@@ -1,12 +1,13 @@
 """Every registered source as something that can be harmed: what it is asked through, and what it should be answered."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from neoclouds.case import cases
@@ -15,6 +16,7 @@ from standin import aws
 from standin.exchange import NOT_FOUND, Answer
 
 from extract import source_named
+from extract.aws import price_pages
 from extract.base import Context
 from faults.other_doors import other_doors
 from faults.subject import Subject, ends, fixed, says
@@ -80,9 +82,12 @@ def _ec2_asks(more: Mapping[str, object]) -> Callable[[str], dict[str, Any]]:
 
 
 def _map_alone(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[Answer, Callable[[], None]]:
-    """Answer on demand; there are no reservations and plans."""
-    is_asked = "ondemand" in path or path == ROBOTS
-    return fixed(MAP, "application/json")(method, path, headers, body) if is_asked else (NOT_FOUND, _nothing)
+    """Answer on demand, whatever the region; there are no reservations and plans."""
+    region = re.search(r"/ec2-ondemand-without-sec-sel/([^/]+)/", path)
+    if region is None and path != ROBOTS:
+        return NOT_FOUND, _nothing
+    told = MAP if region is None else MAP.replace(b"US East (N. Virginia)", unquote(region[1]).encode())
+    return fixed(told, "application/json")(method, path, headers, body)
 
 
 def _nothing() -> None:
@@ -149,9 +154,9 @@ def subjects() -> tuple[Subject, ...]:
             body="json", handle=fixed(RATES, "application/json"), settings=lambda base: {"url": base + "/pricing.json"},
         ),
         Subject(
-            name="aws_price_pages", source=source_named("aws_price_pages"), scope="us-east-1", body="json",
-            handle=_map_alone, mine=lambda path, headers, body: "ondemand" in path,
-            settings=lambda base: {"url": base + "/"},
+            name="aws_price_pages", source=source_named("aws_price_pages"), scope="us-west-2", body="json",
+            handle=_map_alone, mine=lambda path, headers, body: "ondemand" in path, settings=lambda base: {},
+            prepare=lambda base, folder, patch: patch.setattr(price_pages, "ROOT", f"{base}/"),
         ),
         Subject(
             name="ecb_rates", source=source_named("ecb_rates"), scope="euro", body="xml",
