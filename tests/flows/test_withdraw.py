@@ -132,3 +132,15 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
     if is_imported_before:
         assert told(right) == [("06-01", "16.00")]
     assert told(right, replaces=wrong) == [("06-01", "16.00"), ("07-31", "16.50")]
+
+
+def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:
+    """Of the day that it was imported on, and by the name of its source, which has a slash."""
+    file = tmp_path / "told.csv"
+    file.write_text(WRONG.replace("desk", "desk/prices"), encoding="utf-8")
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(40)) as run:
+        importer.land_file(run, file)
+        run.load()
+        (found,) = selected(run.con, f"import:desk/prices/told.csv/{day(40):%Y-%m-%d}")
+
+    assert (found.source, found.scope, found.archived) == ("import:desk/prices", "told.csv", True)

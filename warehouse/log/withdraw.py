@@ -69,12 +69,11 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
     SOURCE/SCOPE/DAY..DAY, both days included. Raises ChipledgerError where it selects none, or documents of several
     hashes.
     """
-    place, _, days = selection.rpartition("/")
-    source, _, scope = place.partition("/")
+    place, _, days = selection.rpartition("/")  # an import's source has a "/" itself
     if found := RANGE.fullmatch(days):
         since, until = _day(found["since"], selection), _day(found["until"] or found["since"], selection)
-        where = "source = ? and scope = ? and observed_at >= ? and observed_at < ?"
-        values: list[object] = [source, scope, since, until + timedelta(days=1)]
+        where = "concat(source, '/', scope) = ? and observed_at >= ? and observed_at < ?"
+        values: list[object] = [place, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
         where, values = "starts_with(document_sha256, ?)", [selection]
     else:
