@@ -60,13 +60,13 @@ def decide(
     Of rows named by ids the first that cannot be decided raises ChipledgerError; of others it is a note of the run.
     A decision may settle more than its row: what is settled by then is left out.
     """
+    is_by_rule = bool(sources) or older_than is not None or everything
+    if not (ids or is_by_rule):
+        raise SettingsError("nothing was chosen", source="quarantine", field="quarantine_id", hint=ALLOWED)
     for quarantine_id in ids:
         run.decide(quarantine_id, decision)
-    if not (sources or older_than is not None or everything):
-        if not ids:
-            raise SettingsError("nothing was chosen", source="quarantine", field="quarantine_id", hint=ALLOWED)
-        return
-    wanted = chosen(query.refused(run.con, everything=False), sources, older_than, run.started_at)
+    refused = query.refused(run.con, everything=False) if is_by_rule else []
+    wanted = chosen(refused, sources, older_than, run.started_at)
     for row in wanted:
         if row["quarantine_id"] not in {each["quarantine_id"] for each in query.refused(run.con, everything=False)}:
             continue
@@ -74,4 +74,4 @@ def decide(
             run.decide(row["quarantine_id"], decision)
         except ChipledgerError as error:
             run.summary.notes.append(f"{row['quarantine_id']} is left open: {error.message}")
-    run.summary.notes.append(f"{len(wanted):,} chosen")
+    run.summary.notes.append(f"{len(ids) + len(wanted):,} chosen: {decision}")

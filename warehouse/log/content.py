@@ -17,18 +17,15 @@ class TableHash:
 
 SCHEMAS = ("core", "ref", "int", "mart", "focus")
 BESIDE_CHAINS = r"core\.(fetch_cover|\w+_(other|replaced|kind))"
-"""Tables of a published file by which its views read the chains of its log. Rebuilt, a log may have other chains."""
+"""By which views of prices read the chains of their log. Rebuilt, a log may have other chains that say the same."""
 
 
 def tables(con: duckdb.DuckDBPyConnection, schemas: Iterable[str] = SCHEMAS) -> dict[str, TableHash]:
-    """Return the hash of every table and view in schemas of the database in use, by qualified name.
-
-    Of prices what the views say counts, not by which chains.
-    """
+    """Return the hash of every table and view in schemas of the database in use, by qualified name."""
     names = con.execute(
         "select distinct schema_name, table_name from duckdb_columns() "
-        "where database_name = current_database() and schema_name in (select unnest(?)) "
-        "and not regexp_full_match(schema_name || '.' || table_name, ?) order by all",
+        "where database_name = current_database() and schema_name in (select unnest(?)) and "
+        "not regexp_full_match(schema_name || '.' || table_name, ?) order by all",
         [list(schemas), BESIDE_CHAINS],
     ).fetchall()
     return {f"{schema}.{name}": _table(con, f'{schema}."{name}"') for schema, name in names}
@@ -46,11 +43,9 @@ def differing(one: Mapping[str, TableHash], other: Mapping[str, TableHash]) -> l
 
 
 def _table(con: duckdb.DuckDBPyConnection, name: str) -> TableHash:
-    # Rows have no order of their own: their hashes are sorted, and hashed once more.
-    # The number of an offer says nothing: rebuilt, a log gives others.
-    row = con.execute(
+    # Rows have no order: their hashes are sorted and hashed. The number of an offer is another one in a rebuilt log.
+    ((n_rows, sha256),) = con.execute(
         "select count(*), sha256(coalesce(string_agg(row_hash, '' order by row_hash), '')) from (select "
         f"sha256(to_json(t)::VARCHAR) as row_hash from (select columns(lambda c: c <> 'offer_no') from {name}) as t)"
-    ).fetchone()
-    n_rows, sha256 = row or (0, "")
+    ).fetchall()
     return TableHash(n_rows=n_rows, sha256=sha256)
