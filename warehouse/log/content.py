@@ -16,7 +16,7 @@ class TableHash:
 
 
 SCHEMAS = ("core", "ref", "int", "mart", "focus")
-BESIDE_CHAINS = r"core\.(fetch_cover|\w+_(other|replaced|kind))"
+CHAIN_TABLES = r"core\.(fetch_cover|\w+_(other|replaced|kind))"
 """By which views of prices read the chains of their log. Rebuilt, a log may have other chains that say the same."""
 
 
@@ -26,7 +26,7 @@ def tables(con: duckdb.DuckDBPyConnection, schemas: Iterable[str] = SCHEMAS) -> 
         "select distinct schema_name, table_name from duckdb_columns() "
         "where database_name = current_database() and schema_name in (select unnest(?)) and "
         "not regexp_full_match(schema_name || '.' || table_name, ?) order by all",
-        [list(schemas), BESIDE_CHAINS],
+        [list(schemas), CHAIN_TABLES],
     ).fetchall()
     return {f"{schema}.{name}": _table(con, f'{schema}."{name}"') for schema, name in names}
 
