@@ -171,7 +171,7 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
         patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
-    assert caught.value.value == "core.price_event"
+    assert caught.value.value == "log.price_open"
 
     toy.settings().landing().record_decision(
         quarantine_id=1, decision="accept", decided_by="me", recorded_at=datetime(2026, 2, 1, tzinfo=UTC)
