@@ -50,6 +50,7 @@ REGIONS = (
 """Regions that are asked for by default: those where a chip of 80 GB or more was listed on 2026-06-18."""
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
+LINUX = re.compile(r"(Series|Linux| v\d+)$")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""
 MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
 
@@ -166,6 +167,8 @@ def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], st
         return "a machine with Windows"
     if "Cloud Services" in product or "CloudServices" in product:
         return "Cloud Services"
+    if not LINUX.search(product):
+        return "a machine with an unknown system"
     if sku.endswith(" Low Priority"):
         return "Low Priority"
     if item.text("armSkuName").endswith("_Promo") or " Promo" in product:

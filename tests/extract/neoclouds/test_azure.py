@@ -46,6 +46,17 @@ def test_what_is_no_price_of_a_machine_with_linux_is_counted() -> None:
     )  # fmt: skip
 
 
+def test_a_price_of_another_system_is_none_of_linux() -> None:
+    """A product that ends in no word that is known, such as a damaged Windows, is left out and counted."""
+    body = changed(
+        lambda item: item.update(productName="Virtual Machines NDsr H100 v5 Series RHEL"), "Standard_ND96isr_H100_v5"
+    )
+    found = CASE.parse(body)
+
+    assert found.ignored["a machine with an unknown system"] == 1
+    assert len(rows(found)) < len(rows(CASE.parse(CASE.body)))
+
+
 def test_a_reservation_is_a_total_and_a_plan_is_by_the_hour() -> None:
     """551,221 and 1,134,310 are 62.92 and 43.16 an hour of their terms."""
     found = {
