@@ -230,7 +230,8 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
         return (number if row["is_ranked"] else old) + small(wording.near(row["last_observed_at"], front.built_at))
 
     def column(chip: str) -> Column:
-        unknown = f"whether it is {front.cells[chip]['aws_on_demand']['form_factor']} is not stated"
+        form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
+        unknown = f"whether it is {form} is not stated"
         return Number(
             chip,
             lambda row: shown(row.get(chip)),

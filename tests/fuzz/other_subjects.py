@@ -61,7 +61,7 @@ GPUHUNT = {
 FOLLOW = {
     "massedcompute": ("instance_type",),  # named by the label, and by how many there are
     "digitalocean": ("accelerator_count", "capacity_unit"),  # one where the label, which is told whole, says none
-    "google_cloud": ("unit_price",),  # the sum of a machine's parts: the answer has prices of parts alone
+    "google_cloud": ("unit_price", "price_parts"),  # the sum of a machine's parts: the answer has prices of parts alone
     "runpod": ("purchase_option",),  # a spot price counts where it is below the price on demand
 }
 """Columns that follow from others in one source alone."""
