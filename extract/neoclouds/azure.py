@@ -50,8 +50,8 @@ REGIONS = (
 """Regions that are asked for by default: those where a chip of 80 GB or more was listed on 2026-06-18."""
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
-LINUX = re.compile(r"(Series|Linux| v\d+)$")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""
+LINUX = re.compile(r"(Series|Linux| v\d+)$")  # how products with Linux end
 MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
 
 

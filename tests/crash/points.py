@@ -33,15 +33,15 @@ def _target(where: str) -> tuple[Any, str]:
     return owner, name
 
 
-def before(where: str, times: int = 1) -> Callable[[], None]:
-    """Return what lets the call of that number never begin."""
+def before(where: str, times: int = 1, when: Callable[..., bool] = lambda *given, **named: True) -> Callable[[], None]:
+    """Return what lets the call of that number never begin, of those whose arguments `when` takes."""
 
     def put() -> None:
         owner, name = _target(where)
         original, left = getattr(owner, name), [times]
 
         def call(*given: Any, **named: Any) -> Any:
-            left[0] -= 1
+            left[0] -= when(*given, **named)
             if not left[0]:
                 die()
             return original(*given, **named)
@@ -72,36 +72,12 @@ def after(where: str, times: int = 1) -> Callable[[], None]:
 
 def replacing(end: str) -> Callable[[], None]:
     """Return what dies before a file is renamed to a path that ends so."""
-
-    def put() -> None:
-        owner, name = _target("pathlib:Path.replace")
-        original = getattr(owner, name)
-
-        def call(path: Path, target: Path) -> Any:
-            if str(target).endswith(end):
-                die()
-            return original(path, target)
-
-        setattr(owner, name, call)
-
-    return put
+    return before("pathlib:Path.replace", when=lambda path, target: str(target).endswith(end))
 
 
 def flushing(start: str) -> Callable[[], None]:
     """Return what dies before a file or folder is flushed whose name begins so."""
-
-    def put() -> None:
-        owner, name = _target("warehouse.disk:flush")
-        original = getattr(owner, name)
-
-        def call(path: Path) -> None:
-            if path.name.startswith(start):
-                die()
-            original(path)
-
-        setattr(owner, name, call)
-
-    return put
+    return before("warehouse.disk:flush", when=lambda path: path.name.startswith(start))
 
 
 class Watched:

@@ -166,12 +166,11 @@ def past(folder: Path, running: Lab, subject: Subject, fault: Fault | None) -> l
     with (
         asking(running, [subject], folder) as settings,
         pytest.MonkeyPatch.context() as patch,
-        address(running, subject, "answer", patch, folder) as base,
+        address(running, subject, "answer", patch, folder),
+        steps.open_run(Settings(data_dir=folder, sources=settings), clock=lambda: LATER) as one,
     ):
-        subject.prepare(base, folder, patch)
-        with steps.open_run(Settings(data_dir=folder, sources=settings), clock=lambda: LATER) as one:
-            importer.backfill(one, subject.source, [subject.scope], since=since, until=until)
-            one.finish(report=False)
+        importer.backfill(one, subject.source, [subject.scope], since=since, until=until)
+        one.finish(report=False)
     return rows(folder, EVER)
 
 
