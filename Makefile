@@ -65,7 +65,7 @@ lint-others:
 	$(UV_RUN) ruff check .
 	$(UV_RUN) zizmor --offline --no-progress --quiet .github/workflows $(wildcard docs/examples/*.yml)
 	$(UV_RUN) hadolint Dockerfile
-	$(UV_RUN) python tools/lint_sql.py $(PACKAGES)
+	$(UV_RUN) sqruff lint --parsing-errors --quiet $(PACKAGES)
 	$(UV_RUN) python tools/references.py
 
 references: setup  ## check the reference tables in warehouse/data
@@ -74,7 +74,7 @@ references: setup  ## check the reference tables in warehouse/data
 format: setup  ## put Python and SQL into the house format
 	$(UV_RUN) ruff check --fix-only .
 	$(UV_RUN) ruff format .
-	$(UV_RUN) sqlfluff fix --processes 2 $(PACKAGES)
+	$(UV_RUN) sqruff fix $(PACKAGES)
 
 prove: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 prove: setup  ## run the long proofs (minutes)
@@ -110,5 +110,5 @@ setup: $(UV_OURS)
 	@touch $@
 
 clean:  ## remove caches and built files; data and environments stay
-	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests .tools/good-sql.txt
+	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .tools/prefect-tests
 	find $(PACKAGES) tests bench -name __pycache__ -prune -exec rm -rf {} +

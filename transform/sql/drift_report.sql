@@ -267,10 +267,8 @@ leveled as (
     inner join provider_series as s on k.series_no = s.series_no
     inner join point as p on k.point_no = p.point_no
     left join rate as r on k.pricing_currency = r.pricing_currency and k.point_no = r.point_no
-    group by grouping sets (
-        (s.service_provider_name, s.accelerator_name, s.purchase_option, p.days_back),
-        (s.accelerator_name, s.purchase_option, p.days_back), (s.purchase_option, p.days_back)
-    )
+    -- of one provider, of one chip, of all chips
+    group by s.purchase_option, p.days_back, rollup(s.accelerator_name, s.service_provider_name)
 ),
 
 spark as (

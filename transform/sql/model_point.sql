@@ -3,7 +3,7 @@
 -- serving, of the best grade, the one measured last. point_rank: models released within two years of the newest run's
 -- before older ones, official and vendors' figures before others, then by chips and runs.
 with point as (
-    select distinct on (model_name)
+    select distinct on (model_name) -- noqa: AM01
         model_name,
         task,
         scenario,
