@@ -38,13 +38,9 @@ linked as (
     select
         o.*, -- noqa: AM04
         p.* exclude (p.offer_no, p.source, p.scope, p.recorded_at),
-        p.source as last_source,
-        greatest(p.valid_from, s.covered_at) as last_observed_at,
-        f.document_no
-    from log.price_open as p
+        p.source as last_source
+    from log.last_link as p
     inner join core.offer as o on p.offer_no = o.offer_no
-    inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
-    left join core.scope_cover as s on p.source = s.source and p.scope = s.scope
 ),
 
 other as not materialized (

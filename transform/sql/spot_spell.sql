@@ -21,11 +21,10 @@ with market as materialized (
 last_source as (
     select
         p.offer_no,
-        arg_max(p.source, coalesce(e.covered_at, greatest(p.valid_from, c.covered_at))) as source,
-        arg_max(p.scope, coalesce(e.covered_at, greatest(p.valid_from, c.covered_at))) as scope
-    from log.price_open as p
+        arg_max(p.source, coalesce(e.covered_at, p.last_observed_at)) as source,
+        arg_max(p.scope, coalesce(e.covered_at, p.last_observed_at)) as scope
+    from log.last_link as p
     semi join market as m on p.offer_no = m.offer_no and m.is_spot
-    left join core.scope_cover as c on p.source = c.source and p.scope = c.scope
     left join core.fetch_cover as e
         on case when p.unit_price is null and p.upfront_price is null then p.fetch_no end = e.fetch_no
     group by p.offer_no

@@ -181,12 +181,13 @@ class _Amendment:
             self._append(table, f"recorded_at > {last}")
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
-        self._renew("log.price_open", f"from {self._theirs('log.price_open')} {db.LAST_OF_CHAIN}")
+        chains.add_covers(con)
+        con.execute("delete from log.last_link")
+        chains.append(con, "log.price_open", self.made.last_prices(self.log))
         lost = "from former.log.price_open anti join log.price_open using (offer_no, source)"
         if con.execute(f"{lost} limit 1").fetchone():
             raise FromNothing("the log is not the one that the last one was made of: log.price_open")
         self._temp("new_price", _sql("new_price"))
-        chains.add_covers(con)
 
     def _append(self, table: str, new: str) -> None:
         name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)

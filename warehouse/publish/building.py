@@ -32,6 +32,10 @@ class Made:
         """Return what follows a table of the log in a SELECT: the snapshot of a lake, which others write meanwhile."""
         return "" if self.snapshot_id is None else f" at (version => {self.snapshot_id})"
 
+    def last_prices(self, log: str) -> str:
+        """Return the SELECT of the rows of log.price_open that count, of a lake the last of each chain."""
+        return f"from {log}.log.price_open{self.at} {'' if self.snapshot_id is None else LAST_OF_CHAIN}"
+
 
 def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
     """Make a published file from nothing, from the log that the connection has open."""
@@ -46,11 +50,12 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
         db.create_moment(con)
         _copy_log(con, log, made.at)
         insert_rows(con, "core.source", contents.source_rows)
-        refuse_unknown_sources(con, "core.price_event")
         read_labels(con)
         db.keep(con)
         for name in ("offer_unit", "chain/fetch_cover", "chain/scope_cover"):
             con.execute(f"insert into core.{name.rpartition('/')[2]} by name {sql(f'{name}.sql')}")
+        chains.append(con, "log.price_open", made.last_prices(log))
+        refuse_unknown_sources(con, "core.price_event")
         chains.show(con)
         chains.put(con, "core.sku_price", chains.SKU_PRICE)
         for mart in contents.marts:
@@ -87,9 +92,9 @@ def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
     order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
     for table in STORED_TABLES:
         copy = table._replace(schema="ref") if table.qualified in MOVED else table
-        last = f" {LAST_OF_CHAIN}" if table.name == "price_open" else ""
-        keys = order.get(table.name, "all")
-        chains.append(con, copy.qualified, f"from {log}.{table.qualified}{at}{last} order by {keys}")
+        if table.name != "price_open":  # which rests on the covers of scopes
+            keys = order.get(table.name, "all")
+            chains.append(con, copy.qualified, f"from {log}.{table.qualified}{at} order by {keys}")
     throughput.complete(con, "shipped")
 
 

@@ -35,8 +35,9 @@ LINKS = {
     "DECIMAL(18, 10) as unit_price, upfront_price from log.closed_link",
     "core.price_move_kind": "select offer_no, end_fetch_no as fetch_no, change_kind from log.closed_link "
     "where change_kind is not null union all by name from core.first_move_kind",
+    "log.price_open": "select * exclude (document_no, last_observed_at) from log.last_link",
 }
-"""Views by which log.closed_link, which takes less room, is read."""
+"""Views by which log.closed_link, which takes less room, is read, and log.last_link, which says more."""
 
 
 def append(con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
@@ -44,6 +45,8 @@ def append(con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
     if table == "log.price_closed":
         table, rest = "log.closed_link", "unit_price - unit_price_rounded as unit_price_rest"
         rows = f"select * exclude (unit_price), unit_price::DECIMAL(18, 4) as unit_price_rounded, {rest} {rows}"
+    elif table == "log.price_open":
+        table, rows = "log.last_link", sql("chain/last_link.sql").replace("log.price_open", f"({rows})")
     con.execute(f"insert into {table} by name {rows}")
 
 
@@ -101,7 +104,11 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     views = {name: f"from published.{name}" for name in TABLES["full"]}
     views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
     views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
-    views |= {"log.open_link": "from log.price_open", "log.begun_link": sql("log/begun_link.sql")}
+    views |= {
+        "log.price_open": LINKS["log.price_open"],
+        "log.open_link": "from log.price_open",
+        "log.begun_link": sql("log/begun_link.sql"),
+    }
     views |= {"core.price_event": sql("log/price_event.sql")}
     views |= {name: view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute("use excerpt")

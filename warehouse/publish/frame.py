@@ -206,7 +206,7 @@ def _table(con: duckdb.DuckDBPyConnection, name: str, select: str) -> None:
 
 
 def _make_log(con: duckdb.DuckDBPyConnection) -> None:
-    for name in ("log.closed_link", "core.first_move_kind"):
+    for name in ("log.closed_link", "log.last_link", "core.first_move_kind"):
         con.execute(ddl(table_named(name)))
     for name, links in chains.LINKS.items():
         con.execute(f"create view {name} as {links}")
