@@ -228,6 +228,13 @@ begun as (
             and b.purchase_option = n.purchase_option
 ),
 
+scaled as (
+    select
+        *,
+        (free_log * 1e14)::HUGEINT as free_unit
+    from series
+),
+
 -- Over few columns, as sorting wide rows takes long.
 path as (
     select
@@ -248,10 +255,21 @@ path as (
                     lag(s.index_date, 29) over w = s.index_date - 29
                     or (s.index_date - first_value(s.index_date) over w < 30 and b.series_id is null)
                 )
-                -- of a list: the last digit of a window's own has to do with how many rows there are
-                then round(list_stddev_samp(list(s.free_log) over month), 12)
+                -- of whole numbers, whose sums are exact however many rows there are
+                then
+                    round(
+                        sqrt(
+                            (
+                                count(s.free_log) over month * sum(s.free_unit * s.free_unit) over month
+                                - sum(s.free_unit) over month * sum(s.free_unit) over month
+                            )::DOUBLE
+                            / (count(s.free_log) over month * (count(s.free_log) over month - 1))
+                        )
+                        / 1e14,
+                        12
+                    )
         end as volatility_30d
-    from series as s
+    from scaled as s
     left join begun as b on s.rung = b.rung and s.series_id = b.series_id
     window
         w as (partition by s.rung, s.series_id order by s.index_date),
