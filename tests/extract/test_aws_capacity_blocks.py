@@ -62,7 +62,7 @@ def faster(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, times: float) 
     """
     standin.cloud.block_refill_per_s = 0.8 * times
     monkeypatch.setattr(capacity_blocks, "PACE_S", capacity_blocks.PACE_S / times)
-    monkeypatch.setattr(capacity_blocks, "BACK_OFF_S", tuple(each / times for each in capacity_blocks.BACK_OFF_S))
+    monkeypatch.setattr(capacity_blocks, "BACK_OFF_S", tuple(each / times / 4 for each in capacity_blocks.BACK_OFF_S))
 
 
 def read(look: ScopeFetch) -> list[Parsed]:

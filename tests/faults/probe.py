@@ -16,6 +16,7 @@ import pytest
 from botocore.retries.standard import ExponentialBackoff
 from standin import api
 
+import extract.aws.capacity_blocks
 import extract.aws.client
 import extract.web.http
 import extract.web.polite
@@ -122,6 +123,7 @@ def quick(patch: pytest.MonkeyPatch, patience: Patience) -> Iterator[None]:
     patch.delenv("DIGITALOCEAN_TOKEN", raising=False)
     patch.setattr(ExponentialBackoff, "delay_amount", lambda self, context: 0.001)
     patch.setenv("AWS_MAX_ATTEMPTS", str(patience.attempts))
+    patch.setattr(extract.aws.capacity_blocks, "BACK_OFF_S", (0.1, 0.2))
     soon = extract.web.http.Retries(attempts=patience.attempts, seconds=10, pause_s=0.001, longest_s=0.002)
     patch.setattr(extract.web.http, "STREAM_RETRIES", soon)
     real = extract.web.http.HttpWeb

@@ -24,7 +24,7 @@ from standin.server import LoopbackServer
 import extract.web.http
 import extract.web.polite
 from extract import SOURCES, source_named
-from extract.aws import price_pages
+from extract.aws import capacity_blocks, price_pages
 from extract.web.interface import Response
 from flows.cli.main import main
 from flows.collect import live
@@ -207,8 +207,11 @@ def test_a_site_that_forbids_robots_is_named(sites: dict[str, Site], tmp_path: P
     assert found.robots.startswith("its robots.txt forbids it")
 
 
-def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path) -> None:
+def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One region each, through the API; a refusal is named, missing credentials leave a source out."""
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # the stand-in takes away what was set before it
+    standin.cloud.block_refill_per_s = 20  # a second is shorter on both sides
+    monkeypatch.setattr(capacity_blocks, "PACE_S", 0.08)
     where = {name: {"bulk_url": standin.url} for name in AWS_LIVE[:2]}
     found = check(tmp_path, {}, *AWS_LIVE, **where)
 
