@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from block_waits import faster
 from looks import memory
 from standin import aws, ec2
 from standin.ec2_cloud import NOW, Block, Zone, machine
 
-from extract.aws import capacity_blocks
 from extract.aws.capacity_blocks import INSTANCE_TYPES, SOURCE, ULTRASERVERS
 from extract.base import Context, Parsed
 from extract.web.http import HttpWeb, Retries
@@ -52,17 +52,6 @@ def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
         return Context(web=HttpWeb(retries=Retries(attempts=1)), settings=settings, now=lambda: NOW)
 
     return context
-
-
-def faster(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, times: float) -> None:
-    """Let a second be shorter on both sides: in EC2's bucket and in what the source waits.
-
-    A slow machine delays one query and not the next, so that the bucket is filled a little faster; its own pace is
-    that of `test_the_bucket_of_an_account_is_enough_for_every_query`.
-    """
-    standin.cloud.block_refill_per_s = 0.8 * times
-    monkeypatch.setattr(capacity_blocks, "PACE_S", capacity_blocks.PACE_S / times)
-    monkeypatch.setattr(capacity_blocks, "BACK_OFF_S", tuple(each / times / 4 for each in capacity_blocks.BACK_OFF_S))
 
 
 def read(look: ScopeFetch) -> list[Parsed]:

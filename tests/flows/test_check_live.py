@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from block_waits import faster
 from click.testing import CliRunner, Result
 from neoclouds.case import cases, document
 from neoclouds.servers import FORBIDDEN, Site, keys, open_sites
@@ -24,7 +25,7 @@ from standin.server import LoopbackServer
 import extract.web.http
 import extract.web.polite
 from extract import SOURCES, source_named
-from extract.aws import capacity_blocks, price_pages
+from extract.aws import price_pages
 from extract.web.interface import Response
 from flows.cli.main import main
 from flows.collect import live
@@ -56,7 +57,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     retries = extract.web.http.Retries(attempts=1)
     monkeypatch.setattr(extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries))
     monkeypatch.setattr(extract.web.polite, "PoliteWeb", partial(extract.web.polite.PoliteWeb, spare_loopback=False))
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     for name, value in keys(list(CASES.values())).items():
         monkeypatch.setenv(name, value)
 
@@ -209,9 +209,8 @@ def test_a_site_that_forbids_robots_is_named(sites: dict[str, Site], tmp_path: P
 
 def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One region each, through the API; a refusal is named, missing credentials leave a source out."""
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # the stand-in takes away what was set before it
-    standin.cloud.block_refill_per_s = 20  # a second is shorter on both sides
-    monkeypatch.setattr(capacity_blocks, "PACE_S", 0.08)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    faster(standin, monkeypatch, 25)
     where = {name: {"bulk_url": standin.url} for name in AWS_LIVE[:2]}
     found = check(tmp_path, {}, *AWS_LIVE, **where)
 
