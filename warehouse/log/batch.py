@@ -252,7 +252,8 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     first_sight.prepare(con)
     replaced = holds.replacements(con, complete)
     own = {move.row for _, _, _, move in replaced.moves}
-    _hold(con, batch, first_sight.out_of_band(con, seen=False, without=own), waiting, gate="band")
+    new, known = first_sight.out_of_band(con)
+    _hold(con, batch, [held for held in new if held.row not in own], waiting, gate="band")
     found = holds.verdicts(con, waiting, replaced, live=live)
     for number, reason in found.refused_fetches.items():
         batch.refused_fetches[number] = reason
@@ -264,7 +265,8 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     _wait(con, batch, found.still, replaced.offers)
     _release(con, found.released)
     _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
-    _hold(con, batch, first_sight.out_of_band(con, seen=True), waiting, gate="band")
+    left = _staged(con, (held.row for held in known), SHOW) if known else {}
+    _hold(con, batch, [held for held in known if held.row in left], waiting, gate="band")
     _resolve_band_holds(con, batch, waiting)
 
 
@@ -352,6 +354,7 @@ def _release(con: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, Quarantin
 
 
 TAKE_OUT = "delete from observed_row where row_number in (from named_row) returning *"
+SHOW = "from observed_row semi join named_row using (row_number)"
 
 
 def _staged(
@@ -398,7 +401,7 @@ def contradicted(con: duckdb.DuckDBPyConnection, batch: Batch) -> list[Quarantin
     if not found:
         return []
     refusals = []
-    for number, row in sorted(_staged(con, found, "from observed_row semi join named_row using (row_number)").items()):
+    for number, row in sorted(_staged(con, found, SHOW).items()):
         other, sha256 = found[number]
         reason = f"{CONTRADICTS}, {plain_amount(other) or 'none'}, in document {sha256[:12]}"
         refusals.append(_refusal(batch, row, "batch", reason, "unit_price"))

@@ -5,7 +5,6 @@ chip-hour; a price that moves out of it waits too, however it got there.
 """
 
 import re
-from collections.abc import Set
 from functools import cache
 
 import duckdb
@@ -59,19 +58,14 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def out_of_band(con: duckdb.DuckDBPyConnection, *, seen: bool, without: Set[int] = frozenset()) -> list[Held]:
-    """Return the rows of offers with a price in the log, or without one, whose new price is outside its range.
-
-    `without` are numbers of rows that wait for another reason.
-    """
-    found = []
-    for row_number, chip, option, price, low, high in con.execute(
-        sql("load/out_of_band.sql"), {"seen": seen}
-    ).fetchall():
-        if row_number not in without:
-            text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:g} to {high:g}"
-            found.append(Held(row=row_number, reason=f"{text} of all providers; {FOR_PERSON}"))
-    return found
+def out_of_band(con: duckdb.DuckDBPyConnection) -> tuple[list[Held], list[Held]]:
+    """Return the rows whose new price is outside its range: of offers without a price in the log, and with one."""
+    new: list[Held] = []
+    known: list[Held] = []
+    for row_number, is_known, chip, option, price, low, high in con.execute(sql("load/out_of_band.sql")).fetchall():
+        text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:g} to {high:g}"
+        (known if is_known else new).append(Held(row=row_number, reason=f"{text} of all providers; {FOR_PERSON}"))
+    return new, known
 
 
 def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:

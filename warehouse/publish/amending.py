@@ -215,20 +215,24 @@ class _Amendment:
         ):
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
-        self._renew(throughput.CORE.qualified, f"from {self._theirs(throughput.CORE.qualified)}")
-        former = f"former.{throughput.CORE.qualified}"
-        throughput.complete(con, f"(from {former} where source = '{throughput.CATALOGUE}')")
-        if con.execute(f"from {former} anti join core.throughput using (throughput_id) limit 1").fetchone():
-            raise FromNothing("a document of benchmarks was added again with other words")
-        # Of those rows and of the package int.throughput is made.
-        self.is_measured_anew = self._differ(
-            f"from {throughput.CORE.qualified}", f"from former.{throughput.CORE.qualified}"
-        )
+        # Rows of the package are of its version, as is the file before.
+        own = f"from {throughput.CORE.qualified} where source <> '{throughput.CATALOGUE}'"
+        is_other = self._differ(f"from {self._theirs(throughput.CORE.qualified)}", own)
+        self.is_measured_anew = is_other and self._renew_runs()
         building.read_labels(con)
         con.execute(
             f"insert into core.offer_unit by name select u.* from ({db.sql('offer_unit.sql')}) as u "
             "semi join new_offer as n on u.offer_id = n.offer_id"
         )
+
+    def _renew_runs(self) -> bool:
+        """Make core.throughput anew, of which int.throughput is made; return whether its rows are others."""
+        table, former = throughput.CORE.qualified, f"former.{throughput.CORE.qualified}"
+        self._renew(table, f"from {self._theirs(table)}")
+        throughput.complete(self.con, f"(from {former} where source = '{throughput.CATALOGUE}')")
+        if self.con.execute(f"from {former} anti join {table} using (throughput_id) limit 1").fetchone():
+            raise FromNothing("a document of benchmarks was added again with other words")
+        return self._differ(f"from {table}", f"from {former}")
 
     def _amend_prices(self, mart: Model) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""

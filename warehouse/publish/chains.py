@@ -86,8 +86,8 @@ def excerpt(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
     """Drop all temporary tables, which are in memory: those of a load, too."""
-    for (table,) in con.execute("select table_name from duckdb_tables() where temporary").fetchall():
-        con.execute(f"drop table temp.{table}")
+    there = con.execute("select table_name from duckdb_tables() where temporary").fetchall()
+    con.execute("; ".join(f"drop table temp.{table}" for (table,) in there))
 
 
 def show(con: duckdb.DuckDBPyConnection) -> None:
@@ -145,13 +145,16 @@ def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Let a view of prices have, of `wanted_offer`, the rows of their SELECT that are of no chain."""
     name = table.partition(".")[2]
-    show_offers(con, f"select offer_id, {EVER} from wanted_offer")
-    scopes = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
-    temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({scopes}) using (source, scope)"))
-    # Those of ten years are too many to sort for a few offers.
-    show_as(con, "core.scope_run", "from temp.wanted_run")
-    excerpted(con, "exact_row", select)
-    show_as(con, "core.scope_run", "from published.core.scope_run")
+    if con.execute("from wanted_offer limit 1").fetchall():
+        show_offers(con, f"select offer_id, {EVER} from wanted_offer")
+        told = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
+        temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({told}) using (source, scope)"))
+        # Those of ten years are too many to sort for a few offers.
+        show_as(con, "core.scope_run", "from temp.wanted_run")
+        excerpted(con, "exact_row", select)
+        show_as(con, "core.scope_run", "from published.core.scope_run")
+    else:
+        temp(con, "exact_row", f"from core.{name}_other limit 0")
     _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")

@@ -1,9 +1,10 @@
 -- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
--- chip-hour. With $seen of offers that have a price in the log, else of those that have none. A price whose former one
--- was outside too, and near it, is nothing new. A chip that nobody reads, or a currency without a rate, is not judged.
+-- chip-hour, and whether their offers have a price in the log (is_known). A price whose former one was outside too, and
+-- near it, is nothing new. A chip that nobody reads, or a currency without a rate, is not judged.
 with priced as (
     select
         r.row_number,
+        k.row_number is not null as is_known,
         coalesce(t.accelerator_name, l.accelerator_name) as accelerator_name,
         case
             when r.purchase_option in ('reserved', 'savings_plan') then 'reserved'
@@ -34,7 +35,6 @@ with priced as (
         not r.is_past_gates
         and r.row_number >= 0
         and r.unit_price_type = 'List'
-        and (k.row_number is not null) = $seen
         and r.unit_price is distinct from k.unit_price
 ),
 
@@ -54,6 +54,7 @@ compared as (
 
 select
     row_number,
+    is_known,
     accelerator_name,
     purchase_option,
     price,
