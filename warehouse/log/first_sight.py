@@ -60,8 +60,7 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
 
 def out_of_band(con: duckdb.DuckDBPyConnection) -> tuple[list[Held], list[Held]]:
     """Return the rows whose new price is outside its range: of offers without a price in the log, and with one."""
-    new: list[Held] = []
-    known: list[Held] = []
+    new, known = list[Held](), list[Held]()
     for row_number, is_known, chip, option, price, low, high in con.execute(sql("load/out_of_band.sql")).fetchall():
         text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:g} to {high:g}"
         (known if is_known else new).append(Held(row=row_number, reason=f"{text} of all providers; {FOR_PERSON}"))

@@ -215,10 +215,8 @@ class _Amendment:
         ):
             if self._differ(one, other):
                 raise FromNothing("an instance type has other chips")
-        # Rows of the package are of its version, as is the file before.
-        own = f"from {throughput.CORE.qualified} where source <> '{throughput.CATALOGUE}'"
-        is_other = self._differ(f"from {self._theirs(throughput.CORE.qualified)}", own)
-        self.is_measured_anew = is_other and self._renew_runs()
+        own, runs = f"where source <> '{throughput.CATALOGUE}'", throughput.CORE.qualified
+        self.is_measured_anew = self._differ(f"from {self._theirs(runs)}", f"from {runs} {own}") and self._renew_runs()
         building.read_labels(con)
         con.execute(
             f"insert into core.offer_unit by name select u.* from ({db.sql('offer_unit.sql')}) as u "

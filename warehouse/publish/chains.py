@@ -145,6 +145,7 @@ def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Let a view of prices have, of `wanted_offer`, the rows of their SELECT that are of no chain."""
     name = table.partition(".")[2]
+    temp(con, "exact_row", f"from core.{name}_other limit 0")
     if con.execute("from wanted_offer limit 1").fetchall():
         show_offers(con, f"select offer_id, {EVER} from wanted_offer")
         told = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
@@ -153,8 +154,6 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
         show_as(con, "core.scope_run", "from temp.wanted_run")
         excerpted(con, "exact_row", select)
         show_as(con, "core.scope_run", "from published.core.scope_run")
-    else:
-        temp(con, "exact_row", f"from core.{name}_other limit 0")
     _compare(con, f"from ({CHAINS[table]}) semi join wanted_offer using (offer_no)")
     for target, rows in ((f"core.{name}_other", "other_row"), (f"core.{name}_replaced", "unlike_link")):
         con.execute(f"delete from {target}")

@@ -1,6 +1,5 @@
 -- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
--- chip-hour, and whether their offers have a price in the log (is_known). A price whose former one was outside too, and
--- near it, is nothing new. A chip that nobody reads, or a currency without a rate, is not judged.
+-- chip-hour. One whose former price was outside too, and near it, is nothing new; unknown chips and rates judge none.
 with priced as (
     select
         r.row_number,
