@@ -148,8 +148,8 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     temp(con, "exact_row", f"from core.{name}_other limit 0")
     if con.execute("from wanted_offer limit 1").fetchall():
         show_offers(con, f"select offer_id, {EVER} from wanted_offer")
-        asked = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
-        temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({asked}) using (source, scope)"))
+        named = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
+        temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({named}) using (source, scope)"))
         # Those of ten years are too many to sort for a few offers.
         show_as(con, "core.scope_run", "from temp.wanted_run")
         excerpted(con, "exact_row", select)
