@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 import polars as pl
+import published
 from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed
 from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, look, row
@@ -105,7 +105,6 @@ def block(instance_type: str, rate: str, hours: int | None = 24, count: str | No
 
 def records(file: Path, sql: str) -> list[dict[str, object]]:
     """Return the rows of a query on a published file, by column."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        answer = con.execute(sql)
-        names = [column[0] for column in answer.description or ()]
-        return [dict(zip(names, line, strict=True)) for line in answer.fetchall()]
+    answer = published.reader(file).execute(sql)
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, line, strict=True)) for line in answer.fetchall()]
