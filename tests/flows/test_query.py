@@ -15,6 +15,7 @@ from looks import row
 from purchase import P5, plan, putting, seen
 
 from flows.cli.main import main
+from flows.shared.child import Child
 
 Call = Callable[..., Result]
 ASKED = (
@@ -23,13 +24,32 @@ ASKED = (
 )
 
 
+class Kept(Child):
+    """A process that lives on after its question, for the next one: to start it takes most of a question's time."""
+
+    def close(self) -> None:
+        """Leave it running."""
+
+
 @pytest.fixture(scope="module")
 def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
-    """A function that runs a command on a published file of two prices."""
+    """A function that runs a command on a published file of two prices; one process answers all that write, or none."""
     folder = tmp_path_factory.mktemp("query")
     with putting(folder) as put:
         put(seen(0, "aws_price_list", row(P5, "55.04")), seen(0, "aws_savings_plans", plan(P5, "36.5")), at=0)
-    yield lambda *words: CliRunner().invoke(main, ["--data-dir", str(folder), *(str(word) for word in words)])
+    kept: dict[bool, Kept] = {}
+
+    def child(memory: int, module: str, *, writes: bool) -> Child:
+        return kept.setdefault(writes, Kept(memory, module, writes=writes))
+
+    def call(*words: object) -> Result:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("flows.shared.child.Child", child)
+            return CliRunner().invoke(main, ["--data-dir", str(folder), *map(str, words)])
+
+    yield call
+    for each in kept.values():
+        Child.close(each)
 
 
 def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
