@@ -243,7 +243,8 @@ where t.usd_per_million_output_tokens is not null order by all
 TOKEN = ("reproduce", "--model", "gpt-oss-120b", "--chip", "B200", "--provider", "aws", "--option", "on_demand")
 
 
-def test_twenty_figures_from_the_release_alone(day: Path) -> None:
+@pytest.mark.parametrize("n", [4, pytest.param(10, marks=pytest.mark.prove)])
+def test_figures_from_the_release_alone(day: Path, n: int) -> None:
     """Any price of any time, and any cost of a token on one, is recomputed from its folder, and says whose bytes."""
     offers = query(
         day / "prices.duckdb",
@@ -251,7 +252,7 @@ def test_twenty_figures_from_the_release_alone(day: Path) -> None:
         "and price_per_accelerator_hour is not null order by all",
     )
     chance = random.Random(29)  # noqa: S311 - chance, no secret
-    words = [*chance.sample(offers, 10), *chance.sample(query(day / "prices.duckdb", POINTS), 10)]
+    words = [*chance.sample(offers, n), *chance.sample(query(day / "prices.duckdb", POINTS), n)]
     for offer, *model in words:
         address = f"https://prices.example.org/evidence.html#offer-{offer}"
         done = call("reproduce", address, "--release", day, *(("--model", *model) if model else ()))
@@ -263,12 +264,13 @@ def test_twenty_figures_from_the_release_alone(day: Path) -> None:
         assert done.output.splitlines()[-1].startswith("equal: recomputed")
 
 
-def test_costs_of_each_purchase_option(offline_run: Path) -> None:
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.prove)])
+def test_costs_of_each_purchase_option(offline_run: Path, n: int) -> None:
     """Plans, Reserved, spot and blocks of the published file too; idle minutes of a block are paid."""
     options = ("on_demand", "savings_plan", "reserved", "spot", "capacity_block")
     chance, text = random.Random(29), POINTS.replace("where ", "where purchase_option = '{}' and ")  # noqa: S311
     for option in options:
-        for offer, model in chance.sample(query(offline_run / "prices.duckdb", text.format(option)), 2):
+        for offer, model in chance.sample(query(offline_run / "prices.duckdb", text.format(option)), n):
             done = CliRunner().invoke(main, ["--data-dir", str(offline_run), "reproduce", offer, "--model", model])
 
             assert done.exit_code == 0, done.output
