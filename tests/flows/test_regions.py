@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from standin import aws
 
-pytestmark = pytest.mark.usefixtures("least_marts")
+pytestmark = pytest.mark.usefixtures("least_marts", "log_alone")
 
 ROOT = Path(__file__).parents[2]
 

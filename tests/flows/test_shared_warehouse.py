@@ -12,7 +12,7 @@ import kept_data
 import landing_places
 import pytest
 from click.testing import CliRunner
-from few_marts import needed
+from few_marts import published_with
 from log_place import unsigned_extensions
 from published import query
 from toy_source import Toy
@@ -37,8 +37,10 @@ def unsigned() -> Iterator[None]:
 
 
 @pytest.fixture
-def toy(tmp_path: Path) -> Iterator[Toy]:
-    with kept_data.toy_at(tmp_path / "file") as made:
+def toy(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Toy]:
+    """Return a toy whose published files have a mart of prices in the long proofs alone."""
+    least = ("price_change",) if request.node.get_closest_marker("prove") else ()
+    with kept_data.toy_at(tmp_path / "file", least) as made:
         yield made
 
 
@@ -246,11 +248,9 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
     assert (done.exit_code, json.loads(done.output)["field"]) == (1, "--as-of")
 
 
-def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+@published_with("price_index_item", least=())  # which a day's offers are held to
+def test_maintain_makes_the_published_file_from_nothing(toy: Toy) -> None:
     """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""
-    monkeypatch.setattr(
-        "flows.collect.publisher.MARTS", needed("price_index_item")[0]
-    )  # which a day's offers are held to
     file = run(toy, toy.settings(), 0, here={"g6.xlarge": "1"})
     command = ["--data-dir", str(toy.data_dir), "data", "maintain", "--json"]
 
