@@ -188,10 +188,15 @@ def test_karpenter_reads_every_overlay(call: Callable[..., Result], offline_run:
 
 
 def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
-    """Spot by zone, equal zones together; a contracted price before the list's, on request, for its owner alone."""
+    """Spot by zone, equal zones together; a contracted price before the list's, on request, for its owner alone.
+
+    Two prices of one machine are none.
+    """
+    single = row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")
+    double = row("p4de.24xlarge", "22"), row("p4de.24xlarge", "21", fabric="EFA")
     with putting(tmp_path / "data", asked=("accelerator_hour_price", "spot_region_price")) as put:
         file = put(
-            seen(0, "aws_price_list", row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")),
+            seen(0, "aws_price_list", *single, *double),
             seen(0, "aws_spot", spot(P5, "use1-az1", "30.5"), spot(P5, "use1-az2", "30.5"), spot(P5, "use1-az6", "41")),
             at=0.1,
         )
@@ -209,6 +214,8 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
         make(file, tmp_path / "public" / kind)
         make(file, tmp_path / "own" / kind, with_private=True)
     assert not list((tmp_path / "public").rglob("private"))
+    listed = {f"us-east-1,{each['instance_type']},node" for each in single}
+    assert {*read_as_opencost(tmp_path / "public/csv/on_demand.csv")} == listed
     agreed = tmp_path / "own/csv/private/contracted.csv"
     assert stat.S_IMODE(agreed.stat().st_mode) == 0o600
     assert read_as_opencost(agreed) == {"us-east-1,p5.48xlarge,node": 40.9, "us-east-1,p4d.24xlarge,node": 19.25}
@@ -228,13 +235,9 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     assert price(own, "g6.xlarge", "on-demand") == Decimal("0.00000081")  # no exponent
 
 
-def test_old_or_double_prices_are_not_exported(tmp_path: Path) -> None:
-    """A file without a current price is an error that says why; two prices of one machine are none."""
+def test_old_prices_are_not_exported(tmp_path: Path) -> None:
+    """A file without a current price is an error that says why."""
     with putting(tmp_path, asked=("accelerator_hour_price", "spot_region_price")) as put:
-        double = row("p4d.24xlarge", "22"), row("p4d.24xlarge", "21", fabric="EFA")
-        file = put(seen(0, "aws_price_list", row(P5, "55.04"), *double), at=0.1)
-        machines.opencost(file, tmp_path / "out")
-        assert read_as_opencost(tmp_path / "out/on_demand.csv") == {"us-east-1,p5.48xlarge,node": 55.04}
         file = put(seen(1, "aws_price_list", row(P5, "55.04")), at=60)
     for make in (machines.opencost, machines.karpenter):
         with pytest.raises(ChipledgerError, match="no price of a machine is current"):
