@@ -265,7 +265,7 @@ def test_an_import_beside_the_archive_changes_no_change(shared: Path, tmp_path: 
 
 def test_a_price_that_waits_is_told_the_day_it_is_held(toy: Toy) -> None:
     """By the run that held it, with the reason."""
-    toy.run(0, a={"p5.48xlarge": "40", "g6.xlarge": "0.8"})
+    toy.learn(0, a={"p5.48xlarge": "40", "g6.xlarge": "0.8"})
     told = list(toy.run(1, a={"p5.48xlarge": "10"} | {"g6.xlarge": "0.8"}).lines())
 
     assert "1 row refused: `chipledger quarantine list` says why" in told
