@@ -22,6 +22,7 @@ from warehouse.publish.published_file import FILE_NAME
 OWN = ("build.duckdb", "writer.lock")
 """What every run opens."""
 BOTH = ["the published file", "the pages"]
+RECORD = "cache/published.json"
 
 
 def marks(folder: Path) -> dict[str, tuple[int, int]]:
@@ -126,23 +127,20 @@ def unchanged(toy: Toy, at: float = 0.1, **settings: object) -> list[str]:
         return one.summary.unchanged
 
 
-@pytest.mark.parametrize(
-    ("missing", "left"),
-    [("reports/cost.html", BOTH[:1]), ("reports", BOTH[:1]), ("prices.duckdb", []), ("cache/published.json", [])],
-)
-def test_what_is_missing_is_made(toy: Toy, missing: str, left: list[str]) -> None:
-    """A page, the file, or the record of what was published: it is made, and then there is nothing to do."""
-    (toy.data_dir / missing).rename(toy.data_dir / "aside")
-    assert unchanged(toy) == left
-    assert (toy.data_dir / missing).exists()
-    assert unchanged(toy) == BOTH
+def test_what_is_missing_is_made(toy: Toy, tmp_path: Path) -> None:
+    """A page, all pages, the file, or the record of what was published: made, and then there is nothing to do."""
+    for place, left in (("reports/cost.html", BOTH[:1]), ("reports", BOTH[:1]), (FILE_NAME, []), (RECORD, [])):
+        (toy.data_dir / place).rename(tmp_path / f"old-{Path(place).name}")
+        assert unchanged(toy) == left
+        assert (toy.data_dir / place).exists()
+        assert unchanged(toy) == BOTH
 
 
-@pytest.mark.parametrize("text", ["", "[1]", '{"file": 3, "pages": 4}', '{"pages": [1]}'])
-def test_a_damaged_record_counts_as_none(toy: Toy, text: str) -> None:
-    (toy.data_dir / "cache/published.json").write_text(text)
-    assert unchanged(toy) == []
-    assert unchanged(toy) == BOTH
+def test_a_damaged_record_counts_as_none(toy: Toy) -> None:
+    for text in ("", "[1]", '{"file": 3, "pages": 4}', '{"pages": [1]}'):
+        (toy.data_dir / RECORD).write_text(text)
+        assert unchanged(toy) == []
+        assert unchanged(toy) == BOTH
 
 
 def test_another_file_is_not_the_one_that_was_published(toy: Toy) -> None:
