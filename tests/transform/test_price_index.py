@@ -25,15 +25,14 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def put(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, at: float) -> None:
-    """Load looks in turn and make the marts, as if published at a day."""
-    for each in looks:
-        load(con, [each], recorded_at=each.observed_at)
+    """Load looks and make the marts, as if published at a day."""
+    load(con, looks, recorded_at=day(at))
     derive(con, at=at)
 
 
 def live(at: float, *rows: Row, **others: Any) -> ParsedFetch:
-    """Return a complete look that no gate doubts."""
-    options: dict[str, Any] = {"source": "live", "trusted": True} | others
+    """Return a complete look that no gate doubts; archived ones load at once, and hold to the next."""
+    options: dict[str, Any] = {"source": "live", "archived": True, "trusted": True} | others
     return look(at, *rows, **options)
 
 
@@ -110,7 +109,7 @@ def test_absence_is_held_for_seven_days_and_then_closes_on_its_first(con: duckdb
     looks = [
         live(
             at, *([] if 1 <= at < 8 else [chip("2" if at < 1 else "3")]),
-            *([] if 1 <= at < 9 else [chip("4" if at < 1 else "8", "H200")]), other,
+            *([] if 1 <= at < 9 else [chip("4" if at < 1 else "8", "H200")]), other, archived=False,
         )
         for at in range(11)
     ]  # fmt: skip
@@ -137,8 +136,8 @@ def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection) -> Non
     b = {"label": "H200", "service_provider_name": "b"}
     put(
         con,
-        live(0, chip("2"), scope="seven"), live(0, chip("2", **b), scope="eight"),
-        live(8, chip("3"), scope="seven"), live(9, chip("3", **b), scope="eight"),
+        *(live(at, chip(price), scope="seven", archived=False) for at, price in ((0, "2"), (8, "3"))),
+        *(live(at, chip(price, **b), scope="eight", archived=False) for at, price in ((0, "2"), (9, "3"))),
         at=9.5,
     )  # fmt: skip
     assert indices(con, "provider", accelerator_name="H100")[-1] == 150
@@ -147,7 +146,7 @@ def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection) -> Non
 
 def test_without_a_look_a_price_is_held_for_its_max_age(con: duckdb.DuckDBPyConnection) -> None:
     """Three days for this source, whatever the day of the file."""
-    put(con, live(0, chip("2")), live(1, chip("2")), at=30)
+    put(con, *(live(at, chip("2"), archived=False) for at in (0, 1)), at=30)
     assert len(indices(con)) == 5
 
 
@@ -240,7 +239,7 @@ def test_what_comes_is_mix_and_not_drift(con: duckdb.DuckDBPyConnection) -> None
 
 def test_drift_over_a_broken_chain_is_unknown(con: duckdb.DuckDBPyConnection) -> None:
     """An index of one chain is never compared with that of another."""
-    put(con, live(0, chip("2")), live(20, chip("3")), at=20.5)
+    put(con, *(live(at, chip(price), archived=False) for at, price in ((0, "2"), (20, "3"))), at=20.5)
     found = con.execute(f"select drift, n_new from mart.drift('{on(0)}', '{on(20)}')").fetchall()
     assert found == [(None, 1)] * 3
 
