@@ -19,45 +19,46 @@ Offer = tuple[str, str, int]
 Panel = Mapping[Offer, Sequence[float | None]]
 """The price of each offer on each day; None: a complete look did not show it."""
 
-
+OPTION = "on_demand {}"
+"""The purchase option of the panel at a place."""
 INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
 
 
 @contextmanager
-def panels(option: str = "on_demand") -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a database in which `load` puts panels of offers of one purchase option, and makes the marts of them."""
+def panels() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database in which `load` puts panels of offers, and makes the marts of them."""
     with memory() as con:
         _tables(con)
-        con.execute("create table core.option as select ? as purchase_option", [option])
         for name in ("price_move", "repricing", "price_correction", "price_change"):
             con.execute(f"create view int.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
 
 
-def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None = None) -> None:
-    """Put a panel in place of the last one; all days but the last two are settled."""
-    offers = list(enumerate(panel))
+def load(con: duckdb.DuckDBPyConnection, *side_by_side: Panel, shuffled: int | None = None) -> None:
+    """Put panels in place of the last, each of a purchase option of its own; all days but the last two are settled.
+
+    Options know nothing of each other, and to make the marts of many takes little longer than of one.
+    """
+    every = [(offer, OPTION.format(place), prices) for place, panel in enumerate(side_by_side)
+             for offer, prices in panel.items()]  # fmt: skip
+    offers = [(number, *offer[:2], option) for number, (offer, option, _) in enumerate(every)]
     spells = [
         (number, day(first), day(last), price)
-        for number, offer in offers
-        for first, last, price in _spells(panel[offer])
+        for number, (_, _, prices) in enumerate(every)
+        for first, last, price in _spells(prices)
     ]
     if shuffled is not None:
         random.Random(shuffled).shuffle(spells)  # noqa: S311
         random.Random(shuffled).shuffle(offers)  # noqa: S311
     con.execute("delete from core.offer; delete from core.offer_unit; delete from core.sku_price")
     con.execute("delete from int.price_history; delete from meta.build")
-    insert_rows(
-        con, "core.offer_unit (offer_id, accelerator_name)", [(number, chip) for number, (_, chip, _) in offers]
-    )
+    insert_rows(con, "core.offer_unit (offer_id, accelerator_name)", [(number, chip) for number, _, chip, _ in offers])
     con.execute("update core.offer_unit set accelerator_count = 1, hours_per_pricing_unit = 1")
     insert_rows(
-        con, "core.offer (offer_id, service_provider_name)", [(number, provider) for number, (provider, _, _) in offers]
-    )
-    con.execute(
-        "update core.offer set purchase_option = (from core.option), statistic = 'price', pricing_currency = 'USD', "
-        "unit_price_type = 'List'"
-    )
+        con, "core.offer (offer_id, service_provider_name, purchase_option)",
+        [(number, provider, option) for number, provider, _, option in offers],
+    )  # fmt: skip
+    con.execute("update core.offer set statistic = 'price', pricing_currency = 'USD', unit_price_type = 'List'")
     con.execute(
         "insert into core.sku_price by name select offer_id, 'live' as source, service_provider_name as scope "
         "from core.offer"
@@ -67,7 +68,7 @@ def load(con: duckdb.DuckDBPyConnection, panel: Panel, *, shuffled: int | None =
     con.execute(
         "update int.price_history set source = 'live', last_source = 'live', effective_hourly_price = unit_price"
     )
-    days = max(len(prices) for prices in panel.values())
+    days = max(len(prices) for _, _, prices in every)
     con.execute("insert into meta.build by name select ?::timestamp as built_at", [day(days - 0.5)])
     create_moment(con)
     _marts(con)
@@ -83,10 +84,14 @@ def _spells(prices: Sequence[float | None]) -> Iterator[tuple[int, int, float | 
         at += n
 
 
-def index(con: duckdb.DuckDBPyConnection, level: str = "all") -> list[float]:
-    """Return the index of each day, of the one series of a level."""
-    rows = con.execute("select price_index from int.price_index where index_level = ? order by index_date", [level])
-    return [value for (value,) in rows.fetchall()]
+def indices(con: duckdb.DuckDBPyConnection, n: int) -> list[list[float]]:
+    """Return the index over all chips on each day of each of the panels, in their order."""
+    found: dict[str, list[float]] = {OPTION.format(place): [] for place in range(n)}
+    for option, value in con.execute(
+        "select purchase_option, price_index from int.price_index where index_level = 'all' order by index_date"
+    ).fetchall():
+        found[option].append(value)
+    return [*found.values()]
 
 
 def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
