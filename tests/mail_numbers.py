@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import duckdb
 from mail_reader import Reader, alike, number
@@ -29,13 +30,18 @@ CONSTANTS = (
 """What a number is of that no file holds: a unit, a rule."""
 
 
-def unproved(con: duckdb.DuckDBPyConnection, since: datetime, text: str) -> list[str]:
-    """Return the numbers of a text that the file does not have, each with what stands around it."""
+def unproved(
+    con: duckdb.DuckDBPyConnection, since: datetime, text: str, known: dict[str, list[Any]] | None = None
+) -> list[str]:
+    """Return the numbers of a text that the file does not have, each with what stands around it.
+
+    `known` keeps the file's answers for other texts of the week, read through the same connection.
+    """
     # Where a row of the labelled table begins and ends, which is lost with the line ends.
     rows = re.sub(rf"^  (\S.*?)  +(?=(?:AWS |elsewhere )?{WAY} \d)", r"| \1 | ", text, flags=re.MULTILINE)
     rows = re.sub(r"^  (?=USD per (?:chip-hour, cheapest|million))", "| ", rows, flags=re.MULTILINE)
     flat = _with_chips(re.sub(r"\s+", " ", rows))
-    reader = Reader(con, since, flat)
+    reader = Reader(con, since, flat, {} if known is None else known)
     for pattern, rule in RULES.items():
         for match in re.finditer(pattern, flat):
             groups = match.groupdict()

@@ -37,12 +37,15 @@ class Reader:
     con: duckdb.DuckDBPyConnection
     since: datetime
     text: str
+    known: dict[str, list[Any]]
+    """What the file answered before of this week, also to readers of other texts."""
 
     def __post_init__(self) -> None:
         self.until = self.since + timedelta(days=7)
         self.span = {"since": self.since, "until": self.until}
-        self.con.execute("create or replace temp table moved as " + MOVES, self.span)
-        self.con.execute("create or replace temp table seen as " + SEEN, {"until": self.until})
+        if not self.known:
+            self.con.execute("create or replace temp table moved as " + MOVES, self.span)
+            self.con.execute("create or replace temp table seen as " + SEEN, {"until": self.until})
         self.proved: list[tuple[int, int]] = []
         self.names = self.rows(
             "select distinct name from (select service_provider_name as name from core.offer union all "
@@ -53,8 +56,11 @@ class Reader:
         )
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        found = self.con.execute(sql, list(values)).fetchall()
-        return [row[0] if len(row) == 1 else row for row in found]
+        asked = f"{sql} {values}"
+        if asked not in self.known:
+            found = self.con.execute(sql, list(values)).fetchall()
+            self.known[asked] = [row[0] if len(row) == 1 else row for row in found]
+        return self.known[asked]
 
     def one(self, sql: str, *values: Any) -> Any:
         return self.rows(sql, *values)[0]

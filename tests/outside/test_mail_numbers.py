@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email import policy
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -61,12 +62,15 @@ def test_a_wrong_number_is_noticed(imported: Settings, written: Write) -> None:
     file, _ = written(WEEKS[0])
     week, text = text_of(file)
     places = [m.span() for m in NUMBER.finditer(text) if not re.match(r"[\w-]", text[m.start() - 1 : m.start()])]
-    unnoticed = []
-    for start, end in places[:: max(len(places) // 12, 1)]:
-        digit = (int(text[end - 1]) + 1) % 10
-        false = f"{text[: end - 1]}{digit}{text[end:]}"
-        if not wrong_in(imported.data_dir, week, false):
-            unnoticed.append(text[start - 30 : end + 30])
+    since, unnoticed = Week.parse(week).since, []
+    answers: dict[str, list[Any]] = {}
+    with duckdb.connect(str(imported.data_dir / "prices.duckdb"), read_only=True) as con:
+        assert unproved(con, since, text, answers) == []
+        for start, end in places[:: max(len(places) // 12, 1)]:
+            digit = (int(text[end - 1]) + 1) % 10
+            false = f"{text[: end - 1]}{digit}{text[end:]}"
+            if not unproved(con, since, false, answers):
+                unnoticed.append(text[start - 30 : end + 30])
 
     assert unnoticed == []
 
