@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from looks import ParsedFetch, Row, at_once, look, memory, row
+from looks import ParsedFetch, Row, look, memory, row
 
 from transform.models import SQL
 from warehouse.log.db import create_macros, sql
@@ -42,7 +42,7 @@ def chip(price: str | None, label: str = "H100 SXM", count: str = "1", **others:
 
 
 def looks() -> list[ParsedFetch]:
-    """Return the looks of all cases, by time."""
+    """Return the looks of all cases, by time: to load the first of each case, then the second, takes few rounds."""
     found = []
     for number, days in enumerate(CASES):
         for at, rows in days:
@@ -64,8 +64,8 @@ def every_kind() -> dict[str, list[str]]:
     """Return the kinds of the changes of each source, by time and then by price before."""
     with memory() as con:
         create_macros(con)
-        for moment, together in at_once(looks()):
-            load(con, together, recorded_at=moment)
+        every = looks()
+        load(con, every, recorded_at=every[-1].observed_at)
         con.execute("create schema int")
         con.execute(
             "insert into core.source by name "
