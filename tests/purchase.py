@@ -34,7 +34,7 @@ Put = Callable[..., Path]
 
 @contextmanager
 def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] = ()) -> Iterator[Put]:
-    """Give a function that loads looks in turn, publishes at a day, and returns the file.
+    """Give a function that loads looks in turn, or with `at_last` all with the last, publishes, and returns the file.
 
     It has the marts and macros asked for, without comments and data dictionary; where none are asked for, those that
     most tests need, or all, and all that is said of them.
@@ -42,8 +42,8 @@ def putting(data_dir: Path, *, all_marts: bool = False, asked: tuple[str, ...] =
     marts, macros = needed(*asked) if asked else (MARTS, MACROS) if all_marts else (FEW_MARTS, FEW_MACROS)
     with db.writer(data_dir) as con:
 
-        def put(*looks: ParsedFetch, at: float) -> Path:
-            for moment, together in at_once(looks):
+        def put(*looks: ParsedFetch, at: float, at_last: bool = False) -> Path:
+            for moment, together in [(looks[-1].observed_at, looks)] if at_last else at_once(looks):
                 add_documents(con, *together)
                 load(con, together, recorded_at=moment)
             return published_file.publish(

@@ -40,7 +40,7 @@ class World:
 
         def make(folder: Path) -> None:
             with putting(folder, asked=self.asked) as put:
-                put(*sorted(self.looks, key=lambda each: each.observed_at), at=0)
+                put(*sorted(self.looks, key=lambda each: each.observed_at), at=0, at_last=True)
 
         self.file = kept.once(base, f"{self.name}-{self.n_cases}", make) / "prices.duckdb"
 

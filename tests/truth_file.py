@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 from few_marts import formulas_of
 from log_rows import add_documents
-from looks import ParsedFetch, Row, at_once, day, look, row
+from looks import ParsedFetch, Row, day, look, row
 from purchase import SOURCES
 
 from transform.models import MARTS, Mart
@@ -82,8 +82,7 @@ def published(folder: Path, looks: Sequence[ParsedFetch], *, spoil: str = "", ur
     marts: tuple[Mart, ...] = (*BASE, *TRUTH)
     with db.writer(folder) as con:
         add_documents(con, *looks, urls=urls or ["https://x.test/"] * len(looks))
-        for moment, together in at_once(looks):
-            load(con, together, recorded_at=moment)
+        load(con, looks, recorded_at=max((each.observed_at for each in looks), default=day(NOW)))
         if spoil:
             con.execute(spoil)
         return published_file.publish(

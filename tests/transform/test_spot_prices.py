@@ -335,10 +335,11 @@ def check_means(folder: Path, regions: list[list[dict[int, str]]]) -> None:
     }
     with putting(folder, asked=ASKED) as put:
         looks = [
-            seen(at, "aws_spot", *(spot(P5, zone, told[at], region_id=name) for (name, zone), told in in_force.items()))
+            seen(at, "aws_spot", *(spot(P5, zone, told[at], region_id=name) for (name, zone), told in in_force.items()),
+                 archived=True)
             for at in days
-        ]
-        file = put(*looks, at=40)
+        ]  # fmt: skip
+        file = put(*looks, at=40, at_last=True)
     lines = records(file, "from int.spot_zone_price")
     assert {(line["region_id"], line["availability_zone_id"]) for line in lines} == set(in_force)
     for line in lines:
