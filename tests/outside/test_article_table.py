@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from few_marts import published_with
 
 from flows.collect import importer, steps
 from flows.config.settings import Settings
@@ -28,6 +29,11 @@ SAID = {
 }
 """What the text prints, by way to buy in the order of WAYS."""
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
+ASKED = (
+    "option_saving", "throughput", "serving_rate", "training_rate", "cost_left_out", "serving_cost",
+    "training_run_cost", "mart.price_now",
+)  # fmt: skip
+"""What the table and the audit of claims are made of."""
 
 Row = dict[str, Any]
 
@@ -185,7 +191,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         f"2026-11-01T08:00:00Z,{provider},us-east-1,on_demand,3.33,,{chip},1\n"
         "2026-11-01T08:00:00Z,aws,us-east-1,on_demand,20.00,trn1.32xlarge,,\n"
     )
-    with steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
+    with published_with(*ASKED, audit=True), steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
         importer.land_file(one, seen)
         one.finish(report=False)
     file = own / "prices.duckdb"
