@@ -117,7 +117,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             said(NOW - 1, "aws_spot", "availability", *stocks),
             said(NOW, "aws_spot", "availability", stock("market", 4), stock("sold out", None, "us-east-1", **SOLD_OUT)),
             *(seen(at, "aws_price_list", old, scope=f"old {n}") for n, (at, old) in enumerate(OLD)),
-            seen(NOW, "aws_price_list", *CURRENT), at=NOW,
+            seen(NOW, "aws_price_list", *CURRENT), at=NOW, at_last=True,
         )  # fmt: skip
 
 
