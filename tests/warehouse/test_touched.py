@@ -6,6 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from few_marts import needed
 from log_days import told
 from looks import Row, look, row
 from two_files import chip, dated, differences, n_amended, put
@@ -286,10 +287,14 @@ A_DOCUMENT_OF_TWO = Case(
 
 
 def moved(region: str, *moves: tuple[float, str], after: str, kinds: tuple[str, str]) -> Case:
-    """Return the case of one price, confirmed just before the first file, that moves after it."""
+    """Return the case of one price, confirmed just before the first file, that moves after it.
+
+    Its oldest looks are an archive's, which are loaded together.
+    """
     looks = *((at, price) for at, price in moves), (3.35, moves[-1][1]), (7.35, after)
     *before, last = (
-        look(at, row("g6.xlarge", price, region_id=region), scope=region, trusted=True) for at, price in looks
+        look(at, row("g6.xlarge", price, region_id=region), scope=region, trusted=True, archived=at < -5)
+        for at, price in looks
     )
     asked = KIND.format(IN_REGION.format(region))
     return Case(before=tuple(before), after=(last,), asked=asked, found=kinds, later=3)
@@ -367,12 +372,11 @@ def test_what_may_differ_is_made_anew(tmp_path: Path) -> None:
         file = put(con, tmp_path / "daily", 3.5)
         for n_before, later in enumerate(days):
             cases = {name: case for name, case in CASES.items() if case.later == later}
-            found = {name: [ask(file, case.asked)] for name, case in cases.items()}
+            found = asked(file, cases)
             told(con, *(each for case in cases.values() for each in case.after), learnt=4.4 + later)
             put(con, tmp_path / "daily", 4.5 + later)
-            for name, case in cases.items():
-                found[name].append(ask(file, case.asked))
-            assert found == {name: list(case.found) for name, case in cases.items()}
+            both = {name: (found[name], now) for name, now in asked(file, cases).items()}
+            assert both == {name: case.found for name, case in cases.items()}
             assert n_amended(file) == n_before + 1
             if later != 1:
                 (tmp_path / "once" / FILE_NAME).unlink(missing_ok=True)
@@ -385,16 +389,17 @@ def test_what_may_differ_of_one_alone_is_made_anew(tmp_path: Path, name: str) ->
     case = CASES[name]
     with db.writer(tmp_path / "writer") as con:
         told(con, *case.before, learnt=case.first - 0.1)
-        found = [ask(put(con, tmp_path / "daily", case.first), case.asked)]
+        before = asked(put(con, tmp_path / "daily", case.first), {name: case})
         told(con, *case.after, learnt=case.second - 0.1)
         file = put(con, tmp_path / "daily", case.second)
-        found.append(ask(file, case.asked))
-        assert (n_amended(file), tuple(found)) == (1, case.found)
+        found = before[name], asked(file, {name: case})[name]
+        assert (n_amended(file), found) == (1, case.found)
         assert differences(file, put(con, tmp_path / "once", case.second)) == {}
 
 
 def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path) -> None:
     """The log was made again and lacks what the file before rests on: sightings, then refusals."""
+    marts, _ = needed()
     looks = (
         look(0.25, row("g6.xlarge", "1")),
         look(1.25, row("g6.xlarge", "1"), complete=False),
@@ -403,13 +408,14 @@ def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path) -> None:
     )
     with db.writer(tmp_path / "writer") as con:
         told(con, *looks, learnt=3.4)
-        put(con, tmp_path / "daily", 3.5)
+        put(con, tmp_path / "daily", 3.5, marts=marts)
         for at, table in enumerate(("log.sighting", "core.quarantine")):
             con.execute(f"delete from {table}")
-            assert n_amended(put(con, tmp_path / "daily", 4.5 + at)) == 0
+            assert n_amended(put(con, tmp_path / "daily", 4.5 + at, marts=marts)) == 0
 
 
-def ask(file: Path, question: str) -> Any:
+def asked(file: Path, cases: dict[str, Case]) -> dict[str, Any]:
+    """Return what the questions of cases find in a file."""
     with duckdb.connect(str(file), read_only=True) as con:
-        (found,) = con.execute(question).fetchone() or (None,)
-    return found
+        rows = {name: con.execute(case.asked).fetchone() or (None,) for name, case in cases.items()}
+    return {name: found for name, (found,) in rows.items()}
