@@ -1,9 +1,9 @@
 """The published file: whole or not at all, read while it is replaced, described to the last column."""
 
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from log_rows import add_documents
 from looks import ParsedFetch, day, look, row
 from published import content, query
 
-from transform.models import MARTS, Mart
 from warehouse.errors import ChipledgerError
 from warehouse.log import db
 from warehouse.log.load import load
@@ -44,16 +43,27 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
         load(con, [each], recorded_at=each.observed_at)
 
 
-def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
+def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
     return published_file.publish(
-        con, data_dir, marts=marts, formulas=formulas_of(marts), sources=SOURCES, built_at=day(at), version="test"
-    )
+        con, data_dir, marts=LEAST_MARTS, formulas=formulas_of(LEAST_MARTS), sources=SOURCES, built_at=day(at),
+        version="test",
+    )  # fmt: skip
 
 
-def one_price(data_dir: Path, price: str, at: float = 0, marts: Sequence[Mart] = LEAST_MARTS) -> Path:
+def one_price(data_dir: Path, price: str, at: float = 0) -> Path:
     with db.writer(data_dir) as con:
         documented(con, look(at, row("p5.48xlarge", price), row("g6.xlarge", "1")))
-        return put(con, data_dir, at, marts)
+        return put(con, data_dir, at)
+
+
+@pytest.fixture(scope="module")
+def amended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file that was amended: what may differ from the one before is checked."""
+    folder = tmp_path_factory.mktemp("amended")
+    one_price(folder, "55")
+    file = one_price(folder, "60", 1)
+    assert query(file, "select changed_from is not null from meta.build") == [(True,)]
+    return file
 
 
 def ask(child: subprocess.Popen[str]) -> str:
@@ -89,13 +99,15 @@ def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.of_file("names build.duckdb among the files of the data directory")
-def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
+def test_the_file_is_read_only_and_alone(amended: Path, tmp_path: Path) -> None:
     """Nobody writes into a product: mode 0444; no part, no write-ahead log beside it.
 
     Parts that a killed run left are cleared away. A .wal that somebody left beside the target would be replayed into
     the new file: it goes.
     """
-    file = one_price(tmp_path, "55")
+    for name in ("build.duckdb", "prices.duckdb"):
+        shutil.copy(amended.with_name(name), tmp_path)
+    file = tmp_path / amended.name
     for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
         (tmp_path / name).write_bytes(b"half")
     wal, other = file.with_name("prices.duckdb.wal"), tmp_path / "other.duckdb"
@@ -108,7 +120,7 @@ def test_the_file_is_read_only_and_alone(tmp_path: Path) -> None:
     for each in tmp_path.glob("other.*"):
         each.unlink()
 
-    one_price(tmp_path, "60", 1)
+    one_price(tmp_path, "65", 2)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o444
     # Reference tables are in the cache where Python keeps no compiled modules.
@@ -135,16 +147,6 @@ SPOILT = {
 }
 
 
-@pytest.fixture(scope="module")
-def amended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a published file that was amended: what may differ from the one before is checked."""
-    folder = tmp_path_factory.mktemp("amended")
-    one_price(folder, "55")
-    file = one_price(folder, "60", 1)
-    assert query(file, "select changed_from is not null from meta.build") == [(True,)]
-    return file
-
-
 @pytest.mark.parametrize("name", [name for name, _ in published_file.CHECKS])
 def test_a_failing_check_leaves_the_old_file(
     amended: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -167,17 +169,16 @@ def test_a_failing_check_leaves_the_old_file(
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
-def test_a_file_is_verified_as_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_verified_as_it_is_published(amended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is checked there is what is published here."""
-    file = one_price(tmp_path, "55")
-    before = file.read_bytes()
+    before = amended.read_bytes()
     monkeypatch.setattr(published_file, "CHECKS", [("nothing holds", "select 1")])
 
     with pytest.raises(ChipledgerError, match="not published: nothing holds"):
-        one_price(tmp_path, "60", 1)
+        one_price(amended.parent, "70", 3)
 
-    assert file.read_bytes() == before
-    assert list(tmp_path.glob("*.part*")) == []
+    assert amended.read_bytes() == before
+    assert list(amended.parent.glob("*.part*")) == []
 
 
 def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> None:
@@ -190,23 +191,22 @@ def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> Non
     assert caught.value.value == "rumour"
 
 
-def test_every_table_view_and_column_is_described(tmp_path: Path) -> None:
+def test_every_table_view_and_column_is_described(amended: Path) -> None:
     """Each has a COMMENT; columns have the words and units of warehouse/schema/tables.py, in the dictionary too."""
-    file = one_price(tmp_path, "55")
     tables = query(
-        file,
+        amended,
         "select schema_name || '.' || table_name, comment from duckdb_tables() union all "
         "select schema_name || '.' || view_name, comment from duckdb_views() where not internal",
     )
     columns = query(
-        file,
+        amended,
         "select schema_name, table_name, column_name, comment from duckdb_columns() "
         "where schema_name in ('core', 'ref', 'int', 'mart', 'focus') and not internal "
         "and (schema_name, table_name) not in "
         "(select (schema_name, view_name) from duckdb_views() where starts_with(comment, 'Deprecated'))",
     )
     dictionary = query(
-        file,
+        amended,
         "select table_schema, table_name, column_name, meaning || coalesce(' [' || unit || ']', '') "
         "from mart.data_dictionary",
     )
@@ -254,9 +254,9 @@ MART_COLUMNS = {
 """What readers may count on. Columns that mean the same are named the same in every mart."""
 
 
-def test_marts_and_tables_have_the_documented_columns(tmp_path: Path) -> None:
+def test_marts_and_tables_have_the_documented_columns(offline_run: Path) -> None:
     """Tables of core have exactly the declared columns with their types; marts have at least those above."""
-    file = one_price(tmp_path, "55", marts=MARTS)
+    file = offline_run / "prices.duckdb"
     found: dict[str, dict[str, str]] = {}
     for schema, table, name, kind in query(
         file, "select schema_name, table_name, column_name, data_type from duckdb_columns() order by column_index"
@@ -283,12 +283,9 @@ def test_publishing_twice_gives_the_same_content(tmp_path: Path) -> None:
     assert len(first["core.sku_price"]) == 2
 
 
-@pytest.mark.of_file("names build.duckdb among the files of the data directory")
-def test_the_published_file_answers_as_of_a_moment(tmp_path: Path) -> None:
+def test_the_published_file_answers_as_of_a_moment(amended: Path, tmp_path: Path) -> None:
     """core.price_known_at is in the file: what was known when, without the writer's file."""
-    file = one_price(tmp_path, "55")
-    one_price(tmp_path, "60", 1)
-    (tmp_path / "build.duckdb").unlink()
+    file = Path(shutil.copy(amended, tmp_path))
 
     asked = "select unit_price::int from core.price_known_at(timestamp '{}') where unit_price > 1 order by 1"
     assert query(file, asked.format(day(0.5).replace(tzinfo=None))) == [(55,)]
