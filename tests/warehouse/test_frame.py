@@ -1,6 +1,7 @@
 """The frame of published files: made once, copied after that, and never trusted when it is not what it says."""
 
 import hashlib
+import shutil
 import sys
 from collections.abc import Callable
 from multiprocessing import get_context
@@ -16,14 +17,26 @@ from warehouse.publish import frame
 from warehouse.publish.frame import Contents
 from warehouse.publish.published_file import publish
 
-OF_LEAST = Contents(marts=LEAST_MARTS, sources=())
+OF_ONE = Contents(marts=LEAST_MARTS[:1], sources=())
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that has the frame of no contents, which every other one is made of."""
+    folder = tmp_path_factory.mktemp("base")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame, "_folder", lambda _: folder / "kept")
+        copied(OF_ONE, folder / "part")
+    for file in kept(folder / "kept"):
+        file.unlink()
+    return folder / "kept"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where frames are kept."""
+def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where frames are kept; that of no contents is."""
     monkeypatch.setattr(frame, "_folder", lambda _: tmp_path / "kept")
-    return tmp_path / "kept"
+    return Path(shutil.copytree(base, tmp_path / "kept"))
 
 
 @pytest.fixture
@@ -39,14 +52,14 @@ def test_it_is_made_once_for_the_same_contents(tmp_path: Path, folder: Path, mad
     """Sources and limits are no part of it; marts, formulas and aliases are."""
     part = tmp_path / "part"
     others = (
-        Contents(marts=LEAST_MARTS[:1], sources=()),
-        Contents(marts=LEAST_MARTS, sources=(), formulas=["create schema physics"]),
-        Contents(marts=LEAST_MARTS, sources=(), aliases={"mart.former": LEAST_MARTS[0].qualified}),
+        Contents(marts=LEAST_MARTS[:2], sources=()),
+        Contents(marts=LEAST_MARTS[:1], sources=(), formulas=["create schema physics"]),
+        Contents(marts=LEAST_MARTS[:1], sources=(), aliases={"mart.former": LEAST_MARTS[0].qualified}),
     )
-    bodies = {copied(each, part) for each in (OF_LEAST, *others)}
-    assert (len(bodies), made) == (4, [OF_LEAST, *others])
+    bodies = {copied(each, part) for each in (OF_ONE, *others)}
+    assert (len(bodies), made) == (4, [OF_ONE, *others])
 
-    again = Contents(marts=LEAST_MARTS, sources=[("x", "X", "X", "live", 1, None, "")], ranked_days=7, code="other")
+    again = Contents(marts=LEAST_MARTS[:1], sources=[("x", "X", "X", "live", 1, None, "")], ranked_days=7, code="other")
 
     assert copied(again, part) in bodies
     assert (len(made), len(kept(folder))) == (4, 4)
@@ -60,11 +73,11 @@ def test_a_damaged_one_is_made_again(
     tmp_path: Path, folder: Path, made: list[Contents], damage: Callable[[bytes], bytes]
 ) -> None:
     """Its hash is not that of its name."""
-    copied(OF_LEAST, tmp_path / "part")
+    copied(OF_ONE, tmp_path / "part")
     (file,) = kept(folder)
     file.write_bytes(damage(file.read_bytes()))
 
-    body = copied(OF_LEAST, tmp_path / "part")
+    body = copied(OF_ONE, tmp_path / "part")
 
     (file,) = kept(folder)
     assert (len(made), file.read_bytes() == body) == (2, True)
@@ -73,11 +86,11 @@ def test_a_damaged_one_is_made_again(
 def test_what_another_version_or_a_killed_process_left_goes(
     tmp_path: Path, folder: Path, made: list[Contents], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copied(OF_LEAST, tmp_path / "part")
+    copied(OF_ONE, tmp_path / "part")
     (folder / "frame-0-1.77.part").touch()
     monkeypatch.setattr(frame, "_package", lambda: "0" * 16)
 
-    copied(OF_LEAST, tmp_path / "part")
+    copied(OF_ONE, tmp_path / "part")
 
     (new,) = kept(folder)
     assert (len(made), new.name.startswith(f"frame-{'0' * 16}-")) == (2, True)
@@ -90,13 +103,13 @@ def test_without_a_folder_to_write_it_is_made_all_the_same(
     (tmp_path / "file").touch()
     monkeypatch.setattr(frame, "_folder", lambda _: tmp_path / "file" / "cache")
 
-    assert [len(copied(OF_LEAST, tmp_path / "part")) > 0 for _ in range(2)] == [True, True]
+    assert [len(copied(OF_ONE, tmp_path / "part")) > 0 for _ in range(2)] == [True, True]
     assert len(made) == 2
 
 
 def test_it_is_packed_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
     """These tests pack nothing, and what they keep is used by whoever runs the same code."""
-    copied(OF_LEAST, tmp_path / "part")
+    copied(OF_ONE, tmp_path / "part")
     with duckdb.connect(tmp_path / "part", read_only=True) as con:
         ways = con.execute("select distinct compression from pragma_storage_info('ref.model')").fetchall()
 
@@ -105,8 +118,8 @@ def test_it_is_packed_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
 
 def test_processes_at_once_leave_whole_ones(tmp_path: Path, folder: Path) -> None:
     """Each makes its own; whoever reads one reads all of it."""
-    with get_context("fork").Pool(4) as pool:
-        hashes = pool.map(_hash, [tmp_path / f"part{number}" for number in range(8)])
+    with get_context("fork").Pool(3) as pool:
+        hashes = pool.map(_hash, [tmp_path / f"part{number}" for number in range(6)], chunksize=1)
 
     found = {hashlib.sha256(file.read_bytes()).hexdigest() for file in kept(folder)}
     assert found <= {*hashes}
@@ -124,7 +137,7 @@ def test_it_is_kept_where_compiled_modules_are(
     monkeypatch.setattr(sys, "dont_write_bytecode", not is_compiled)
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        copied(OF_LEAST, tmp_path / name / "part")
+        copied(OF_ONE, tmp_path / name / "part")
 
     assert len(made) == (1 if is_compiled else 2)
     assert len(kept(package)) == is_compiled
@@ -179,4 +192,4 @@ def copied(contents: Contents, part: Path) -> bytes:
 
 
 def _hash(part: Path) -> str:
-    return hashlib.sha256(copied(OF_LEAST, part)).hexdigest()
+    return hashlib.sha256(copied(OF_ONE, part)).hexdigest()
