@@ -26,6 +26,15 @@ MACHINES = [
 ANSWER = json.dumps({"total": len(MACHINES), "data": {"machines": MACHINES}}, indent=1)
 SITE = ("--url", "https://northgpu.example/pricing", "--terms", "https://northgpu.example/terms")
 COMMAND = "from flows.cli.main import main; main()"
+EACH = """
+import sys
+from flows.cli.main import main
+for name in sys.argv[1:]:
+    try:
+        main(["new-source", "southgpu", name])
+    except SystemExit as ended:
+        print(ended.code)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +66,13 @@ def new_source(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[s
     return python(checkout, "-c", COMMAND, "new-source", *arguments)
 
 
-def rules(checkout: Path, name: str) -> subprocess.CompletedProcess[str]:
-    """Run the rules of all sources for one of them, and ruff on its module and case."""
+def rules(checkout: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    """Run the rules of all sources for some of them, and ruff on all modules and cases."""
     ruff = python(checkout, "-m", "ruff", "check", "extract/neoclouds", "tests/neoclouds/cases")
     assert ruff.returncode == 0, ruff.stdout
     return python(
         checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/extract/test_neoclouds.py", "-k",
-        f"{name} or every_source",
+        " or ".join((*names, "every_source")),
     )  # fmt: skip
 
 
@@ -73,7 +82,15 @@ def expected(checkout: Path, name: str) -> list[tuple[str, ...]]:
     return [tuple(row[column] for column in columns) for row in rows]
 
 
-def test_a_table_is_read_and_holds_the_rules(checkout: Path) -> None:
+def test_what_is_added_holds_the_rules(checkout: Path) -> None:
+    """A table's source and an answer's: see below."""
+    a_table_is_read(checkout)
+    what_the_answer_does_not_say_is_refused_by_name(checkout)
+    held = rules(checkout, "northgpu", "northapi")
+    assert held.returncode == 0, held.stdout
+
+
+def a_table_is_read(checkout: Path) -> None:
     """What the page shows is read; five files are written, and the last place in the registry."""
     done = new_source(checkout, "northgpu", "page.html", "--provider", "North GPU", *SITE)
     assert done.returncode == 0, done.stderr
@@ -84,15 +101,13 @@ def test_a_table_is_read_and_holds_the_rules(checkout: Path) -> None:
     ]
     registry = (checkout / "extract/neoclouds/__init__.py").read_text()
     assert '\nnorthgpu\n"""\n' in registry
-    held = rules(checkout, "northgpu")
-    assert held.returncode == 0, held.stdout
     again = new_source(checkout, "northgpu", "page.html")
     assert again.returncode == 2
     assert "exists already" in again.stderr
 
 
-def test_what_the_answer_does_not_say_is_refused_by_name(checkout: Path) -> None:
-    """Currency, unit and option are questions; the source refuses until each has a value, and then holds the rules."""
+def what_the_answer_does_not_say_is_refused_by_name(checkout: Path) -> None:
+    """Currency, unit and option are questions; the source refuses until each has a value."""
     done = new_source(checkout, "northapi", "answer.json", "--provider", "North API", *SITE)
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^TODO (\w+):", done.stdout, flags=re.MULTILINE) == ["UNIT", "OPTION", "CURRENCY"]
@@ -112,17 +127,15 @@ def test_what_the_answer_does_not_say_is_refused_by_name(checkout: Path) -> None
         ("H100 SXM5 80GB", "8", "on_demand", "USD", "19.92"),
         ("L40S 48GB", "1", "on_demand", "USD", "0.99"),
     ]
-    held = rules(checkout, "northapi")
-    assert held.returncode == 0, held.stdout
 
 
-@pytest.mark.parametrize("answer", ['{"gpus": []}', "<p>No table</p>", "no answer"])
-def test_an_answer_without_prices_writes_nothing(checkout: Path, answer: str) -> None:
+def test_an_answer_without_prices_writes_nothing(checkout: Path) -> None:
     before = (checkout / "extract/neoclouds/__init__.py").read_text()
-    (checkout / "empty.txt").write_text(answer)
-    done = new_source(checkout, "southgpu", "empty.txt")
-    assert done.returncode == 2
-    assert "found no" in done.stderr or "neither JSON nor HTML" in done.stderr
+    for name, answer in (("object", '{"gpus": []}'), ("page", "<p>No table</p>"), ("text", "no answer")):
+        (checkout / f"{name}.txt").write_text(answer)
+    done = python(checkout, "-c", EACH, "object.txt", "page.txt", "text.txt")
+    assert done.stdout == "2\n2\n2\n"
+    assert len(re.findall("found no|neither JSON nor HTML", done.stderr)) == 3
     assert (checkout / "extract/neoclouds/__init__.py").read_text() == before
     assert not (checkout / "extract/neoclouds/southgpu.py").exists()
 
