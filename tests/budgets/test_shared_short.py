@@ -92,7 +92,7 @@ def test_a_writer_writes_and_a_reader_reads(
     load.save()
     load = roles.Load.saved(tmp_path)
 
-    with published_with():
+    with published_with(least=()):
         roles.write(load, "writer-0", times(2))
         roles.publish(load, "publisher-0", times(1))
     own = small.source(1, lambda: 1)
