@@ -1,11 +1,12 @@
 """The history gate: a live list price outside [0.5, 2] times its last value waits until it is confirmed or settled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import duckdb
 import pytest
-from looks import Read, Row, at_once, day, history, look, memory, refused, row
+from looks import Read, at_once, day, history, look, memory, refused, row
 
+from warehouse.errors import ChipledgerError
 from warehouse.log import moves
 from warehouse.log.load import decide, load
 from warehouse.log.parsed import ParsedFetch
@@ -53,6 +54,9 @@ TERM = {
     "purchase_option": "reserved", "commitment_term_hours": 8760, "offering_class": "standard",
     "purchase_payment_model": "Partial Upfront",
 }  # fmt: skip
+JUMPS = {"4.9999": "10.0", "5": "5.0", "20": "20.0", "20.0001": "10.0"}
+MOVES = {("2", "20.02"): "10.01", ("2", "5.01"): "10.01", ("2", "19.75"): "19.75", ("1", "20.02"): "20.02"}
+"""Prices, of so many chips, and which one stands then."""
 STORIES = (
     *waiting("nineteen", ""), *waiting("nineteen v2", "nineteen v2"),
     *waiting("twenty", ""), shown(44 / 24, "30", where="twenty"),
@@ -69,6 +73,16 @@ STORIES = (
     shown(1, "6.8", where="fee", upfront_price="5900", **TERM),
     look(0, *OTHERS, scope="new"), shown(1, "30", where="new"),
     *prices("confirmed", "10", "30", "30"),
+    *(
+        look(at, row(P5, price if at else "10", region_id=price), row("p3.2xlarge", "3.06", region_id=price), *OTHERS,
+             scope=price)
+        for price in JUMPS for at in (0, 1)
+    ),
+    *(
+        each
+        for chips, price in MOVES
+        for each in prices(f"{chips} {price}", "10.01", price, price, price, accelerator_count=chips)
+    ),
 )  # fmt: skip
 """What is seen, each in a scope and region of its own."""
 
@@ -88,32 +102,20 @@ def log(reads: tuple[Read, Read]) -> Read:
     return reads[0]
 
 
-def test_a_jump_waits() -> None:
-    """Half and twice the last price pass; a hair more waits, and the last price holds unconfirmed meanwhile."""
-    prices = {"4.9999": "10.0", "5": "5.0", "20": "20.0", "20.0001": "10.0"}
-    with memory() as con:
-        for at in (0, 1):
-            looks = [
-                look(at, row(P5, price if at else "10", region_id=price), *OTHERS, scope=price) for price in prices
-            ]
-            load(con, looks, recorded_at=day(at))
-
-        assert {price: _standing(con, price) for price in prices} == prices
-        assert {(gate, field) for gate, field, _ in refused(con)} == {("history", "unit_price")}
-        assert sorted(reason for _, _, reason in refused(con)) == [
-            f"{times} times the last price, 10; waits for confirmation 20 hours later" for times in ("0.5", "2")
-        ]
-        assert ("p3.2xlarge", 0, None, 1, "3.06") in history(con)
-
-
-def _standing(con: duckdb.DuckDBPyConnection, region: str) -> str:
+def standing(log: Read, where: str) -> str:
     """Return the price of P5 in a region that is in force."""
-    ((price,),) = con.execute(
-        "select unit_price::VARCHAR::DOUBLE::VARCHAR from core.price_known_at(TIMESTAMP '9999-01-01') "
-        "inner join core.offer using (offer_id) where region_id = ? and valid_to is null",
-        [region],
-    ).fetchall()
-    return str(price)
+    return str(p5_of(log, where)[-1][-1])
+
+
+def test_a_jump_waits(log: Read) -> None:
+    """Half and twice the last price pass; a hair more waits, and the last price holds unconfirmed meanwhile."""
+    assert {price: standing(log, price) for price in JUMPS} == JUMPS
+    waiting = [each for price in JUMPS for each in log.refused(price)]
+    assert waiting == [
+        ("history", "unit_price", f"{times} times the last price, 10; waits for confirmation 20 hours later")
+        for times in ("0.5", "2")
+    ]
+    assert log.history("20.0001") == [("p3.2xlarge", 0, None, 1, "3.06"), (P5, 0, None, 0, "10.0")]
 
 
 @pytest.mark.parametrize("document", ["", " v2"])
@@ -131,38 +133,52 @@ def test_a_second_fetch_confirms_a_jump_after_twenty_hours(log: Read, document: 
     assert {("accept", "confirmed by a later observation")} == set(log.settled(late))
 
 
-def test_a_move_by_the_number_of_chips_waits_for_a_person() -> None:
+def test_a_move_by_the_number_of_chips_waits_for_a_person(log: Read) -> None:
     """Alone in its answer, a machine of two chips whose price doubles or halves may be one of a chip, or of a node."""
-    moves = {("2", "20.02"): "10.01", ("2", "5.01"): "10.01", ("2", "19.75"): "19.75", ("1", "20.02"): "20.02"}
-    with memory() as con:
-        for at in range(4):
-            looks = [
-                look(
-                    at, row(P5, price if at else "10.01", region_id=f"{chips} {price}", accelerator_count=chips),
-                    *OTHERS, scope=f"{chips} {price}",
-                )
-                for chips, price in moves
-            ]  # fmt: skip
-            load(con, looks, recorded_at=day(at))
+    assert {move: standing(log, " ".join(move)) for move in MOVES} == MOVES
+    waiting = [reason for move in MOVES for _, _, reason in log.refused(" ".join(move))]
+    assert len(waiting) == 6
+    assert all("its number of chips; waits for a person" in reason for reason in waiting)
 
-        assert {move: _standing(con, " ".join(move)) for move in moves} == moves
-        assert len(refused(con)) == 6
-        assert all("its number of chips; waits for a person" in reason for _, _, reason in refused(con))
+
+WAITING = (
+    *prices("beyond three", "10", "30.01", "30.01", "30.01"), *prices("settled", "10", "30"),
+    *(shown(0, "10", where=where) for where in ("let in", "for good")),
+    *(shown(at, "30", where=where, document=f"{where} v2") for where in ("let in", "for good") for at in (1, 1.5)),
+    look(0, row(P5, "55.000000000001", region_id="spoilt"), *OTHERS, scope="spoilt"),
+)  # fmt: skip
+"""What a person decides on, each in a scope and region of its own."""
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log of what waits for a person; each test goes on in a scope of its own."""
+    with memory() as made:
+        for moment, together in at_once(sorted(WAITING, key=lambda each: each.observed_at)):
+            load(made, together, recorded_at=moment)
+        yield made
+
+
+def settle(con: duckdb.DuckDBPyConnection, where: str, decision: str, at: float) -> int:
+    """Let a person decide on the first price that waits in a scope; return its number."""
+    number = next(each.quarantine_id for each in listed(con) if each.scope == where)
+    decide(con, number, decision, decided_by="a person", recorded_at=day(at))
+    return number
 
 
 @pytest.mark.parametrize("last", [3, pytest.param(29, marks=pytest.mark.prove)])
-def test_a_move_beyond_three_waits_for_a_person(last: int) -> None:
+def test_a_move_beyond_three_waits_for_a_person(con: duckdb.DuckDBPyConnection, last: int) -> None:
     """It is a mistake of unit or count as often as a price, and it repeats itself: in the long form for weeks."""
-    with memory() as con:
-        told(con, shown(0, "10"), *(shown(number, "30.01") for number in range(1, last + 1)))
+    where = "beyond three"
+    told(con, *(shown(number, "30.01", where=where) for number in range(4, last + 1)))
 
-        assert p5(con) == [(0, None, 0, "10.0")]
-        assert {each[2] for each in refused(con)} == {"3 times the last price, 10; waits for a person"}
+    assert p5_of(Read(con), where) == [(0, None, 0, "10.0")]
+    assert {each[2] for each in Read(con).refused(where)} == {"3 times the last price, 10; waits for a person"}
 
-        decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(30))
+    settle(con, where, "accept", 30)
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, last, "30.01")]
-        assert refused(con) == []
+    assert p5_of(Read(con), where) == [(0, 1, 0, "10.0"), (1, None, last, "30.01")]
+    assert Read(con).refused(where) == []
 
 
 def test_another_source_confirms_a_jump(log: Read) -> None:
@@ -195,22 +211,29 @@ def test_trusted_prices_pass(log: Read) -> None:
     assert p5_of(log, "trusted") == [(0, 1, 0, "10.0"), (1, None, 1, "300.0")]
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_past_prices_wait_as_live_ones(together: bool) -> None:
+def test_past_prices_wait_as_live_ones() -> None:
     """A price of an archive is compared with the one before it at that time, and confirmed by what follows it there."""
-    past = [
-        look(at, row(P5, price, region_id="a"), source="past", complete=False, archived=True)
-        for at, price in [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "100")]
-    ]
+    told_of = [(10, "10"), (11, "30"), (12, "30"), (13, "12"), (14, "29"), (15, "100")]
+    together, singly = (
+        [
+            look(at, row(P5, price, region_id=where), source="past", scope=where, complete=False, archived=True)
+            for at, price in told_of
+        ]
+        for where in ("together", "singly")
+    )
     with memory() as con:
-        told(con, shown(0, "7"), shown(40, "7"))
-        if together:
-            load(con, past, recorded_at=day(41))
-        else:
-            told(con, *past)
+        for at in (0, 40):
+            load(con, [shown(at, "7", where=where) for where in ("together", "singly")], recorded_at=day(at))
+        load(con, [*together, singly[0]], recorded_at=day(41))
+        told(con, *singly[1:])
 
-        assert p5(con) == [(0, None, 40, "7.0"), (10, 11, 10, "10.0"), (11, 14, 12, "30.0"), (14, None, 14, "29.0")]
-        assert [reason for _, _, reason in refused(con)] == ["3.45 times the last price, 29; waits for a person"]
+        for where in ("together", "singly"):
+            assert p5_of(Read(con), where) == [
+                (0, None, 40, "7.0"), (10, 11, 10, "10.0"), (11, 14, 12, "30.0"), (14, None, 14, "29.0")
+            ]  # fmt: skip
+            assert [reason for _, _, reason in Read(con).refused(where)] == [
+                "3.45 times the last price, 29; waits for a person"
+            ]
 
 
 @pytest.mark.parametrize("where", ["spot", "contracted"])
@@ -225,37 +248,32 @@ def test_the_upfront_fee_waits_too(log: Read) -> None:
     assert [line[:2] for line in log.refused("fee")] == [("history", "upfront_price")]
 
 
-def test_a_person_lets_a_price_in_at_its_first_sighting() -> None:
+def test_a_person_lets_a_price_in_at_its_first_sighting(con: duckdb.DuckDBPyConnection) -> None:
     """`accept` dates the price from the look that first showed it, however often it was seen waiting."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(1.5, "30", document="v2"))
-        first = listed(con)[0]
-        decide(con, first.quarantine_id, "accept", decided_by="a person", recorded_at=day(1.6))
+    settle(con, "let in", "accept", 1.6)
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.5, "30.0")]
-        assert refused(con) == []
+    assert p5_of(Read(con), "let in") == [(0, 1, 0, "10.0"), (1, None, 1.5, "30.0")]
+    assert Read(con).refused("let in") == []
 
-        told(con, shown(1.7, "30", document="v2"))
+    told(con, shown(1.7, "30", where="let in", document="let in v2"))
 
-        assert p5(con) == [(0, 1, 0, "10.0"), (1, None, 1.7, "30.0")]
+    assert p5_of(Read(con), "let in") == [(0, 1, 0, "10.0"), (1, None, 1.7, "30.0")]
 
 
-def test_a_person_refuses_a_price_for_good() -> None:
+def test_a_person_refuses_a_price_for_good(con: duckdb.DuckDBPyConnection) -> None:
     """`refuse` settles every sighting of the price in that document: the old price holds, and nothing waits."""
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30", document="v2"), shown(1.5, "30", document="v2"))
-        decide(con, listed(con)[0].quarantine_id, "refuse", decided_by="a person", recorded_at=day(1.6))
+    settle(con, "for good", "refuse", 1.6)
 
-        assert refused(con) == []
-        assert p5(con) == [(0, None, 0, "10.0")]
+    assert Read(con).refused("for good") == []
+    assert p5_of(Read(con), "for good") == [(0, None, 0, "10.0")]
 
-        told(con, shown(2.5, "30", document="v2"), shown(3.5, "30", document="v2"))
+    told(con, *(shown(at, "30", where="for good", document="for good v2") for at in (2.5, 3.5)))
 
-        assert p5(con) == [(0, None, 0, "10.0")]
+    assert p5_of(Read(con), "for good") == [(0, None, 0, "10.0")]
 
-        told(con, shown(4.5, "10", document="v3"))
+    told(con, shown(4.5, "10", where="for good", document="for good v3"))
 
-        assert p5(con) == [(0, None, 4.5, "10.0")]
+    assert p5_of(Read(con), "for good") == [(0, None, 4.5, "10.0")]
 
 
 def test_a_new_offer_has_no_last_price_to_jump_from(log: Read) -> None:
@@ -263,32 +281,21 @@ def test_a_new_offer_has_no_last_price_to_jump_from(log: Read) -> None:
     assert p5_of(log, "new") == [(1, None, 1, "30.0")]
 
 
-def test_a_decision_on_a_settled_row_is_refused() -> None:
+def test_a_decision_on_a_settled_row_is_refused(con: duckdb.DuckDBPyConnection) -> None:
     """A row is settled once; an unknown one is named."""
-    from warehouse.errors import ChipledgerError
+    number = settle(con, "settled", "refuse", 2)
 
-    with memory() as con:
-        told(con, shown(0, "10"), shown(1, "30"))
-        number = listed(con)[0].quarantine_id
-        decide(con, number, "refuse", decided_by="a person", recorded_at=day(2))
-
-        with pytest.raises(ChipledgerError, match="already resolved: refuse, by a person"):
-            decide(con, number, "accept", decided_by="a person", recorded_at=day(3))
-        with pytest.raises(ChipledgerError, match="no such row"):
-            decide(con, 1, "accept", decided_by="a person", recorded_at=day(3))
+    with pytest.raises(ChipledgerError, match="already resolved: refuse, by a person"):
+        decide(con, number, "accept", decided_by="a person", recorded_at=day(3))
+    with pytest.raises(ChipledgerError, match="no such row"):
+        decide(con, 1, "accept", decided_by="a person", recorded_at=day(3))
 
 
-def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted() -> None:
+def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted(con: duckdb.DuckDBPyConnection) -> None:
     """Nobody can let a price in that the log cannot hold."""
-    from warehouse.errors import ChipledgerError
-
-    spoilt: Row = row("p5.48xlarge", "55.000000000001")
-    with memory() as con:
-        told(con, look(0, spoilt, *OTHERS))
-
-        with pytest.raises(ChipledgerError, match="cannot be accepted: not an amount of at most ten decimals"):
-            decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1))
-        assert len(refused(con)) == 1
+    with pytest.raises(ChipledgerError, match="cannot be accepted: not an amount of at most ten decimals"):
+        settle(con, "spoilt", "accept", 1)
+    assert len(Read(con).refused("spoilt")) == 1
 
 
 def test_what_was_known_while_a_price_waited(reads: tuple[Read, Read]) -> None:
