@@ -141,17 +141,18 @@ def test_the_window_is_never_longer_than_90_days(
     assert look.documents[-1].parameters["StartTime"] == start.isoformat()
 
 
-@pytest.mark.parametrize("sizes", [(2, 0, 1000), (0, 0, 1), (1,)])
-def test_trap_18_short_and_empty_pages_are_pages(standin: aws.StandIn, ask: Ask, sizes: tuple[int, ...]) -> None:
+def test_trap_18_short_and_empty_pages_are_pages(standin: aws.StandIn, ask: Ask) -> None:
     """However EC2 cuts its pages, the log that comes of them is the same."""
     whole = SOURCE.fetch(ask(), REGION)
-    standin.cloud.page_sizes = sizes
+    history = history_of(whole)
+    for sizes in ((2, 0, 1000), (0, 0, 1), (1,)):
+        standin.cloud.page_sizes = sizes
 
-    cut = SOURCE.fetch(ask(), REGION)
+        cut = SOURCE.fetch(ask(), REGION)
 
-    assert len(cut.documents) > len(whole.documents)
-    assert in_force(cut) == in_force(whole)
-    assert history_of(cut) == history_of(whole)
+        assert len(cut.documents) > len(whole.documents)
+        assert in_force(cut) == in_force(whole)
+        assert history_of(cut) == history
 
 
 def history_of(*looks: ScopeFetch) -> list[tuple[object, ...]]:

@@ -15,11 +15,6 @@ from extract.benchmarks.content import MAX_BYTES
 from warehouse.errors import LayoutChanged
 
 DOCUMENTED = (BenchmarkIncomplete, BenchmarkRefused, LayoutChanged)
-BOUNDED = settings(
-    max_examples=250,
-    deadline=timedelta(seconds=2),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 ODD = (
     b"0", b"-1", b"1e999", b"1e99999999999999999999", b"-0.0", b"NaN", b"Infinity", b"-Infinity", b"null", b"true",
@@ -53,40 +48,44 @@ def check(body: bytes, words: Mapping[str, str]) -> bool:
     return True
 
 
-@BOUNDED
-@given(name=st.sampled_from(NAMES), data=st.data())
-def test_a_file_cut_anywhere_is_read_or_refused(
-    sample: Callable[[str], bytes], words: Mapping[str, Mapping[str, str]], name: str, data: st.DataObject
-) -> None:
-    """As a download that broke off leaves it."""
-    body = sample(name)
+def cut(body: bytes, data: st.DataObject) -> bytes:
+    """Leave it as a download that broke off does."""
     start = data.draw(st.sampled_from((0, 0, len(body) // 3)))
-    check(body[start : data.draw(st.integers(start, len(body)))], words[name])
+    return body[start : data.draw(st.integers(start, len(body)))]
 
 
-@BOUNDED
-@given(name=st.sampled_from(NAMES), data=st.data())
-def test_a_file_with_other_bytes_is_read_or_refused(
-    sample: Callable[[str], bytes], words: Mapping[str, Mapping[str, str]], name: str, data: st.DataObject
-) -> None:
-    """A few bytes replaced, put in or left out."""
-    body = bytearray(sample(name))
+def with_other_bytes(body: bytes, data: st.DataObject) -> bytes:
+    """Replace a few bytes, put some in or leave some out."""
+    harmed = bytearray(body)
     for _ in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(body)))
-        body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
-    check(bytes(body), words[name])
+        at = data.draw(st.integers(0, len(harmed)))
+        harmed[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    return bytes(harmed)
 
 
-@BOUNDED
-@given(name=st.sampled_from(NAMES), data=st.data())
-def test_a_file_with_an_odd_number_is_read_or_refused(
-    sample: Callable[[str], bytes], words: Mapping[str, Mapping[str, str]], name: str, data: st.DataObject
-) -> None:
-    """One number replaced by what is none, or by one that cannot be."""
-    body = sample(name)
+def with_an_odd_number(body: bytes, data: st.DataObject) -> bytes:
+    """Replace one number by what is none, or by one that cannot be."""
     places = [match.span() for match in NUMBER.finditer(body)]
     start, stop = places[data.draw(st.integers(0, len(places) - 1))]
-    check(body[:start] + data.draw(st.sampled_from(ODD)) + body[stop:], words[name])
+    return body[:start] + data.draw(st.sampled_from(ODD)) + body[stop:]
+
+
+@pytest.mark.parametrize("n_files", [100, pytest.param(1000, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("harm", [cut, with_other_bytes, with_an_odd_number])
+def test_a_damaged_file_is_read_or_refused(
+    sample: Callable[[str], bytes],
+    words: Mapping[str, Mapping[str, str]],
+    harm: Callable[[bytes, st.DataObject], bytes],
+    n_files: int,
+) -> None:
+    """In the long form ten times as many."""
+
+    @settings(max_examples=n_files, deadline=timedelta(seconds=2), suppress_health_check=[HealthCheck.too_slow])
+    @given(name=st.sampled_from(NAMES), data=st.data())
+    def check_one(name: str, data: st.DataObject) -> None:
+        check(harm(sample(name), data), words[name])
+
+    check_one()
 
 
 @given(body=st.binary(max_size=200))
