@@ -264,30 +264,34 @@ def test_prices_per_chip_hour(case: Case) -> None:
     ]
 
 
-def test_a_chip_that_is_sold_itself_needs_no_machine(put) -> None:
+@world.shown(
+    past(0, row(None, "20", service_provider_name="lambda", accelerator_label="H100", accelerator_count="8")),
+    at=BUILT_DAY,
+)  # fmt: skip
+def test_a_chip_that_is_sold_itself_needs_no_machine(case: Case) -> None:
     """A neocloud names chip and count; its price per chip is price / count, and it is not unknown."""
-    chips = row(
-        None, "20", service_provider_name="lambda", accelerator_label="H100", accelerator_count="8", region_id=None
-    )
-    file = put(past(0, chips, source="import:x"))
-
-    assert query(file, "select accelerator_name, price_per_accelerator_hour from int.accelerator_hour_price") == [
-        ("H100", 2.5)
-    ]
-    assert query(file, "select count(*) from int.unknown_accelerator") == [(0,)]
+    assert lines(
+        case, "select accelerator_name, price_per_accelerator_hour from int.accelerator_hour_price where $own"
+    ) == [("H100", 2.5)]
+    assert lines(case, "select 1 from int.unknown_accelerator where service_provider_name = 'lambda'") == []
 
 
-def test_current_is_what_was_confirmed_lately(put) -> None:
+LATELY = live(0, row(P5, "98.32"), row("g6.xlarge", "1")), live(1, row("g6.xlarge", "1"))
+
+
+@world.shown(*LATELY, at=4)
+def test_current_is_what_was_confirmed_lately(case: Case) -> None:
     """Within its source's max_age of three days a price is current; a gone offer has no last price."""
-    file = put(live(0, row(P5, "98.32"), row("g6.xlarge", "1")), live(1, row("g6.xlarge", "1")), at=4)
-    assert query(file, "select instance_type, is_current, age_days from int.accelerator_hour_price") == [
+    assert lines(case, "select instance_type, is_current, age_days from int.accelerator_hour_price where $own") == [
         ("g6.xlarge", True, 3)
     ]
-    assert query(file, "select count(*) from core.current_price") == [(1,)]
+    assert lines(case, f"select 1 from core.current_price where {OWN}") == [(1,)]
 
-    file = put(at=4.1)
-    assert query(file, "select is_current from int.accelerator_hour_price") == [(False,)]
-    assert query(file, "select count(*) from core.current_price") == [(0,)]
+
+@world.shown(*LATELY, at=4.1)
+def test_what_was_confirmed_before_is_not_current(case: Case) -> None:
+    assert lines(case, "select is_current from int.accelerator_hour_price where $own") == [(False,)]
+    assert lines(case, f"select 1 from core.current_price where {OWN}") == []
 
 
 # --- source_health
