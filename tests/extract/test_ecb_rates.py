@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from few_marts import LEAST_MARTS
 from log_rows import add_documents
-from looks import ParsedFetch, look, row
+from looks import look, row
 from published import query
 
 from extract.base import Context
@@ -248,27 +248,32 @@ EUROS = row("p5.48xlarge", "64", pricing_currency="EUR")
 SUNDAY = date(2026, 7, 12)
 
 
-def rate_look(body: bytes) -> ParsedFetch:
-    facts = rates(body).with_columns(document_sha256=pl.lit("rates"))
-    at = replace(look(0, source="ecb_rates", scope="euro", document="rates"), facts={"fx_rate": facts})
-    return replace(at, rows=no_rows())
-
-
-def published(folder: Path, body: bytes, **prices: tuple[date, dict[str, object]]) -> Path:
-    """Return a published file with rates, and with one price a scope, each last seen at noon of a day."""
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file with rates of two days, and with one price a scope, each last seen at noon of a day."""
+    prices = {
+        "friday": (date(2026, 7, 10), EUROS), "sunday": (SUNDAY, EUROS), "tenth": (date(2026, 7, 20), EUROS),
+        "eleventh": (date(2026, 7, 21), EUROS), "before": (date(2026, 7, 9), EUROS),
+        "usd": (date(2026, 7, 21), row("p5.48xlarge", "64")),
+        "china": (date(2026, 9, 24), row("p5.48xlarge", "64", pricing_currency="CNY")),
+        "london": (date(2026, 9, 24), row("p5.48xlarge", "64", pricing_currency="GBP")),
+    }  # fmt: skip
     start = date(2026, 1, 1)
     looks = [
         look((day - start).days + 0.5, one | {"region_id": scope}, scope=scope) for scope, (day, one) in prices.items()
     ]
+    facts = pl.concat([rates(FRIDAY), rates(DAILY)]).with_columns(document_sha256=pl.lit("rates"))
+    at = look(0, source="ecb_rates", scope="euro", document="rates")
+    looks.append(replace(at, facts={"fx_rate": facts}, rows=no_rows()))
     sources = [
         ("aws_price_list", "AWS", "Prices", "live", 10, 72, "https://x.test"),
         ("ecb_rates", "ECB", "Rates", "live", 95, 240, "https://x.test"),
     ]
+    folder = tmp_path_factory.mktemp("rates")
+    built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
     with db.writer(folder) as con:
-        for each in (rate_look(body), *looks):
-            add_documents(con, each)
-            load(con, [each], recorded_at=each.observed_at)
-        built_at = max(each.observed_at for each in looks) + timedelta(hours=1)
+        add_documents(con, *looks)
+        load(con, looks, recorded_at=built_at)
         return published_file.publish(
             con, folder, marts=LEAST_MARTS, sources=sources, built_at=built_at, version="test"
         )
@@ -283,20 +288,14 @@ def dollars(file: Path) -> dict[object, tuple[object, ...]]:
     return {region: rest for region, *rest in map(tuple, found)}  # type: ignore[misc]
 
 
-def test_a_price_in_euros_gets_dollars_of_the_last_rate(tmp_path: Path) -> None:
+def test_a_price_in_euros_gets_dollars_of_the_last_rate(file: Path) -> None:
     """8 euros x 1.1430; on a weekend by Friday's rate; ten days after it still, and from the eleventh on not at all.
 
     A price that was last seen before any rate has none; dollars need none.
     """
-    file = published(
-        tmp_path, FRIDAY,
-        friday=(date(2026, 7, 10), EUROS), sunday=(SUNDAY, EUROS), tenth=(date(2026, 7, 20), EUROS),
-        eleventh=(date(2026, 7, 21), EUROS), before=(date(2026, 7, 9), EUROS),
-        usd=(date(2026, 7, 21), row("p5.48xlarge", "64")),
-    )  # fmt: skip
-
+    found = dollars(file)
     friday = date(2026, 7, 10)
-    assert dollars(file) == {
+    assert {name: found[name] for name in found if name not in ("china", "london")} == {
         "friday": [9.144, friday, 8.0],
         "sunday": [9.144, friday, 8.0],
         "tenth": [9.144, friday, 8.0],
@@ -306,15 +305,8 @@ def test_a_price_in_euros_gets_dollars_of_the_last_rate(tmp_path: Path) -> None:
     }
 
 
-def test_yuan_and_pounds_go_by_way_of_the_euro(tmp_path: Path) -> None:
+def test_yuan_and_pounds_go_by_way_of_the_euro(file: Path) -> None:
     """Units of both for one euro: 1.1367 / 7.6302 dollars for a yuan, 1.1367 / 0.85986 for a pound."""
-    day = date(2026, 9, 24)
-    file = published(
-        tmp_path, DAILY,
-        china=(day, row("p5.48xlarge", "64", pricing_currency="CNY")),
-        london=(day, row("p5.48xlarge", "64", pricing_currency="GBP")),
-    )  # fmt: skip
-
     found = dollars(file)
     assert found["china"][0] == pytest.approx(8 * 1.1367 / 7.6302)
     assert found["london"][0] == pytest.approx(8 * 1.1367 / 0.85986)
