@@ -5,10 +5,16 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from few_marts import published_with
+from market_file import market
 
+from flows.cli.main import main
 from flows.shared.folders import as_user, users_umask
 
 CSV = (
@@ -18,12 +24,10 @@ CSV = (
 PROGRAM = """
 import os, sys
 os.umask(int(sys.argv.pop(1), 8))
+from few_marts import published_with
 from flows.cli.main import main
-main(sys.argv[1:])
+with published_with('mart.price_now', least=()): main(sys.argv[1:])
 """
-LEAST = PROGRAM.replace(
-    "main(sys", "from few_marts import published_with\nwith published_with('mart.price_now', least=()): main(sys"
-)
 """Publishes no more than these tests ask for."""
 
 
@@ -31,11 +35,30 @@ def chipledger(folder: Path, *words: str, umask: int = 0o000) -> None:
     """Run a command in a process of its own, as the umask is the whole process's."""
     tests = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", LEAST if "import" in words else PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
-        cwd=folder, env={**os.environ, "CHIPLEDGER_SITE__CHARTS": "false", "PYTHONPATH": tests},
-        capture_output=True, text=True,
+        [sys.executable, "-c", PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
+        cwd=folder, env={**os.environ, "PYTHONPATH": tests}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def here(migrated_anew: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return a function that runs a command in this process as if it had been started with a umask."""
+    monkeypatch.setenv("CHIPLEDGER_SITE__CHARTS", "false")
+
+    def run(folder: Path, *words: str, umask: int = 0o000) -> None:
+        users_umask.cache_clear()
+        os.umask(umask)
+        with published_with("mart.price_now", least=()) if "import" in words else nullcontext():
+            done = CliRunner().invoke(main, ["--data-dir", str(folder / "data"), *words])
+        assert done.exit_code == 0, done.output
+
+    theirs, before = users_umask(), os.umask(0o077)
+    yield run
+    os.umask(theirs)
+    users_umask.cache_clear()
+    assert users_umask() == theirs
+    os.umask(before)
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -66,11 +89,13 @@ def test_what_is_made_is_its_owners(made: Path) -> None:
     assert wrong == {}
 
 
-def test_pages_are_for_everybody(offline_run: Path, tmp_path: Path) -> None:
+def test_pages_are_for_everybody(
+    here: Callable[..., None], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
     """A web server reads them as another user."""
     (tmp_path / "data").mkdir(mode=0o700)
-    shutil.copy(offline_run / "prices.duckdb", tmp_path / "data")
-    chipledger(tmp_path, "report")
+    shutil.copy(market(tmp_path_factory), tmp_path / "data")
+    here(tmp_path, "report")
     found = modes(tmp_path / "data")
     pages = {name: mode for name, mode in found.items() if name.startswith("reports")}
 
@@ -84,22 +109,22 @@ def test_pages_are_for_everybody(offline_run: Path, tmp_path: Path) -> None:
     assert wrong == {}
 
 
-def test_an_export_has_the_users_umask(made: Path, tmp_path: Path) -> None:
+def test_an_export_has_the_users_umask(here: Callable[..., None], made: Path, tmp_path: Path) -> None:
     """He named its place; also where the settings were read before."""
-    chipledger(made, "query", "select 1 as x", "--output", f"{tmp_path}/one.csv", umask=0o022)
-    chipledger(made, "export", f"{tmp_path}/out", "--mart", "price_now", umask=0o027)
+    here(made, "query", "select 1 as x", "--output", f"{tmp_path}/one.csv", umask=0o022)
+    here(made, "export", f"{tmp_path}/out", "--mart", "price_now", umask=0o027)
 
     (exported,) = (tmp_path / "out").glob("*")
     assert [stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "one.csv", exported)] == [0o644, 0o640]
 
 
-def test_folders_that_are_there_keep_their_modes(tmp_path: Path) -> None:
+def test_folders_that_are_there_keep_their_modes(here: Callable[..., None], tmp_path: Path) -> None:
     """A user who shares his data directory goes on doing so."""
     (tmp_path / "seen.csv").write_text(CSV)
     for name in ("data", "data/landing"):
         (tmp_path / name).mkdir()
         (tmp_path / name).chmod(0o775)
-    chipledger(tmp_path, "import", "seen.csv", umask=0o022)
+    here(tmp_path, "import", str(tmp_path / "seen.csv"), umask=0o022)
 
     found = modes(tmp_path / "data")
     assert (found["."], found["landing"], found["landing/journal.jsonl"]) == (0o775, 0o775, 0o600)
