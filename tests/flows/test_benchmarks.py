@@ -96,6 +96,7 @@ def test_what_is_missing_is_named_at_once(result: Path, folder: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_person_is_asked(result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal each missing thing is asked for with its meaning, and the answers are kept as words."""
     monkeypatch.setattr(ask_commands, "_is_terminal", lambda: True)
@@ -124,6 +125,7 @@ def test_json_never_asks(result: Path, folder: Path, monkeypatch: pytest.MonkeyP
     assert (done.exit_code, json.loads(done.stderr)["field"]) == (1, "accelerator, accelerator_count, precision")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_the_same_file_twice_adds_nothing(result: Path, folder: Path) -> None:
     """Neither the log nor the journal grows, whatever label it is given and however often it is named."""
     first = json.loads(call("benchmark", "add", result, *WORDS, "--json", data_dir=folder).stdout)
@@ -137,6 +139,7 @@ def test_the_same_file_twice_adds_nothing(result: Path, folder: Path) -> None:
     assert [(first["added"][0]["runs"][0]["throughput_id"],)] == runs(folder, "throughput_id")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_other_words_replace_the_first(result: Path, folder: Path) -> None:
     """A mistake is mended by adding the file again; the log keeps both, and going back works too."""
     for count in ("16", "8", "16"):
@@ -146,6 +149,7 @@ def test_other_words_replace_the_first(result: Path, folder: Path) -> None:
     assert query(folder / "build.duckdb", "select count(*) from core.throughput") == [(3,)]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_refused_file_is_named_and_the_others_are_added(result: Path, folder: Path) -> None:
     """Each refused file says why on stderr, as an object with --json, and is kept nowhere."""
     bad, worse = result.with_name("bad.json"), result.with_name("worse.txt")
@@ -191,6 +195,7 @@ def test_a_label_is_one_plain_line(result: Path, folder: Path, label: str) -> No
     assert not folder.exists()
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_file_with_a_strange_name_needs_a_label(result: Path, folder: Path) -> None:
     """The name of a file is its label, so one that could disturb a page asks for --name, which then stands for it."""
     strange = shutil.copy(result, result.with_name("<b>.json"))
@@ -201,6 +206,7 @@ def test_a_file_with_a_strange_name_needs_a_label(result: Path, folder: Path) ->
     assert (entry.content["scope"], entry.content["documents"][0]["url"]) == ("plain", "plain")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_the_landing_folder_alone_rebuilds_it(result: Path, folder: Path) -> None:
     """Words and all: the same rows with the same ids and moments, after the log and the published file are gone."""
     two = result.with_name("two.jsonl")
@@ -215,6 +221,7 @@ def test_the_landing_folder_alone_rebuilds_it(result: Path, folder: Path) -> Non
     assert before == runs(folder, "*")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_what_was_landed_before_a_kill_is_loaded_by_the_next_run(
     result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +243,7 @@ def test_what_was_landed_before_a_kill_is_loaded_by_the_next_run(
     assert logged == [("after",), ("before",)]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_what_is_read_otherwise_today_is_named(result: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A landed file that a later version refuses is left out of the rebuilt log, and a note says why."""
     assert call("benchmark", "add", result, *WORDS, data_dir=folder).exit_code == 0
@@ -260,11 +268,13 @@ def test_a_result_is_no_look_at_prices(catalogue: Path) -> None:
     ]
 
 
-def test_list_filters_by_model_and_chip(catalogue: Path) -> None:
+def test_list_filters_by_model_and_chip(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model is found by any of its names, a chip with or without its form factor; the fastest chip for chip first."""
 
     def listed(*words: str) -> list[dict[str, Any]]:
-        return json.loads(call("benchmark", "list", "--json", *words, data_dir=catalogue).stdout)
+        with monkeypatch.context() as patch:
+            patch.setattr(ask_commands, "_table", lambda *_, **__: "")  # which takes longer than all else
+            return json.loads(call("benchmark", "list", "--json", *words, data_dir=catalogue).stdout)
 
     everything = listed()
     h100 = listed("--chip", "NVIDIA H100 80GB", "--model", "meta-llama/Llama-3.1-8B-Instruct")
@@ -358,6 +368,7 @@ def test_captured_results_pass_from_file_to_published_row(shared: Path, folder: 
     } == set(runs(folder, "benchmark_family, model_name, accelerator_name, round(output_rate)::INTEGER"))  # fmt: skip
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_a_run_that_no_price_fits_says_why(folder: Path, tmp_path: Path) -> None:
     """A H200 of unknown form is added, and priced by nothing: two forms have figures. An official run has its form."""
     row = {
