@@ -29,7 +29,7 @@ def imported(folder: Path, rows: list[Row]) -> Path:
     """Import rows, and return the data directory."""
     with (folder / "list.csv").open("w", newline="") as file:
         csv.writer(file).writerows([HEADER, *((*row, "a list") for row in rows)])
-    with published_with("price_change"):
+    with published_with("price_change", least=()):
         result = CliRunner().invoke(main, ["--data-dir", str(folder / "data"), "import", str(folder / "list.csv")])
     assert result.exit_code == 0, result.output
     return folder / "data"
@@ -88,7 +88,7 @@ def test_azure_moves_as_its_lists_do(
     assert all(-0.458 <= ratio <= -0.415 for *_, ratio in mi300x)
     assert query(file, "select count(*) from core.price_event where unit_price = 7.692") == [(0,)]
 
-    with published_with("price_change"):
+    with published_with("price_change", least=()):
         result = CliRunner().invoke(main, ["--data-dir", str(folder), "quarantine", "accept", "--all"])
     assert result.exit_code == 0, result.output
     found = Counter(query(file, CHANGES))
@@ -131,6 +131,7 @@ def test_google_moves_as_its_lists_do(google: list[Row], tmp_path: Path) -> None
     ) == [("H100", 8)]
 
 
+@pytest.mark.usefixtures("log_alone")
 @pytest.mark.parametrize(
     ("cloud", "is_whole", "n_prices", "n_waiting"),
     [("azure", False, 90, 11), pytest.param("azure", True, 1412, 11, marks=WHOLE),
