@@ -90,17 +90,17 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
     found = query(file, exporting.MARTS)
     marts = [name for name, _, is_public in found if is_public]
     assert len(marts) == 11
-    marts.append("int.accelerator_hour_price")
-    named = [word for name in marts for word in ("--mart", name)]
-    public = json.loads(call("export", tmp_path / "public", "--json").stdout)
-    assert [Path(one["file"]).stem for one in public] == marts[:-1]
-    told = json.loads(call("export", tmp_path / "out", *named, "--json").stdout)
+    named = ["int.accelerator_hour_price", marts[0]]
     made = {name: made for name, made, _ in found}
-    counts = query(file, " union all ".join(f"select '{name}', count(*) from {made[name]}" for name in marts))
-    assert [(Path(one["file"]).stem, one["rows"]) for one in told] == counts
-    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(marts)
-    table = pq.read_table(tmp_path / "out" / "int.accelerator_hour_price.parquet")
-    assert table.num_rows == dict(counts)["int.accelerator_hour_price"] > 100
+    words = [word for name in named for word in ("--mart", name)]
+    for folder, asked in (("public", marts), ("out", named)):
+        told = json.loads(call("export", tmp_path / folder, *(words if asked is named else []), "--json").stdout)
+        counts = query(file, " union all ".join(f"select '{name}', count(*) from {made[name]}" for name in asked))
+        assert [(Path(one["file"]).stem, one["rows"]) for one in told] == counts
+        tables = {path.stem: pq.read_table(path) for path in (tmp_path / folder).iterdir()}
+        assert {name: table.num_rows for name, table in tables.items()} == dict(counts)
+    table = tables["int.accelerator_hour_price"]
+    assert table.num_rows > 100
     assert table.schema.field("age_days").metadata[b"comment"].endswith(b"[days]")
     (wanted,) = query(file, "select sum(unit_price), count(distinct offer_id) from int.accelerator_hour_price")
     assert (sum(table["unit_price"].to_pylist()), len(set(table["offer_id"].to_pylist()))) == wanted
@@ -147,7 +147,7 @@ def test_a_workbook_holds_what_it_should(hostile: Path, tmp_path: Path, monkeypa
     assert {cell.data_type for row in book["notes"].iter_rows() for cell in row} <= {"s", "n", "d"}
 
 
-@pytest.mark.parametrize("one_of", [20, pytest.param(1, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("one_of", [100, pytest.param(1, marks=pytest.mark.prove)])
 def test_a_workbook_has_every_row(offline_run: Path, tmp_path: Path, one_of: int) -> None:
     """Each main mart is a sheet with all its rows, of which one of so many is left; the sums are the file's."""
     file = Path(shutil.copy(offline_run / "prices.duckdb", tmp_path))
