@@ -2,6 +2,7 @@
 
 import shutil
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,15 @@ CHANGES = (
 
 
 LATER = {"p5.48xlarge": "62.00", "g5.xlarge": "1.00"}
-MARTS = ("mart.price_change", "price_change", "drift_report", "provider_price", "commitment_option")
+MARTS = (
+    "mart.price_change",
+    "price_change",
+    "drift_report",
+    "provider_price",
+    "commitment_option",
+    "source_health",
+    "unknown_accelerator",
+)
 """What the page of a day and the week read, and the report of drift, with all that they rest on."""
 CORRECTION = ("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04", REASON)
 
@@ -34,6 +43,12 @@ CORRECTION = ("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04",
 def asked(file: Path, sql: str) -> list[tuple[Any, ...]]:
     with duckdb.connect(str(file), read_only=True) as con:
         return con.execute(sql).fetchall()
+
+
+@cache
+def week(file: Path, number: int, *, known_then: bool) -> facts.WeekFacts:
+    """Return what the file says of a week of 2026; it is read once, as that takes half a second."""
+    return facts.read(file, calendar.Week(2026, number), known_then=known_then, chips=("H100",), least=0)
 
 
 def withdraw(toy: Toy, at: float, days: str) -> Path:
@@ -52,7 +67,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     `never`: as `later`, of a log that never had what was withdrawn.
     """
     folder, found = tmp_path_factory.mktemp("correction"), {}
-    with published_with(*MARTS), pytest.MonkeyPatch.context() as patch:
+    with published_with(*MARTS, least=()), pytest.MonkeyPatch.context() as patch:
         toy = installed(patch, folder / "toy")
         file = toy.data_dir / FILE_NAME
         toy.learn(0, one=RIGHT)
@@ -101,19 +116,14 @@ def test_it_is_no_move(files: dict[str, Path]) -> None:
     ):
         found, expected = (asked(files[name], f"select * from ({sql}) order by all") for name in ("later", "never"))
         assert found == expected != [], sql
-    found = facts.read(files["later"], calendar.Week(2026, 1), known_then=False, chips=("H100",), least=0)
+    found = week(files["later"], 1, known_then=False)
     assert (found["taken_back"].height, found["move"].height, found.late) == (0, 0, (0, None))
 
 
 @pytest.mark.parametrize("known_then", [False, True])
 def test_the_mail_names_it(files: dict[str, Path], known_then: bool) -> None:
     """What we published, of which days, until when, what it was, and why."""
-    weeks = [
-        sections.brief(
-            facts.read(files["later"], calendar.Week(2026, n), known_then=known_then, chips=("H100",), least=0)
-        )
-        for n in (1, 2)
-    ]
+    weeks = [sections.brief(week(files["later"], n, known_then=known_then)) for n in (1, 2)]
     told = [[s for part in week.sections if part.key == "wrong" for s in part.sentences] for week in weeks]
 
     assert told == [
@@ -127,13 +137,14 @@ def test_the_mail_names_it(files: dict[str, Path], known_then: bool) -> None:
 
 def test_the_daily_page_names_it(files: dict[str, Path]) -> None:
     """With the reason escaped; a page eight days later no more."""
-    (page,) = daily_page.render(daily_page.read(files["later"]), ["index.html"])
+    found = daily_page.read(files["later"])
+    (page,) = daily_page.render(found, ["index.html"])
     text = " ".join(page.split())
 
     assert (
         "H100 SXM at AWS: until 4 Jan we published 6.25 USD of 2 Jan to 4 Jan; it was 7.50, because: "
         "prices per node &lt;b&gt;&amp;." in text
     )
-    assert "correction" not in daily_page.headline(daily_page.read(files["later"]))
+    assert "correction" not in daily_page.headline(found)
     (later,) = daily_page.render(daily_page.read(files["old"]), ["index.html"])
     assert "we published" not in later
