@@ -44,7 +44,7 @@ class Archive(Toy):
 
 
 @pytest.fixture
-def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, least_marts: None) -> Archive:
+def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log_alone: None) -> Archive:
     archive = Archive(tmp_path / "data", dict.fromkeys("abcd"))
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{archive.data_dir}"\n')
