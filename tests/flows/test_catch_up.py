@@ -1,5 +1,6 @@
 """A long archive is loaded a few looks at a time, and gives the log that it gives at once."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -61,24 +62,36 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.fixture
-def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, content.TableHash]:
-    """Return the log of an archive that is loaded at once."""
-    monkeypatch.setattr(ingest, "PORTION", 1000)
-    toy = installed(monkeypatch, tmp_path / "whole")
-    toy.at = 30
-    landed(toy)
-    return log_of(toy)
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory in which the archive was landed; copy it."""
+    with pytest.MonkeyPatch.context() as patch:
+        toy = installed(patch, tmp_path_factory.mktemp("archive") / "data")
+        toy.at = 30
+        landed(toy)
+    return toy.data_dir
 
 
-@pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, whole: object) -> Toy:
-    """Return the same archive, landed, to be loaded by threes."""
-    toy = installed(monkeypatch, tmp_path / "parts")
+def copied(archive: Path, patch: pytest.MonkeyPatch, folder: Path, *, portion: int) -> Toy:
+    """Return the archive, to be loaded so many looks at a time."""
+    shutil.copytree(archive, folder)
+    toy = installed(patch, folder)
     toy.at = 30
-    landed(toy)
-    monkeypatch.setattr(ingest, "PORTION", 3)
+    patch.setattr(ingest, "PORTION", portion)
     return toy
+
+
+@pytest.fixture(scope="module")
+def whole(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, content.TableHash]:
+    """Return the log of an archive that is loaded at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        return log_of(copied(archive, patch, tmp_path_factory.mktemp("whole") / "data", portion=1000))
+
+
+@pytest.fixture
+def parts(archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Toy:
+    """Return the same archive, to be loaded by threes."""
+    return copied(archive, monkeypatch, tmp_path / "parts", portion=3)
 
 
 def test_a_long_archive_is_loaded_in_portions(
