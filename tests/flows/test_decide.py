@@ -13,7 +13,7 @@ from breakeven_file import publish_breakeven
 from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
 from click.testing import CliRunner, Result
 from cost_file import P5, TRN1, lines
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kept import once
 from looks import row as seen_row
@@ -62,38 +62,53 @@ def test_sixteen_nodes_for_a_year(file: Path) -> None:
     )
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.floats(0.1, 60), st.floats(0.05, 1), st.integers(1, 40), st.integers(0, 2))
-@example(8, 0.5, 3, 0)
-@example(13, 1.0, 3, 1)
-def test_a_term_costs_its_term(file: Path, months: float, share: float, nodes: int, spare: int) -> None:
+@pytest.mark.parametrize("n_loads", [2, pytest.param(100, marks=pytest.mark.prove)])
+def test_a_term_costs_its_term(file: Path, n_loads: int) -> None:
     """Of all options: none charges less than machines x hours of whole terms x price; its cash is what it charges."""
-    use = Range(low=share, likely=share, high=share)
-    for load in (
-        Load(machine=P5, nodes=nodes, months=months, use=use, tolerates_interruption=True, spot_loss=0.2, spare=spare),
-        Load(chips=("h100", "h200"), accelerators=8 * nodes, months=months, use=use, spare=spare),
-    ):
-        found = decide.answer(file, load)
-        assert found["options"]
-        for row in found["options"]:
-            paid = row["paid_accelerators"] * row["price_usd"]
-            assert row["paid_accelerators"] == row["unit_accelerators"] * row["units"] >= 8 * nodes
-            if row["purchase_option"] in decide.BINDING:
-                terms = -(-(months * 730) // row["commitment_term_hours"])
-                assert row["charged_usd"] == pytest.approx(paid * row["commitment_term_hours"] * terms)
-            elif row["purchase_option"] == "capacity_block":
-                assert row["charged_usd"] >= paid * months * 730
-                assert row["charged_hours"] % 24 == 0
-            else:
-                assert row["charged_usd"] == pytest.approx(paid * months * 730 * share)
-            assert sum(row["cash_usd_by_month"]) == pytest.approx(row["charged_usd"])
+
+    @settings(max_examples=n_loads, deadline=None)
+    @given(st.floats(0.1, 60), st.floats(0.05, 1), st.integers(1, 40), st.integers(0, 2))
+    @example(8, 0.5, 3, 0)
+    @example(13, 1.0, 3, 1)
+    def charged(months: float, share: float, nodes: int, spare: int) -> None:
+        use = Range(low=share, likely=share, high=share)
+        load = Load(months=months, use=use, spare=spare)
+        for more in (
+            {"machine": P5, "nodes": nodes, "tolerates_interruption": True, "spot_loss": 0.2},
+            {"chips": ("h100", "h200"), "accelerators": 8 * nodes},
+        ):
+            found = decide.answer(file, replace(load, **more))
+            assert found["options"]
+            for row in found["options"]:
+                paid = row["paid_accelerators"] * row["price_usd"]
+                assert row["paid_accelerators"] == row["unit_accelerators"] * row["units"] >= 8 * nodes
+                if row["purchase_option"] in decide.BINDING:
+                    terms = -(-(months * 730) // row["commitment_term_hours"])
+                    assert row["charged_usd"] == pytest.approx(paid * row["commitment_term_hours"] * terms)
+                elif row["purchase_option"] == "capacity_block":
+                    assert row["charged_usd"] >= paid * months * 730
+                    assert row["charged_hours"] % 24 == 0
+                else:
+                    assert row["charged_usd"] == pytest.approx(paid * months * 730 * share)
+                assert sum(row["cash_usd_by_month"]) == pytest.approx(row["charged_usd"])
+
+    charged()
 
 
-def test_thirty_two_trn1_owe_a_year(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a published file of terms of TRN1, of a year by the month, and of P5, of three years by month or all."""
+    offers = (
+        seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0"),
+        seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
+    )  # fmt: skip
+    with putting(tmp_path_factory.mktemp("terms"), asked=ASKED) as put:
+        yield put(seen(0, "aws_price_list", *offers), at=0)
+
+
+def test_thirty_two_trn1_owe_a_year(terms: Path) -> None:
     """32 x 8,760 x 13.2289 = 3,708,325, for nine days as for a year; what outlasts the nine days is told."""
-    with putting(tmp_path, asked=ASKED) as put:
-        file = put(seen(0, "aws_price_list", seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0")), at=0)
-    found = decide.answer(file, Load(machine=TRN1, nodes=32, months=9 * 24 / 730))
+    found = decide.answer(terms, Load(machine=TRN1, nodes=32, months=9 * 24 / 730))
     aws = by_kind(found)
 
     assert aws["reserved"]["charged_usd"] == pytest.approx(3_708_325, abs=1)
@@ -116,13 +131,10 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
 
 
-def test_all_upfront_pays_for_its_capital(tmp_path: Path) -> None:
+def test_all_upfront_pays_for_its_capital(terms: Path) -> None:
     """Three years paid at once at 8 % a year: half of 36 months early in the mean, 12 %; by the month nothing."""
-    with putting(tmp_path, asked=ASKED) as put:
-        offers = term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3)
-        file = put(seen(0, "aws_price_list", seen_row(P5, "55.04"), *offers), at=0)
     monthly, upfront = (
-        row for row in decide.answer(file, Load(machine=P5, nodes=1, months=36))["options"]
+        row for row in decide.answer(terms, Load(machine=P5, nodes=1, months=36))["options"]
         if row["purchase_option"] == "reserved"
     )  # fmt: skip
     assert upfront["cash_usd_by_month"] == [pytest.approx(700_000), *[0] * 35]
