@@ -23,6 +23,7 @@ TODAY = date(2026, 11, 21)
 YEARS = 1095
 HOURS = YEARS * 24
 TRN1 = "trn1.32xlarge"
+ASKED = ("commitment_option", "price_change", "accelerator_hour_price", "cheapest")
 
 
 def option(price: float, years: int = 1, **others: Any) -> dict[str, Any]:
@@ -244,35 +245,24 @@ def test_a_wrong_setting_is_named(table: dict[str, Any], field: str) -> None:
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Publish p5's cut of June 2025 as it was, plans and a Reserved term beside it, and a fleet."""
     folder = tmp_path_factory.mktemp("fleet")
-    with putting(folder) as put:
-        put(seen(-400, "aws_price_list", row(P5, "98.32"), row(TRN1, "21.5")), at=-400)
+    others = (
+        ("Alpha", "24", "8", "instance", {}), ("Beta", "32", "8", "instance", {}), ("Gamma", "1.50", "1", "GPU", {}),
+        ("Delta", "8", "8", "instance", {"statistic": "floor"}),
+    )  # fmt: skip
+    with putting(folder, asked=ASKED) as put:
         put(
+            seen(-400, "aws_price_list", row(P5, "98.32"), row(TRN1, "21.5")),
             seen(0, "aws_price_list", row(P5, "55.04"), row(TRN1, "21.5"), term(P5, "0", "All", "300000")),
             seen(0, "aws_savings_plans", plan(P5, "40"), plan(P5, "25", years=3)),
             *(
-                seen(
-                    0,
-                    "aws_spot_feed",
-                    row(
-                        None,
-                        price,
-                        service_provider_name=name,
-                        accelerator_count=count,
-                        accelerator_label="NVIDIA H100 SXM",
-                        capacity_unit=unit,
-                        **others,
-                    ),
-                    scope=name,
-                )
-                for name, price, count, unit, others in (
-                    ("Alpha", "24", "8", "instance", {}),
-                    ("Beta", "32", "8", "instance", {}),
-                    ("Gamma", "1.50", "1", "GPU", {}),
-                    ("Delta", "8", "8", "instance", {"statistic": "floor"}),
-                )
+                seen(0, "aws_spot_feed", row(
+                    None, price, service_provider_name=name, accelerator_count=count, capacity_unit=unit,
+                    accelerator_label="NVIDIA H100 SXM", **more,
+                ), scope=name)
+                for name, price, count, unit, more in others
             ),
             at=0,
-        )
+        )  # fmt: skip
     (folder / "fleet.csv").write_text(
         "label,provider,offer,region,option,nodes,share_of_use,commitment_end,term,payment,plan\n"
         f"training,AWS,{P5},us-east-1,savings_plan,6,0.7,{day(30).date()},1y,No Upfront,Compute\n"
