@@ -178,7 +178,7 @@ def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monk
 
 @published_with("accelerator_hour_price", "option_price_history", "source_health", least=())
 def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """As versions before wrote one: it is current nowhere, doctor and the next run name the command, which mends it."""
     toy = installed(monkeypatch, tmp_path)
@@ -203,6 +203,7 @@ def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
     assert refused.status == "refused"
     assert command in str(refused.error)
 
+    request.getfixturevalue("log_alone")
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.withdraw(selected(run.con, f"{TOY}/one/{day(400):%Y-%m-%d}"), "the clock was ahead")
     toy.run(3, one={"p5.48xlarge": "51.30"})
