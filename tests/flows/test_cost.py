@@ -115,7 +115,7 @@ def test_each_cost_says_what_it_rests_on(call: Call) -> None:
 
 def test_at_most_is_never_ranked(call: Call) -> None:
     """A rate below the slowest run is a limit: its cost has no rank, however low, where others have one."""
-    rows = json.loads(call("--model", "deepseek-r1", "--json").stdout)["rows"]
+    rows = json.loads(call("--model", "deepseek-r1", "--interactivity", "30", "--json").stdout)["rows"]
     of = {
         reach: [row["cost_rank"] for row in rows if row["reach"] == reach] for reach in ("at most", "between two runs")
     }
