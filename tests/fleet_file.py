@@ -76,7 +76,7 @@ def h100(price: str, **others: object) -> dict[str, object]:
 
 
 def looks(shared: Path) -> list[ParsedFetch]:
-    """Return what was seen of the fleet's machines, up to `NOW`."""
+    """Return what was seen of the fleet's machines, up to `NOW`, in order of time; of RunPod's price the move alone."""
     p5 = dict(observed(
         shared / "data/aws_on_demand_observations.csv", instance_type="p5.48xlarge", region="us-east-1"
     ))  # fmt: skip
@@ -89,11 +89,11 @@ def looks(shared: Path) -> list[ParsedFetch]:
             shared / "data/neocloud_history.csv", provider="runpod", gpu="H100-SXM", tier_raw="secure",
             source="nixj9/gpu-market-intel", pricing="on_demand",
         )
-        if 136 < at < 139.1
+        if 138 < at < 139.1
     }  # fmt: skip
     now = (NOW - START).days
     p5[now], runpod[now] = p5[max(p5)], runpod[max(runpod)]
-    return [
+    found = [
         *(seen(at, "aws_price_list", row("p5.48xlarge", price), row("trn1.32xlarge", trn1))
           for at, price in p5.items()),
         *(seen(at, "aws_price_list", h100(price), h100("2.69", tier="community"), scope="runpod")
@@ -101,6 +101,7 @@ def looks(shared: Path) -> list[ParsedFetch]:
         seen(now, "aws_savings_plans", plan("p5.48xlarge", PLAN_RATE), plan("p5.48xlarge", "26", years=3)),
         seen(now, "aws_spot", spot("p5.48xlarge", "use1-az1", "20")),
     ]  # fmt: skip
+    return sorted(found, key=lambda look: look.observed_at)
 
 
 def publish_fleet(folder: Path, shared: Path) -> Path:

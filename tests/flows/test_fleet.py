@@ -152,32 +152,30 @@ def test_a_contracted_rate_needs_no_list_price(data: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("rules", "counts"),
+    ("rules", "rule", "price", "spot"),
     [
-        (["percent=10", "percent=30,family='p5'"], ("discount 2", 0.30)),
-        (["percent=10,family='p5'", "percent=30,family='p5',region='us-east-1'"], ("discount 2", 0.30)),
-        (["percent=10,chip='H100'", "percent=20"], ("discount 1", 0.10)),
-        (["percent=10,option='spot'", "percent=20,service='SageMaker'"], (None, None)),
-        (["percent=10,valid_to=2026-05-19"], (None, None)),
-        (["percent=10,valid_to=2026-05-20"], ("discount 1", 0.10)),
+        (["percent=10", "percent=30,family='p5'"], "discount 2", 0.7 * 55.04, None),
+        (["percent=10,family='p5'", "percent=30,family='p5',region='us-east-1'"], "discount 2", 0.7 * 55.04, None),
+        (["percent=10,chip='H100'", "percent=20"], "discount 1", 0.9 * 55.04, None),
+        (["percent=10,option='spot'", "percent=20,service='SageMaker'"], None, None, 18),
+        (["percent=10,valid_to=2026-05-19"], None, None, None),
+        (["percent=10,valid_to=2026-05-20"], "discount 1", 0.9 * 55.04, None),
     ],
 )
-def test_which_rule_counts(data: Path, tmp_path: Path, rules: list[str], counts: tuple[object, object]) -> None:
-    """The rule that names more, on the day; its name stands beside the price."""
-    told = fleet.cost(settings(data, tmp_path, fleet=P5, prices=discounts(rules)), now=NOW)["lines"][0]
+def test_which_rule_counts(
+    data: Path, tmp_path: Path, rules: list[str], rule: str | None, price: float | None, spot: float | None
+) -> None:
+    """The rule that names more, on the day; its name stands beside the price. On spot none counts that does not say so.
 
-    assert told["rule"] == counts[0]
-    price = None if counts[1] is None else pytest.approx(55.04 * (1 - float(str(counts[1]))))
-    assert (told["list_price_per_node_hour"], told["contracted_price_per_node_hour"]) == (55.04, price)
+    That costs 20 a node-hour.
+    """
+    fleet_of_two = P5 + "AWS,p5.48xlarge,us-east-1,spot,1\n"
+    own, cheap = fleet.cost(settings(data, tmp_path, fleet=fleet_of_two, prices=discounts(rules)), now=NOW)["lines"]
 
-
-@pytest.mark.parametrize(("rule", "price"), [("percent=10", None), ("percent=10,option='spot'", 18)])
-def test_a_discount_on_spot_says_spot(data: Path, tmp_path: Path, rule: str, price: float | None) -> None:
-    """A discount on everything is none on spot."""
-    spot = "provider,offer,region,option,nodes\nAWS,p5.48xlarge,us-east-1,spot,1\n"
-    (told,) = fleet.cost(settings(data, tmp_path, fleet=spot, prices=discounts([rule])), now=NOW)["lines"]
-
-    assert (told["list_price_per_node_hour"], told["contracted_price_per_node_hour"]) == (20, price)
+    assert own["rule"] == rule
+    assert (own["list_price_per_node_hour"], cheap["list_price_per_node_hour"]) == (55.04, 20)
+    assert own["contracted_price_per_node_hour"] == (price and pytest.approx(price))
+    assert cheap["contracted_price_per_node_hour"] == spot
 
 
 P5 = "provider,offer,region,option,nodes\nAWS,p5.48xlarge,us-east-1,on_demand,1\n"
