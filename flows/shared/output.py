@@ -254,8 +254,8 @@ def _cells(values: Sequence[object]) -> tuple[list[str], bool]:
     texts = [_cell(value) for value in values]
     if not all(text == "-" or NUMBER.fullmatch(text) for text in texts) or all(text == "-" for text in texts):
         return texts, False
-    ends = [len(text.partition(".")[2]) + 1 if "." in text else 0 for text in texts]
-    return [text + " " * (max(ends) - end) for text, end in zip(texts, ends, strict=True)], True
+    last = max(ends := [len(text.partition(".")[2]) + 1 if "." in text else 0 for text in texts])
+    return [text + " " * (last - end) for text, end in zip(texts, ends, strict=True)], True
 
 
 def _fitted(columns: Mapping[str, Sequence[str]], most: int) -> dict[str, int]:
