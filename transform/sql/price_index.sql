@@ -10,7 +10,7 @@
 -- the logarithm of their geometric mean did beyond drift and currency: offers that came and went, unequal weights, and
 -- moves left out. It and the level are unknown on days on which an offer has no dollar price.
 -- Volatility is the standard deviation of 30 days' log drifts, without administered spot (int.administered_spot).
--- Sums are of decimals, so that the order of rows does not matter; with 11 to 14 decimals results take half the room,
+-- Sums are of decimals, so that the order of rows does not matter; with 9 to 14 decimals results take half the room,
 -- and in the order of series a third less.
 with cell as (
     select
@@ -266,7 +266,7 @@ path as (
                             / (count(s.free_log) over month * (count(s.free_log) over month - 1))
                         )
                         / 1e14,
-                        12
+                        10
                     )
         end as volatility_30d
     from scaled as s
@@ -308,8 +308,8 @@ select
     case when c.n_usd = c.n_items then exp(c.median_log) end as median_price_usd,
     case when c.n_usd = c.n_items then exp(c.lowest_log) end as lowest_price_usd,
     case when c.n_usd = c.n_items then exp(c.highest_log) end as highest_price_usd,
-    case when c.n_usd = c.n_items then round(c.sum_usd::DOUBLE / c.n_items, 12) end as mean_price_usd,
-    case when c.n_usd = c.n_items then round(exp(c.sum_log::DOUBLE / c.n_items), 12) end as geometric_mean_price_usd,
+    case when c.n_usd = c.n_items then round(c.sum_usd::DOUBLE / c.n_items, 9) end as mean_price_usd,
+    case when c.n_usd = c.n_items then round(exp(c.sum_log::DOUBLE / c.n_items), 9) end as geometric_mean_price_usd,
     c.currency_log as currency_effect,
     p.mix_effect,
     p.volatility_30d,
