@@ -25,15 +25,14 @@ MACHINES = [
 ]
 ANSWER = json.dumps({"total": len(MACHINES), "data": {"machines": MACHINES}}, indent=1)
 SITE = ("--url", "https://northgpu.example/pricing", "--terms", "https://northgpu.example/terms")
-COMMAND = "from flows.cli.main import main; main()"
 EACH = """
-import sys
+import json, sys
 from flows.cli.main import main
-for name in sys.argv[1:]:
+for words in json.loads(sys.argv[1]):
     try:
-        main(["new-source", "southgpu", name])
+        main(["new-source", *words])
     except SystemExit as ended:
-        print(ended.code)
+        print("exit code", ended.code or 0)
 """
 
 
@@ -62,8 +61,12 @@ def python(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def new_source(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(checkout, "-c", COMMAND, "new-source", *arguments)
+def new_source(checkout: Path, *each: tuple[str, ...]) -> tuple[list[int], str, str]:
+    """Call the command with each of these words, in one process; return the exit codes, and all that was said."""
+    done = python(checkout, "-c", EACH, json.dumps(each))
+    assert done.returncode == 0, done.stderr
+    codes = re.findall(r"^exit code (\d+)\n", done.stdout, flags=re.MULTILINE)
+    return [int(code) for code in codes], done.stdout, done.stderr
 
 
 def rules(checkout: Path, *names: str) -> subprocess.CompletedProcess[str]:
@@ -83,77 +86,73 @@ def expected(checkout: Path, name: str) -> list[tuple[str, ...]]:
 
 
 def test_what_is_added_holds_the_rules(checkout: Path) -> None:
-    """A table's source and an answer's: see below."""
-    a_table_is_read(checkout)
-    what_the_answer_does_not_say_is_refused_by_name(checkout)
-    held = rules(checkout, "northgpu", "northapi")
-    assert held.returncode == 0, held.stdout
-
-
-def a_table_is_read(checkout: Path) -> None:
-    """What the page shows is read; five files are written, and the last place in the registry."""
-    done = new_source(checkout, "northgpu", "page.html", "--provider", "North GPU", *SITE)
-    assert done.returncode == 0, done.stderr
-    assert len(re.findall("^wrote ", done.stdout, flags=re.MULTILINE)) == 5
+    """A table's source and an answer's; the answer's refuses until what it does not say has a value."""
+    codes, said, errors = new_source(
+        checkout,
+        ("northgpu", "page.html", "--provider", "North GPU", *SITE),
+        ("northgpu", "page.html"),
+        ("northapi", "answer.json", "--provider", "North API", *SITE),
+        ("northapi", "--rows"),
+    )
+    assert codes == [0, 2, 0, 1], errors
+    assert "exists already" in errors
+    assert "field UNIT" in errors
+    of_page, of_answer = re.split("exit code 2", said)
+    assert len(re.findall("^wrote ", of_page, flags=re.MULTILINE)) == 5
     assert expected(checkout, "northgpu") == [
         ("NVIDIA H100 SXM 80 GB", "1", "on_demand", "USD", "2.49"),
         ("NVIDIA H200 SXM 141 GB", "1", "on_demand", "USD", "3.19"),
     ]
-    registry = (checkout / "extract/neoclouds/__init__.py").read_text()
-    assert '\nnorthgpu\n"""\n' in registry
-    again = new_source(checkout, "northgpu", "page.html")
-    assert again.returncode == 2
-    assert "exists already" in again.stderr
-
-
-def what_the_answer_does_not_say_is_refused_by_name(checkout: Path) -> None:
-    """Currency, unit and option are questions; the source refuses until each has a value."""
-    done = new_source(checkout, "northapi", "answer.json", "--provider", "North API", *SITE)
-    assert done.returncode == 0, done.stderr
-    assert re.findall(r"^TODO (\w+):", done.stdout, flags=re.MULTILINE) == ["UNIT", "OPTION", "CURRENCY"]
+    assert '\nnorthgpu\nnorthapi\n"""\n' in (checkout / "extract/neoclouds/__init__.py").read_text()
+    assert re.findall(r"^TODO (\w+):", of_answer, flags=re.MULTILINE) == ["UNIT", "OPTION", "CURRENCY"]
     assert not (checkout / "tests/neoclouds/fixtures/northapi.expected.json").exists()
+    the_answer_is_read_with_what_it_does_not_say(checkout)
+    held = rules(checkout, "northgpu", "northapi")
+    assert held.returncode == 0, held.stdout
+
+
+def the_answer_is_read_with_what_it_does_not_say(checkout: Path) -> None:
+    """Currency, unit and option are questions of the module."""
     module = checkout / "extract/neoclouds/northapi.py"
-    refused = new_source(checkout, "northapi", "--rows")
-    assert refused.returncode == 1
-    assert "field UNIT" in refused.stderr
     for field, value in (("UNIT", "machine-hour"), ("OPTION", "on_demand"), ("CURRENCY", "USD")):
         text, count = re.subn(
             rf"^{field} = todo\(.*?\)$", f'{field} = "{value}"', module.read_text(), flags=re.M | re.S
         )
         assert count == 1
         module.write_text(text)
-    assert new_source(checkout, "northapi", "--rows").returncode == 0
+    codes, _, errors = new_source(checkout, ("northapi", "--rows"))
+    assert codes == [0], errors
     assert expected(checkout, "northapi") == [
         ("H100 SXM5 80GB", "8", "on_demand", "USD", "19.92"),
         ("L40S 48GB", "1", "on_demand", "USD", "0.99"),
     ]
 
 
-def test_an_answer_without_prices_writes_nothing(checkout: Path) -> None:
+def test_what_cannot_be_read_writes_no_source_and_no_code(checkout: Path) -> None:
+    """An answer without prices writes nothing; a field whose name would end a text of the module is not read."""
     before = (checkout / "extract/neoclouds/__init__.py").read_text()
     for name, answer in (("object", '{"gpus": []}'), ("page", "<p>No table</p>"), ("text", "no answer")):
         (checkout / f"{name}.txt").write_text(answer)
-    done = python(checkout, "-c", EACH, "object.txt", "page.txt", "text.txt")
-    assert done.stdout == "2\n2\n2\n"
-    assert len(re.findall("found no|neither JSON nor HTML", done.stderr)) == 3
-    assert (checkout / "extract/neoclouds/__init__.py").read_text() == before
-    assert not (checkout / "extract/neoclouds/southgpu.py").exists()
-
-
-def test_names_of_fields_become_no_code(checkout: Path) -> None:
-    """A field whose name would end a text of the module is not read."""
     name = 'gpu_model"); import os; ("'
     (checkout / "evil.json").write_text(json.dumps([{name: "H100", "gpu": '"""', "usd_per_gpu_hour": 2.5}]))
-    done = new_source(checkout, "evilgpu", "evil.json", *SITE)
-    assert done.returncode == 0, done.stderr
+    codes, _, errors = new_source(
+        checkout,
+        *(("southgpu", f"{name}.txt") for name in ("object", "page", "text")),
+        ("evilgpu", "evil.json", *SITE),
+    )
+    assert codes == [2, 2, 2, 0], errors
+    assert len(re.findall("found no|neither JSON nor HTML", errors)) == 3
+    registry = (checkout / "extract/neoclouds/__init__.py").read_text()
+    assert registry.replace("evilgpu\n", "") == before
+    assert not (checkout / "extract/neoclouds/southgpu.py").exists()
     assert "import os" not in (checkout / "extract/neoclouds/evilgpu.py").read_text()
 
 
 def test_it_works_in_a_checkout_only(checkout: Path) -> None:
     (checkout / "tools/new_source.py").rename(checkout / "tools/away.py")
     try:
-        done = new_source(checkout, "westgpu", "page.html")
+        codes, _, errors = new_source(checkout, ("westgpu", "page.html"))
     finally:
         (checkout / "tools/away.py").rename(checkout / "tools/new_source.py")
-    assert done.returncode == 2
-    assert "in a checkout only" in done.stderr
+    assert codes == [2]
+    assert "in a checkout only" in errors
