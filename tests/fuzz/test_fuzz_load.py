@@ -5,7 +5,6 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -38,7 +37,7 @@ class Log(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "build.duckdb"
         self.open = db.open_build(self.path)
-        self.con: duckdb.DuckDBPyConnection = self.open.__enter__()
+        self.con = self.open.__enter__()
         self.clock, self.done = 100.0, list[Step]()
         self.looks: list[ParsedFetch] = []
 
@@ -104,8 +103,7 @@ class Log(RuleBasedStateMachine):
     @rule()
     def rebuild(self) -> None:
         """The same steps from nothing give the same intervals and the same open rows."""
-        with duckdb.connect() as con:
-            db.migrate(con)
+        with tempfile.TemporaryDirectory() as folder, db.open_build(Path(folder) / "build.duckdb") as con:
             for kind, what, at in self.done:
                 if kind == "load":
                     load(con, what, recorded_at=day(at))  # type: ignore[arg-type]
