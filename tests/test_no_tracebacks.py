@@ -84,7 +84,7 @@ def test_with_json_the_damage_is_an_object(folder: Path) -> None:
 
 def test_build_mends_a_published_file_that_is_damaged(folder: Path) -> None:
     """As the message says; a folder in its place is named."""
-    with published_with():
+    with published_with(least=()):
         cut(folder / "prices.duckdb")
         assert call(folder, "build").exit_code == 0
         assert call(folder, "query", "select 1 as a").exit_code == 0
@@ -168,6 +168,11 @@ def test_a_question_that_cannot_be_interrupted_is_ended(
     folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And said so as any other that takes too long; nothing of a file stays. At length also without a file."""
+    command = "from flows.shared import child; child.GRACE_S = 0.3; child.main()"
+    monkeypatch.setattr(
+        "flows.shared.child.Popen",
+        lambda words, **given: subprocess.Popen([*words[:2], "-c", command, *words[4:]], **given),
+    )
     monkeypatch.chdir(folder)
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
     began = time.monotonic()
