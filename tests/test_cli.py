@@ -58,7 +58,7 @@ def report_of_one_line(settings, summary, **_):
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.prove)], ids=["short", "whole"])
 def test_offline_run_names_file_and_report(tmp_path, whole):
     """A run ends with the names of what it made, and both exist; at length with all marts and pages."""
-    with nullcontext() if whole else published_with(), pytest.MonkeyPatch.context() as patch:
+    with nullcontext() if whole else published_with(least=()), pytest.MonkeyPatch.context() as patch:
         if not whole:
             patch.setattr("flows.collect.publisher.report", report_of_one_line)
         result = call("run", "--offline", data_dir=tmp_path)
@@ -203,7 +203,7 @@ def test_wrong_settings_are_usage_errors_that_name_them(tmp_path, text, named):
 def test_import_twice_gives_the_same_events_once(shared, tmp_path):
     """The second import of a file adds no event."""
     file = shared / "data" / "aws_on_demand_observations.csv"
-    with published_with():
+    with published_with(least=()):
         first = json.loads(call("import", "--json", file, data_dir=tmp_path).stdout)
         second = json.loads(call("import", "--json", file, data_dir=tmp_path).stdout)
     assert (first["events"], second["events"]) == (127, 0)
@@ -222,7 +222,7 @@ def test_import_refuses_wrong_rows_alone(tmp_path):
         "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,2,g6.8xlarge,USD\n"
         "2026-01-01T00:00:00Z,aws,us-east-1,on_demand,3,g6.8xlarge,USD\n"
     )
-    with published_with():
+    with published_with("accelerator_hour_price", least=()):
         assert call("import", tmp_path / "seen.csv", data_dir=tmp_path).exit_code == 0
     rows = json.loads(call("quarantine", "list", "--json", data_dir=tmp_path).stdout)
     assert sorted(
