@@ -7,7 +7,7 @@ form refuses the document. Prints what became of each (pytest -s).
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +63,13 @@ def read(name: str, answer: Any) -> Parsed:
     return CASES[name].parse(json.dumps(answer).encode())
 
 
-def became(name: str, body: bytes, before: bytes) -> str:
-    """Return what became of an edited document; fail where a row is made up."""
-    case = CASES[name]
-    result, _ = tally(case.parse, before, [Edit(kind="", body=body)], quantiles=MARKETS.get(name))
+def became(name: str, bodies: Iterable[bytes], before: bytes) -> Counter[str]:
+    """Return what became of edited documents, and of how many; fail where a row is made up."""
+    edits = (Edit(kind="", body=body) for body in bodies)
+    result, _ = tally(CASES[name].parse, before, edits, quantiles=MARKETS.get(name))
     assert not result.examples, result.examples
-    for verdict in ("refused", "by_row", "right"):
-        if getattr(result, verdict).total():
-            return verdict
-    return "lost"
+    found = Counter({verdict: getattr(result, verdict).total() for verdict in ("refused", "by_row", "right")})
+    return found + Counter(lost=result.tried.total() - found.total())
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -99,11 +97,12 @@ def test_a_new_field_with_an_amount_refuses(name: str, shared: Path) -> None:
             one["promo_price"] = 1.11
         with pytest.raises(LayoutChanged, match="unknown field about money"):
             read(name, edited)
-        verdicts: Counter[str] = Counter()
+        bodies = []
         for place in range(len(list(rows_of(name, answer)))):
             edited = json.loads(json.dumps(answer))
             list(rows_of(name, edited))[place]["promo_price"] = 1.11
-            verdicts[became(name, json.dumps(edited).encode(), json.dumps(answer).encode())] += 1
+            bodies.append(json.dumps(edited).encode())
+        verdicts = became(name, bodies, json.dumps(answer).encode())
         print(f"{name}: promo_price in one row: {dict(verdicts)}")
         assert verdicts["lost"] == 0
         assert verdicts["refused"] + verdicts["by_row"] > 0
@@ -132,13 +131,13 @@ RICH = ("runpod", "lium", "shadeform", "spheron", "vast", "verda", "vultr", "sca
 def test_one_null_field_refuses_no_more_than_its_row(name: str, shared: Path) -> None:
     """Whichever field of whichever row it is. A market is refused whole: its quantiles are of all its rows."""
     answer = many(name, shared)
-    before = json.dumps(answer).encode()
-    verdicts: Counter[str] = Counter()
+    before, bodies = json.dumps(answer).encode(), []
     first = max(range(len(list(rows_of(name, answer)))), key=lambda place: len(list(rows_of(name, answer))[place]))
     for field in list(rows_of(name, answer))[first]:
         edited = json.loads(before)
         list(rows_of(name, edited))[first][field] = None
-        verdicts[became(name, json.dumps(edited).encode(), before)] += 1
+        bodies.append(json.dumps(edited).encode())
+    verdicts = became(name, bodies, before)
     print(f"{name}: one null in one row: {dict(verdicts)}")
     wanted, other = ("refused", "by_row") if name in MARKETS else ("by_row", "refused")
     assert verdicts[other] == 0
@@ -149,14 +148,14 @@ def test_one_null_field_refuses_no_more_than_its_row(name: str, shared: Path) ->
 def test_a_fifth_of_the_rows_refuse_the_answer(name: str, shared: Path) -> None:
     """A field that is null everywhere is another layout."""
     answer = many(name, shared)
-    last = list(rows_of(name, answer))[-1]
-    verdicts: Counter[str] = Counter()
+    last, bodies = list(rows_of(name, answer))[-1], []
     for field in last:
         edited = json.loads(json.dumps(answer))
         for one in rows_of(name, edited):
             if field in one:
                 one[field] = None
-        verdicts[became(name, json.dumps(edited).encode(), json.dumps(answer).encode())] += 1
+        bodies.append(json.dumps(edited).encode())
+    verdicts = became(name, bodies, json.dumps(answer).encode())
     assert verdicts["refused"] > 0
     assert MAX_UNREAD < 1
 
@@ -184,12 +183,10 @@ def page_of(name: str, shared: Path) -> str:
 @pytest.mark.parametrize("name", CELLS)
 def test_words_in_a_price_cell_refuse_its_row(name: str, shared: Path) -> None:
     """The others are read; who goes on to the next dollar sign would give the row the next one's price."""
-    page, verdicts = page_of(name, shared), Counter[str]()
+    page = page_of(name, shared)
     places = [found.span() for found in re.finditer(r"\$\d[\d.]*(?:\s?/GPU-hr)?(?=<| ?/ Hour)", page)]
-    for start, end in places[:4]:
-        for words in WORDS:
-            edited = f"{page[:start]}{words}{page[end:]}"
-            verdicts[became(name, edited.encode(), page.encode())] += 1
+    edited = (f"{page[:start]}{words}{page[end:]}".encode() for start, end in places[:4] for words in WORDS)
+    verdicts = became(name, edited, page.encode())
     print(f"{name}: words for a price: {dict(verdicts)}")
     assert verdicts["by_row"] > 0
     assert verdicts["refused"] == 0
