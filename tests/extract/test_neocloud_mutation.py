@@ -25,7 +25,7 @@ from extract.neoclouds import offers
 from warehouse.errors import LayoutChanged
 
 CASES = [case for case in cases() if not case.gaps]
-SHORT, LONG = 40, 1500
+SHORT, LONG = 30, 1500
 LEAST_RIGHT = 0.95
 """Share of the harmless edits that must still be read right: of all sources together, and of each in the long form."""
 LEAST_RIGHT_SHORT = 0.75
