@@ -94,45 +94,57 @@ def test_spot_is_a_mean_by_zone_or_says_why_it_is_none(file: Path) -> None:
     assert ranks == {"mean of 30 days": 1, "mean of 7 days": 1, "last seen": 2}
 
 
-def test_a_zone_that_was_mostly_gone_has_no_mean(tmp_path: Path) -> None:
-    """A zone with a price in 12 of 30 days has no mean of 30 days, and the reason says so."""
-    with putting(tmp_path, asked=ASKED[:1]) as put:
-        file = put(
-            zones(0, use1_az1="16", use1_az2="20"), zones(14, use1_az2="20"), zones(32, use1_az1="16", use1_az2="20"),
-            zones(40, use1_az1="16", use1_az2="20"), seen(40, "aws_price_list", row(P5, "55.04")), at=40,
+@pytest.fixture(scope="module")
+def risky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give a file of p5 by spot in four regions: without advice, with two bands of it, and with a zone mostly gone."""
+    regions = {"us-east-1": "use1", "us-west-2": "usw2", "eu-west-1": "euw1"}
+    both = [
+        spot(P5, f"{short}-{zone}", price, region_id=region)
+        for region, short in regions.items() for zone, price in (("az1", "16"), ("az2", "20"))
+    ]  # fmt: skip
+    east = [spot(P5, f"use2-{zone}", price, region_id="us-east-2") for zone, price in (("az1", "16"), ("az2", "20"))]
+    listed = [row(P5, "20", region_id=region) for region in regions]
+    of_type = {"instance_type": P5, "operating_system": "Linux", "savings_percent": 70}
+    advice = [
+        of_type | {"region_id": region, "interruption_band": band}
+        for region, band in (("us-west-2", "<5%"), ("eu-west-1", ">20%"))
+    ]
+    with putting(tmp_path_factory.mktemp("risky"), asked=ASKED[:1]) as put:
+        yield put(
+            seen(0, "aws_price_list", *listed), seen(0, "aws_spot", *both, *east),
+            seen(14, "aws_spot", *both, east[1]), seen(32, "aws_spot", *both, *east),
+            seen(40, "aws_spot", *both, *east),
+            seen(40, "aws_price_list", *listed, row(P5, "55.04", region_id="us-east-2")),
+            said(40, "aws_spot_feed", "spot_advice", *advice),
+            at=40,
         )  # fmt: skip
-    found = terms(file, "spot")
-    assert found["mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5"]["cost_basis"] == (
-        "unknown: the zone had a price in less than half of the 30 days"
-    )
-    assert found["mean of 7 days, use1-az1, of 2 zones, at 2 to 2.5"]["price_usd"] == 2
 
 
-def test_spot_carries_its_risk(tmp_path: Path) -> None:
+def of_zone(file: Path, zone: str) -> dict[str, dict[str, object]]:
+    """Return the rows of a zone of the risky file by the kind of their price."""
+    found = terms(file, "spot").items()
+    return {str(line["price_kind"]): line for words, line in found if f" {zone}, of 8 zones," in str(words)}
+
+
+def test_a_zone_that_was_mostly_gone_has_no_mean(risky: Path) -> None:
+    """A zone with a price in 12 of 30 days has no mean of 30 days, and the reason says so."""
+    found = of_zone(risky, "use2-az1")
+    assert found["mean_30d"]["cost_basis"] == "unknown: the zone had a price in less than half of the 30 days"
+    assert found["mean_7d"]["price_usd"] == 2
+
+
+def test_spot_carries_its_risk(risky: Path) -> None:
     """Of the Spot Advisor's band the upper end, -ln(0.95) / 730 interruptions an hour of 17 minutes each, is lost work.
 
     The range over zones and the share of 30 days at the on-demand price stand beside it; a band without an end loses
     an unknown share, and is named.
     """
-    advice = {"region_id": "us-east-1", "instance_type": P5, "operating_system": "Linux", "savings_percent": 70}
-    costs = {}
-    looks = [
-        seen(0, "aws_price_list", row(P5, "20")), zones(0, use1_az1="16", use1_az2="20"),
-        zones(31, use1_az1="16", use1_az2="20"), zones(40, use1_az1="16", use1_az2="20"),
-        seen(40, "aws_price_list", row(P5, "20")),
-    ]  # fmt: skip
-    with putting(tmp_path, asked=ASKED[:1]) as put:
-        for number, band in enumerate((None, "<5%", ">20%")):
-            told = said(40 + number / 10, "aws_spot_feed", "spot_advice", advice | {"interruption_band": band})
-            file = put(*([told] if band else looks), at=40 + number / 10)
-            spot_terms = terms(file, "spot").items()
-            costs[band] = {line["price_kind"]: line for words, line in spot_terms if "az1" in str(words)}
     lost = -log(0.95) / 730 * (2 / 60 + 0.25)
-    plain, banded, open_end = (costs[band]["mean_30d"] for band in (None, "<5%", ">20%"))
+    plain, banded, open_end = (of_zone(risky, f"{short}-az1")["mean_30d"] for short in ("use1", "usw2", "euw1"))
     assert (plain["price_usd"], plain["lost_share"]) == (2, None)
     assert (banded["price_usd"], banded["lost_share"]) == (pytest.approx(2 / (1 - lost)), pytest.approx(lost))
     assert (open_end["price_usd"], open_end["lost_share"]) == (2, None)
-    words = "mean of 30 days, use1-az1, of 2 zones, at 2 to 2.5, not below on demand in 0 % of 30 days"
+    words = "mean of 30 days, use1-az1, of 8 zones, at 2 to 2.5, not below on demand in 0 % of 30 days"
     assert plain["offer_terms"] == words
     assert banded["offer_terms"].endswith("of 30 days, interrupted <5% a month")
     assert open_end["offer_terms"].endswith("of 30 days, interrupted >20% a month")
