@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
-import duckdb
 from few_marts import formulas_of
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, look, row
-from purchase import SOURCES
+from purchase import SOURCES, records
 
 from transform.models import MARTS, Mart
 from warehouse.log import db
@@ -93,10 +92,7 @@ def published(folder: Path, looks: Sequence[ParsedFetch], *, spoil: str = "", ur
 
 def outcomes(file: Path, check: str) -> list[Outcome]:
     """Return what a check found, a row a subject."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        found = con.execute("from int.truth_check where check_name = ? order by subject", [check])
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, values, strict=True)) for values in found.fetchall()]
+    return records(file, f"from int.truth_check where check_name = '{check}' order by subject")
 
 
 def of(con_rows: list[Outcome]) -> str:

@@ -8,10 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import doc_blocks
-import duckdb
 import polars as pl
 import pytest
 from looks import ParsedFetch, Row, day, row
+from published import query
 from purchase import said, spot
 from truth_file import (
     MONTH_HOURS,
@@ -22,7 +22,6 @@ from truth_file import (
     at,
     cloud,
     days_of,
-    of,
     outcomes,
     plan,
     published,
@@ -74,13 +73,13 @@ CASES: dict[str, Case] = {
     ),
     "nobody looked for three days": (
         "daily_looks",
-        days_of(*TWELVE),
-        days_of(*TWELVE, days=(36, 39, 40)),
+        days_of(*TWELVE, source="market"),
+        days_of(*TWELVE, source="market", days=(36, 39, 40)),
     ),
     "a source stopped while others went on": (
         "daily_looks",
-        [*days_of(*TWELVE), *days_of(cloud("x", "19"), source="cloud_api")],
-        [*days_of(*TWELVE), *days_of(cloud("x", "19"), source="cloud_api", days=(36, 37))],
+        [*days_of(*TWELVE), *days_of(cloud("x", "20"), source="reseller")],
+        [*days_of(*TWELVE), *days_of(cloud("x", "20"), source="reseller", days=(36, 37))],
     ),
     "a look with half as many rows again": (
         "rows_of_a_look",
@@ -171,8 +170,10 @@ CASES: dict[str, Case] = {
 }  # fmt: skip
 
 
-ALONE = ("nobody looked for three days", "a source stopped while others went on")
-"""Cases of a source as a whole; all others stand in one file, each with a provider, a region and scopes of its own."""
+SOURCE = {"nobody looked for three days": "market", "a source stopped while others went on": "reseller"}
+"""Of which source a case is, where its check is of whole sources. All cases stand in one file, each with a provider, a
+region and scopes of its own.
+"""
 
 
 def moved(number: int, looks: Sequence[ParsedFetch]) -> list[ParsedFetch]:
@@ -196,8 +197,8 @@ def moved(number: int, looks: Sequence[ParsedFetch]) -> list[ParsedFetch]:
 
 
 def world(place: int) -> list[ParsedFetch]:
-    """Return the looks of all cases but those alone, well (1) or ill (2), the oldest first."""
-    cases = [moved(n, case[place]) for n, (name, case) in enumerate(CASES.items()) if name not in ALONE]
+    """Return the looks of all cases, well (1) or ill (2), the oldest first."""
+    cases = [moved(n, case[place]) for n, case in enumerate(CASES.values())]
     return sorted((each for looks in cases for each in looks), key=lambda each: each.observed_at)
 
 
@@ -213,9 +214,9 @@ def ill(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published(tmp_path_factory.mktemp("ill"), world(2))
 
 
-def bites(found: list[Outcome], number: int) -> None:
+def bites(found: list[Outcome], name: str) -> None:
     """Hold that one subject differs, with the worst case in words and something to do."""
-    (worst,) = [each for each in found if each["result"] == "differs" and is_of(number, each)]
+    (worst,) = [each for each in found if each["result"] == "differs" and is_of(name, each)]
     assert worst["example"]
     assert worst["advice"]
     assert worst["n_differing"] <= worst["n_compared"]  # type: ignore[operator]
@@ -225,32 +226,26 @@ def bites(found: list[Outcome], number: int) -> None:
     assert worst["checked_at"] == naive(day(NOW + 0.1))
 
 
-def is_of(number: int, found: Outcome) -> bool:
-    """Say whether a subject is one of a case: its provider or scope, or AWS or a chip, in which it has part."""
+def is_of(name: str, found: Outcome) -> bool:
+    """Say whether a subject is one of a case: its source, provider or scope, or AWS or a chip, in which it has part."""
     subject = str(found["subject"])
-    return subject in ("AWS", "H100", "cloud", "cloud_api") or subject.split(":")[0].endswith(f" {number}")
+    if name in SOURCE:
+        return subject == SOURCE[name]
+    return subject in ("AWS", "H100") or subject.split(":")[0].endswith(f" {[*CASES].index(name)}")
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
+@pytest.mark.parametrize("name", CASES)
 def test_a_check_holds(name: str, well: Path) -> None:
     """Of every case where there is no fault, and of all others beside it."""
     found = outcomes(well, CASES[name][0])
-    assert {each["result"] for each in found if is_of([*CASES].index(name), each)} == {"holds"}
+    assert {each["result"] for each in found if is_of(name, each)} == {"holds"}
     assert "differs" not in {each["result"] for each in found}
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
+@pytest.mark.parametrize("name", CASES)
 def test_a_check_bites(name: str, ill: Path) -> None:
     """On the fault that was planted for it."""
-    bites(outcomes(ill, CASES[name][0]), [*CASES].index(name))
-
-
-@pytest.mark.parametrize("name", ALONE)
-def test_a_check_of_a_source_bites(name: str, well: Path, tmp_path: Path) -> None:
-    """It holds of the file in which all is well, too."""
-    check, _, looks = CASES[name]
-    assert of(outcomes(well, check)) == "holds"
-    bites(outcomes(published(tmp_path, looks), check), [*CASES].index(name))
+    bites(outcomes(ill, CASES[name][0]), name)
 
 
 @pytest.fixture(scope="module")
@@ -261,9 +256,8 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
     """Every check stands there, as not checked, with the reason; none holds on nothing."""
-    with duckdb.connect(str(nothing), read_only=True) as con:
-        found = con.execute("select check_name, result, reason, n_compared, subject from int.truth_check").fetchall()
-        rules = con.execute("select check_name, nothing_to_compare from int.truth_rule").fetchall()
+    found = query(nothing, "select check_name, result, reason, n_compared, subject from int.truth_check")
+    rules = query(nothing, "select check_name, nothing_to_compare from int.truth_rule")
     assert len(found) == len(rules) > 20
     assert {(name, reason) for name, _, reason, _, _ in found} == set(rules)
     assert {(result, n, subject) for _, result, _, n, subject in found} == {("not_checked", 0, "all")}
@@ -271,8 +265,7 @@ def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
 
 def test_every_check_has_a_case(nothing: Path) -> None:
     """No check that was never seen to bite."""
-    with duckdb.connect(str(nothing), read_only=True) as con:
-        rules = {name for (name,) in con.execute("select check_name from int.truth_rule").fetchall()}
+    rules = {name for (name,) in query(nothing, "select check_name from int.truth_rule")}
     tested = {check for check, *_ in CASES.values()}
     assert rules - tested == {
         "two_doors", "refused_rows_add_up", "accepted_rows_add_up", "events_are_changes", "generation",
@@ -281,14 +274,14 @@ def test_every_check_has_a_case(nothing: Path) -> None:
 
 def test_every_pair_that_is_judged_is_shown(ill: Path) -> None:
     """The pairs of each check and subject are those that were compared, and of the worst one stands its ratio."""
-    with duckdb.connect(str(ill), read_only=True) as con:
-        pairs = "from int.truth_order union all by name from int.truth_unit union all by name from int.truth_elsewhere"
-        shown = con.execute(f"select check_name, subject, count(*) from ({pairs}) group by all order by all").fetchall()
-        judged = con.execute("select check_name, subject, n_compared from int.truth_ratio order by all").fetchall()
-        (n_worst,) = con.execute(
-            f"select count(distinct (check_name, subject)) from ({pairs}) as p semi join int.truth_check as c "
-            "on p.check_name = c.check_name and p.subject = c.subject and p.ratio = c.checked_value"
-        ).fetchall()[0]
+    pairs = "from int.truth_order union all by name from int.truth_unit union all by name from int.truth_elsewhere"
+    shown = query(ill, f"select check_name, subject, count(*) from ({pairs}) group by all order by all")
+    judged = query(ill, "select check_name, subject, n_compared from int.truth_ratio order by all")
+    ((n_worst,),) = query(
+        ill,
+        f"select count(distinct (check_name, subject)) from ({pairs}) as p semi join int.truth_check as c "
+        "on p.check_name = c.check_name and p.subject = c.subject and p.ratio = c.checked_value",
+    )
 
     assert len({name for name, *_ in judged}) == 11
     assert shown == judged
@@ -297,26 +290,23 @@ def test_every_pair_that_is_judged_is_shown(ill: Path) -> None:
 
 def test_differing_withholds_no_price(ill: Path) -> None:
     """It is said aloud, and the price stands."""
-    with duckdb.connect(str(ill), read_only=True) as con:
-        prices = con.execute("select unit_price from core.current_price where unit_price < 0.1").fetchall()
+    prices = query(ill, "select unit_price from core.current_price where unit_price < 0.1")
     assert prices == [(Decimal("0.08"),)]
 
 
 def test_publishing_twice_gives_the_same_checks(ill: Path, tmp_path: Path) -> None:
     """Ties are broken by the offers' ids, and not by luck."""
     again = published(tmp_path, world(2))
-    with duckdb.connect(str(ill), read_only=True) as one, duckdb.connect(str(again), read_only=True) as other:
-        first, second = (con.execute("from int.truth_check").fetchall() for con in (one, other))
+    first, second = (query(file, "from int.truth_check") for file in (ill, again))
     assert len(first) > 50
     assert first == second
 
 
 def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
     """The page of truth checks has a row for each, as int.truth_rule has it."""
-    with duckdb.connect(str(nothing), read_only=True) as con:
-        rules = con.execute(
-            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from int.truth_rule"
-        ).fetchall()
+    rules = query(
+        nothing, "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from int.truth_rule"
+    )
     wanted = [
         f"| `{name}` | {group} | {meaning} | {'by chip' if low is None else f'{low:g} to {high:g}'} {unit} | {advice} |"
         for name, group, meaning, low, high, unit, advice in rules
