@@ -68,12 +68,19 @@ def run(**others: Any) -> tuple[object, ...]:
 
 
 @contextmanager
-def cost_file(folder: Path, *runs: tuple[object, ...]) -> Iterator[Path]:
-    """Give a published file with the prices and, beside the shipped measurements, runs of one's own."""
+def putting_costs(folder: Path, *runs: tuple[object, ...], asked: tuple[str, ...] = ()) -> Iterator[Put]:
+    """Give what publishes looks beside the shipped measurements and runs of one's own; asked: as of `putting`."""
     if runs:
         with db.writer(folder) as con:
             throughput.append(con, runs)
-    with putting(folder, all_marts=True) as put:
+    with putting(folder, all_marts=True, asked=asked) as put:
+        yield put
+
+
+@contextmanager
+def cost_file(folder: Path, *runs: tuple[object, ...]) -> Iterator[Path]:
+    """Give a published file with the prices, and with runs as `putting_costs` does."""
+    with putting_costs(folder, *runs) as put:
         yield put_prices(put)
 
 

@@ -9,8 +9,7 @@ from statistics import median
 
 import duckdb
 import pytest
-from cost_file import P5, P5EN, P6, cost_file, lines, put_prices, run, values
-from purchase import putting
+from cost_file import P5, P5EN, P6, lines, put_prices, putting_costs, run, values
 
 IMPOSSIBLE = run(output_rate=Decimal(1500), scenario="impossible")
 SLOW, FAST, BEATEN = (
@@ -21,10 +20,27 @@ SLOW, FAST, BEATEN = (
 )  # fmt: skip
 
 
+ASKED = ("token_cost", "token_option", "headline_token_cost", "training_cost", "cost_left_out", "serving_cost")
+
+
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with cost_file(tmp_path_factory.mktemp("cost"), IMPOSSIBLE, SLOW, FAST, BEATEN) as published:
-        yield published
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """Give a file of day 0, one 89 days after another price of p5en.48xlarge, and one 91 days after it."""
+    folder, files = tmp_path_factory.mktemp("cost"), {}
+    with putting_costs(folder / "data", IMPOSSIBLE, SLOW, FAST, BEATEN, asked=ASKED) as put:
+        for name, publish in (
+            ("before", lambda: put_prices(put, 0)),
+            ("after", lambda: put_prices(put, 1, published_at=90, p5en="60")),
+            ("late", lambda: put(at=92)),
+        ):
+            files[name] = shutil.copy(publish(), folder / f"{name}.duckdb")
+    yield files
+
+
+@pytest.fixture(scope="module")
+def file(files: dict[str, Path]) -> Path:
+    """Give the file of day 0."""
+    return files["before"]
 
 
 @pytest.mark.parametrize(
@@ -322,26 +338,12 @@ def test_the_documented_queries_answer(file: Path) -> None:
         assert any(heads == {cell.strip() for cell in line.strip("|").split("|")} for line in page.splitlines())
 
 
-@pytest.fixture(scope="module")
-def before_and_after(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
-    """Give a file of day 0, one 89 days after another price of p5en.48xlarge, and one 91 days after it."""
-    folder, files = tmp_path_factory.mktemp("moved"), {}
-    with putting(folder / "data", asked=("token_cost", "token_option", "headline_token_cost")) as put:
-        for name, publish in (
-            ("before", lambda: put_prices(put, 0)),
-            ("after", lambda: put_prices(put, 1, published_at=90, p5en="60")),
-            ("late", lambda: put(at=92)),
-        ):
-            files[name] = shutil.copy(publish(), folder / f"{name}.duckdb")
-    yield files
-
-
-def test_an_old_price_is_shown_and_never_ranked(before_and_after: dict[str, Path]) -> None:
+def test_an_old_price_is_shown_and_never_ranked(files: dict[str, Path]) -> None:
     """Ninety-one days after the last look costs are as before, and none has a rank."""
     counts = "select count(cost_rank), count(all_in_output_usd_median) from int.token_cost"
-    fresh, old = values(before_and_after["after"], counts), values(before_and_after["late"], counts)
+    fresh, old = values(files["after"], counts), values(files["late"], counts)
     said = lines(
-        before_and_after["late"],
+        files["late"],
         "from int.headline_token_cost where offer_id is not null and reach = 'between two runs'",
     )
     assert fresh[0][0] > 100
@@ -352,11 +354,11 @@ def test_an_old_price_is_shown_and_never_ranked(before_and_after: dict[str, Path
         assert line["cost_basis"] == "unknown: the last price is of 2026-01-02"
 
 
-def test_one_price_moves_exactly_what_depends_on_it(before_and_after: dict[str, Path]) -> None:
+def test_one_price_moves_exactly_what_depends_on_it(files: dict[str, Path]) -> None:
     """With another price of p5en.48xlarge its own rows change, and no other row."""
     columns = "columns(* exclude (is_current, age_days, last_observed_at, price_document_sha256, cost_rank))"
     every = f"select {columns} from int.token_cost order by all"
-    before, after = ({repr(line) for line in values(before_and_after[name], every)} for name in ("before", "after"))
+    before, after = ({repr(line) for line in values(files[name], every)} for name in ("before", "after"))
 
     assert before != after
     moved = [line for line in before ^ after if P5EN not in line]
