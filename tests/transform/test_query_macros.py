@@ -6,28 +6,25 @@ from pathlib import Path
 import duckdb
 import pytest
 from looks import day, row
-from purchase import P5, Put, plan, putting, records, seen, spot
+from purchase import P5, Put, plan, putting, records, seen, spot, term
 
 ASKED = ("cheapest", "price_on")
+P5EN = "p5en.48xlarge"
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A price that fell on day 10 and was last seen on day 20, a plan and a spot price, published on day 40."""
+    """A price and a fee that fell on day 10, last seen on day 20, a plan and a spot price, published on day 40."""
     with putting(tmp_path_factory.mktemp("macros"), asked=ASKED) as put:
-        yield made(put)
-
-
-def made(put: Put) -> Path:
-    """Publish what the fixture tells."""
-    return put(
-        seen(0, "aws_price_list", row(P5, "98.32")),
-        seen(10, "aws_price_list", row(P5, "55.04"), row("p4d.24xlarge", "21.96")),
-        seen(20, "aws_price_list", row(P5, "55.04")),
-        seen(39.9, "aws_spot", spot(P5, "use1-az1", "30")),
-        seen(39.9, "aws_savings_plans", plan(P5, "36"), plan(P5, "24", years=3)),
-        at=40,
-    )  # fmt: skip
+        yield put(
+            seen(0, "aws_price_list", row(P5, "98.32"), term(P5EN, "8", "Partial", "87600")),
+            seen(10, "aws_price_list", row(P5, "55.04"), row("p4d.24xlarge", "21.96"),
+                 term(P5EN, "8", "Partial", "43800")),
+            seen(20, "aws_price_list", row(P5, "55.04"), term(P5EN, "8", "Partial", "43800")),
+            seen(39.9, "aws_spot", spot(P5, "use1-az1", "30")),
+            seen(39.9, "aws_savings_plans", plan(P5, "36"), plan(P5, "24", years=3)),
+            at=40,
+        )  # fmt: skip
 
 
 def on(file: Path, moment: str, instance_type: str = P5) -> list[tuple[object, ...]]:
@@ -82,20 +79,16 @@ def test_an_offer_that_was_gone_by_the_end_of_the_window_keeps_its_price(file: P
     assert bounds(file, "'2026-01-15'", "p4d.24xlarge") == [(21.96, 21.96, 21.96, end, 2.745, 2.745, 2.745)]
 
 
-def test_an_upfront_fee_that_changed_leaves_what_an_hour_cost_unknown(put: Put) -> None:
+def test_an_upfront_fee_that_changed_leaves_what_an_hour_cost_unknown(file: Path) -> None:
     """The hourly part stayed at 8, so it is known; 87,600 or 43,800 were paid upfront: 18 or 13 an hour over a year."""
-    paid = {"purchase_option": "reserved", "commitment_term_hours": 8760, "offering_class": "standard"}
-    paid |= {"purchase_payment_model": "Partial Upfront"}
-    file = put(
-        seen(0, "aws_price_list", row(P5, "8", upfront_price="87600", **paid)),
-        seen(10, "aws_price_list", row(P5, "8", upfront_price="43800", **paid)),
-        at=11,
-    )
     end = day(10).replace(tzinfo=None)
-    assert bounds(file, "'2026-01-05'") == [(8, 8, 8, end, None, 13 / 8, 18 / 8)]
-    (line,) = records(file, "select upfront_price, effective_hourly_price as hourly from mart.price_on('2026-01-05')")
+    assert bounds(file, "'2026-01-05'", P5EN) == [(8, 8, 8, end, None, 13 / 8, 18 / 8)]
+    (line,) = records(
+        file, "select upfront_price, effective_hourly_price as hourly from mart.price_on('2026-01-05') "
+        f"where instance_type = '{P5EN}'",
+    )  # fmt: skip
     assert line == {"upfront_price": None, "hourly": None}
-    assert bounds(file, "'2026-01-11'") == [(8, 8, 8, None, 13 / 8, 13 / 8, 13 / 8)]
+    assert bounds(file, "'2026-01-11'", P5EN) == [(8, 8, 8, None, 13 / 8, 13 / 8, 13 / 8)]
 
 
 def test_a_price_is_held_and_says_how_long(file: Path) -> None:
@@ -121,7 +114,7 @@ def test_the_price_at_building_is_the_last_known(file: Path) -> None:
     columns = "offer_id, unit_price, price_per_accelerator_hour_usd, valid_from, last_observed_at, source"
     built = f"{day(40):%Y-%m-%d %H:%M}"
     now = records(file, f"select {columns}, is_confirmed as now from mart.price_on('{built}') order by all")
-    assert len(now) == 4
+    assert len(now) == 5
     assert now == records(file, f"select {columns}, is_current as now from int.accelerator_hour_price order by all")
 
 
@@ -142,21 +135,19 @@ def test_each_way_to_buy_has_its_own_cheapest(file: Path) -> None:
 
 def test_prices_within_the_limit_of_age_come_first(put: Put) -> None:
     """A cheaper price that nobody confirmed for 91 days has no rank and stands behind a newer one; at 90 it has one."""
-    other = {"service_provider_name": "Other", "accelerator_label": "H100 SXM",
-             "accelerator_count": "8", "capacity_unit": "GPU"}  # fmt: skip
+    other = {"accelerator_label": "H100 SXM", "accelerator_count": "8", "capacity_unit": "GPU"}
     file = put(
         seen(0, "aws_price_list", row(P5, "55.04")),
-        seen(0, "aws_savings_plans", row(None, "8", **other), scope="Other"),
+        *(seen(at, "aws_savings_plans", row(None, "8", service_provider_name=name, **other), scope=name)
+          for at, name in ((0, "Older"), (1, "Old"))),
         seen(90.9, "aws_price_list", row(P5, "55.04")),
         at=91,
     )  # fmt: skip
     lines = records(file, "from mart.cheapest('H100') where purchase_option = 'on_demand'")
-    assert [(line["price_rank"], line["service_provider_name"], line["is_ranked"]) for line in lines] == [
-        (1, "AWS", True), (None, "Other", False),
+    assert [(line["price_rank"], line["service_provider_name"], line["cheapest_price_usd"]) for line in lines] == [
+        (1, "Old", 1), (2, "AWS", 6.88), (None, "Older", 1),
     ]  # fmt: skip
-    first = records(put(at=90), "from mart.cheapest('H100') where price_rank = 1 and purchase_option = 'on_demand'")
-    assert [line["service_provider_name"] for line in first] == ["Other"]
-    assert lines[1]["cheapest_price_usd"] < lines[0]["cheapest_price_usd"]
+    assert [line["is_ranked"] for line in lines] == [True, True, False]
 
 
 def test_an_unknown_chip_is_an_error(file: Path) -> None:
@@ -174,4 +165,4 @@ def test_macros_work_after_use_and_not_through_a_name(file: Path) -> None:
             con.execute("from prices.mart.cheapest('H100')")
         con.execute("use prices")
         assert len(con.execute("from mart.cheapest('H100')").fetchall()) == 4
-        assert len(con.execute("from mart.price_on('2026-01-01')").fetchall()) == 1
+        assert len(con.execute("from mart.price_on('2026-01-01')").fetchall()) == 2
