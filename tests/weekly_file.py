@@ -4,6 +4,7 @@ W02 (5 to 11 January 2026): two sources see RunPod raise H100 PCIe, the second o
 cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing happens. W06: nobody looks.
 """
 
+import pickle
 from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,9 @@ from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
+from reports.weekly import pages
+from reports.weekly.calendar import Week
+from reports.weekly.facts import WeekFacts
 from transform.models import MACROS, MARTS, Mart, MartMacro
 from warehouse.log import db
 from warehouse.log.load import load
@@ -58,6 +62,18 @@ def second(at: float, *, pcie: str) -> ParsedFetch:
 def weeks(base: pytest.TempPathFactory) -> Path:
     """Return the file of the weeks, made once for all tests: read it, or copy its folder."""
     return kept.once(base, "weeks", publish_weeks) / "prices.duckdb"
+
+
+def told(base: pytest.TempPathFactory, week: str, *, known_then: bool = False) -> WeekFacts:
+    """Return the facts of one of the weeks, read once for all tests."""
+    file = weeks(base)
+
+    def read(folder: Path) -> None:
+        found = pages.read(file, Week.parse(week), known_then=known_then)
+        (folder / "told.pickle").write_bytes(pickle.dumps(found))
+
+    folder = kept.once(base, f"told-{week}{'-then' if known_then else ''}", read)
+    return pickle.loads((folder / "told.pickle").read_bytes())  # noqa: S301 (written above)
 
 
 def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tuple[MartMacro, ...] = MACROS) -> Path:

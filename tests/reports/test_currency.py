@@ -18,8 +18,6 @@ from reports.currency import Rate
 from reports.pages import market_pages
 from reports.weekly import mail
 from reports.weekly import page as weekly_page
-from reports.weekly import pages as weekly
-from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
 
@@ -37,7 +35,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> WeekFacts:
-    return weekly.read(weekly_file.weeks(tmp_path_factory), Week(2026, 3))
+    return weekly_file.told(tmp_path_factory, "2026-W03")
 
 
 def text(markup: str) -> str:

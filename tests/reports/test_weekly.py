@@ -1,5 +1,6 @@
 """The weekly page: which week a move belongs to, what was known when, what may be said, and what is only text."""
 
+import functools
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,16 +26,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(file: Path):
+def told(tmp_path_factory: pytest.TempPathFactory):
     """Return the facts of a week by its text, read once each."""
-    kept: dict[tuple[str, bool], WeekFacts] = {}
-
-    def read(week: str, *, known_then: bool = False) -> WeekFacts:
-        key = week, known_then
-        kept[key] = kept.get(key) or pages.read(file, Week.parse(week), known_then=known_then)
-        return kept[key]
-
-    return read
+    return functools.cache(functools.partial(weekly_file.told, tmp_path_factory))
 
 
 def of_provider(found: WeekFacts, provider: str) -> list[dict[str, object]]:

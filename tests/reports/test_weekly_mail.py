@@ -12,8 +12,7 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, Tags
 
-from reports.weekly import mail, page, pages
-from reports.weekly.calendar import Week
+from reports.weekly import mail, page
 from reports.weekly.facts import WeekFacts
 from reports.weekly.fleet import FleetNews
 
@@ -22,8 +21,7 @@ NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, WeekFacts]:
-    file = weekly_file.weeks(tmp_path_factory)
-    return {week: pages.read(file, Week.parse(week)) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
+    return {week: weekly_file.told(tmp_path_factory, week) for week in ("2026-W02", "2026-W03", "2026-W05", "2026-W06")}
 
 
 def sent(found: WeekFacts, **others: str) -> EmailMessage:
@@ -67,7 +65,7 @@ def test_the_parts_have_the_same_sections_in_their_order(weeks: dict[str, WeekFa
 
 def test_a_price_that_was_taken_back_is_what_we_got_wrong(tmp_path_factory: pytest.TempPathFactory) -> None:
     """RunPod's H200 rose in W03 and was back in W04: W04 says so, and no mail counts it as a move."""
-    found = pages.read(weekly_file.weeks(tmp_path_factory), Week(2026, 4))
+    found = weekly_file.told(tmp_path_factory, "2026-W04")
     text = " ".join(part(sent(found), "plain").split())
 
     assert "H200 SXM at RunPod: 5.00 USD of 17 Jan was a mistake; 4.00 again on 20 Jan." in text
