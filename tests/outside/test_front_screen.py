@@ -1,11 +1,12 @@
 """The front page on one screen: at 1280 px wide all of it is within 900 px, which a screen of 1024 leaves a browser."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from chromium import ALONE, executable
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 WIDTH, HEIGHT = 1280, 900
 ENDS = """() => {
@@ -16,18 +17,22 @@ ENDS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_one_screen(offline_run: Path, scheme: str) -> None:
-    """News, line of trust, table, chart and bill in this order, and the footer; nothing scrolls either way."""
-    path = executable()
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return one Chromium for all tests, each of which has a context of its own."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*ALONE, "--disable-gpu"])
-        page = browser.new_context(
-            viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, offline=True
-        ).new_page()  # type: ignore[arg-type]
+        started = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_one_screen(browser: Browser, offline_run: Path, scheme: str) -> None:
+    """News, line of trust, table, chart and bill in this order, and the footer; nothing scrolls either way."""
+    with browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, offline=True) as context:  # type: ignore[arg-type]
+        page = context.new_page()
         page.goto((offline_run / "reports" / "index.html").as_uri())
         ends = page.evaluate(ENDS)
-        browser.close()
     assert 60 < ends["trust"] < ends["table"] < min(ends["chart"], ends["bill"])
     assert max(ends["chart"], ends["bill"]) < ends["footer"] <= HEIGHT
     assert (ends["width"], ends["height"]) == (WIDTH, HEIGHT)
@@ -45,47 +50,41 @@ def kinds(reports: Path) -> list[Path]:
     return sorted({*pages} - {*alike} | {*large})
 
 
-def test_no_page_is_long_and_none_scrolls_sideways(offline_run: Path) -> None:
+def test_no_page_is_long_and_none_scrolls_sideways(browser: Browser, offline_run: Path) -> None:
     """6,000 px at a desk at most, the explorer too; at 360 px as wide as the phone."""
     pages = kinds(offline_run / "reports")
     assert len(pages) > 15
     found = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
-        for width in (DESK, PHONE):
-            page = browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=True).new_page()
+    for width in (DESK, PHONE):
+        with browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=True) as context:
+            page = context.new_page()
             for path in pages:
                 page.goto(path.as_uri())
                 found[path.name, width] = page.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
                 )
-        browser.close()
     assert {name: wide for (name, width), (wide, _) in found.items() if wide > width} == {}
     assert {name: high for (name, width), (_, high) in found.items() if width == DESK and high > MAX_HEIGHT} == {}
 
 
-def test_what_an_address_leads_to_is_shown_though_it_is_folded(offline_run: Path) -> None:
+def test_what_an_address_leads_to_is_shown_though_it_is_folded(browser: Browser, offline_run: Path) -> None:
     """A price of the front page leads to its line of evidence, which lies in the part of its chip."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
-        page = browser.new_context(offline=True).new_page()
+    with browser.new_context(offline=True) as context:
+        page = context.new_page()
         page.goto((offline_run / "reports" / "index.html").as_uri())
         page.locator("#chips tbody tr").nth(1).locator("td a").first.click()
         page.locator(":target").wait_for(state="visible")
         assert "/evidence.html#offer-" in page.url
-        browser.close()
 
 
-def test_ten_seconds_answer_the_four_first_questions(offline_run: Path) -> None:
+def test_ten_seconds_answer_the_four_first_questions(browser: Browser, offline_run: Path) -> None:
     """H100 at AWS and elsewhere, what moved last, the cheapest token of gpt-oss-120b, and as of when: each in sight."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=[*ALONE, "--disable-gpu"])
-        page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True).new_page()
+    with browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True) as context:
+        page = context.new_page()
         page.goto((offline_run / "reports" / "index.html").as_uri())
         news, models = page.locator("h1").inner_text(), page.locator(".models").inner_text()
         ages = page.locator("#chips tbody tr td:last-child").all_inner_texts()
         seen = page.locator(".models").bounding_box()
-        browser.close()
     assert re.match(r"An H100 costs \d+\.\d\d USD an hour at AWS, .* and \d+\.\d\d at \w+; in 90 days \w+ raised", news)
     assert re.search(r"gpt-oss-120b [\d.]+ on \w+", models)
     assert seen
