@@ -168,11 +168,6 @@ def test_a_question_that_cannot_be_interrupted_is_ended(
     folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And said so as any other that takes too long; nothing of a file stays. At length also without a file."""
-    command = "from flows.shared import child; child.GRACE_S = 0.3; child.main()"
-    monkeypatch.setattr(
-        "flows.shared.child.Popen",
-        lambda words, **given: subprocess.Popen([*words[:2], "-c", command, *words[4:]], **given),
-    )
     monkeypatch.chdir(folder)
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
     began = time.monotonic()

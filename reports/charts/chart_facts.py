@@ -35,7 +35,7 @@ class Charted:
 
 def of_week(con: duckdb.DuckDBPyConnection, moves: pl.DataFrame, until: datetime) -> Charted:
     """Return what the charts of a week's moves need, from marts as they stood at its end."""
-    listed = moves.filter(pl.col("change_kind") == "list_change", pl.col("accelerator_name").is_not_null())
+    listed = moves.filter(pl.col("change_kind") == "list_change").drop_nulls(["accelerator_name", "purchase_option"])
     return Charted(
         until=until,
         prices=prices(con, listed["accelerator_name"], listed["purchase_option"], since=until - YEAR, until=until),

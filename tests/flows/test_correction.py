@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import published
 import pytest
 from few_marts import published_with
 from toy_source import TOY, Toy, installed
@@ -41,8 +41,7 @@ CORRECTION = ("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04",
 
 
 def asked(file: Path, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        return con.execute(sql).fetchall()
+    return published.reader(file).execute(sql).fetchall()
 
 
 @cache
@@ -108,16 +107,19 @@ def test_nothing_holds_where_nothing_else_is_known(tmp_path: Path, monkeypatch: 
 def test_it_is_no_move(files: dict[str, Path]) -> None:
     """Every other mart and the weeks are those of a log that never had the fetches."""
     at = "date '2026-01-01'"
-    for sql in (
+    marts = (
         "select * exclude (document_sha256, offer_id) from int.price_change where reason is null",
         f"select * exclude (offer_id) from int.price_index_item where index_date >= {at}",
         f"from int.price_index where index_date >= {at}",
         "from int.drift_report",
-    ):
-        found, expected = (asked(files[name], f"select * from ({sql}) order by all") for name in ("later", "never"))
-        assert found == expected != [], sql
-    found = week(files["later"], 1, known_then=False)
-    assert (found["taken_back"].height, found["move"].height, found.late) == (0, 0, (0, None))
+    )
+    found, expected = (
+        [asked(files[name], f"select * from ({sql}) order by all") for sql in marts] for name in ("later", "never")
+    )
+    for sql, rows, others in zip(marts, found, expected, strict=True):
+        assert rows == others != [], sql
+    told = week(files["later"], 1, known_then=False)
+    assert (told["taken_back"].height, told["move"].height, told.late) == (0, 0, (0, None))
 
 
 @pytest.mark.parametrize("known_then", [False, True])

@@ -192,22 +192,6 @@ def test_training_by_the_command(call: Call) -> None:
     assert {row["evidence_grade"] for row in only_assumed["rows"]} == {"D"}
 
 
-def test_added_costs_are_lines_of_their_own(call: Call) -> None:
-    """Support of 10 % and 5,000 USD of egress a month stand beside the chips, and are named as excluded no more."""
-    words = ("--model", "llama-2-70b", "--tokens-per-day", "1B", "--add", "support=10%", "--add", "egress=5000")
-    found = json.loads(call(*words, "--json").stdout)
-
-    assert found["not_included"] == ["storage", "tax", "engineering", "cost of capital"]
-    reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
-    assert len(reached) > 20
-    for row in reached:
-        assert row["added_support_usd"] == pytest.approx(0.1 * row["usd_per_million_at_load"])
-        assert row["added_egress_usd"] == pytest.approx(5000 / (1000 * 730 / 24))
-        assert row["usd_with_added"] == pytest.approx(
-            row["usd_per_million_at_load"] + row["added_support_usd"] + row["added_egress_usd"]
-        )
-
-
 SETTINGS = """
 [costs]
 egress = 5000
@@ -222,17 +206,24 @@ def settled(call: Call, folder: Path, *words: str) -> dict[str, Any]:
     return dict(json.loads(call("--model", "llama-2-70b", "--json", *words, settings=file).stdout))
 
 
-def test_costs_of_the_settings_are_added_and_may_be_overridden(call: Call, tmp_path: Path) -> None:
-    """Each is a line with who says it; `--add` comes before the settings, and the rest stays excluded."""
-    found = settled(call, tmp_path, "--tokens-per-day", "1B", "--add", "support=20%")
+def test_added_costs_are_lines_of_their_own(call: Call, tmp_path: Path) -> None:
+    """Each stands beside the chips with who says it; `--add` comes before the settings, and the rest stays excluded."""
+    words = ("--tokens-per-day", "1B", "--add", "support=20%", "--add", "storage=3000")
+    found = settled(call, tmp_path, *words)
 
-    assert [(each["name"], each["origin"]) for each in found["added"]] == [("egress", "settings"), ("support", "--add")]
-    assert found["not_included"] == ["storage", "tax", "engineering", "cost of capital"]
+    assert {each["name"]: each["origin"] for each in found["added"]} == {
+        "egress": "settings", "support": "--add", "storage": "--add",
+    }  # fmt: skip
+    assert found["not_included"] == ["tax", "engineering", "cost of capital"]
     reached = [row for row in found["rows"] if row["reach"] != "unreachable"]
     assert len(reached) > 20
     for row in reached:
-        base = row["usd_per_million_at_load"]
-        assert row["usd_with_added"] == pytest.approx(base * 1.2 + 5000 * 24 / 730 / 1000)
+        assert row["added_support_usd"] == pytest.approx(0.2 * row["usd_per_million_at_load"])
+        assert row["added_egress_usd"] == pytest.approx(5000 / (1000 * 730 / 24))
+        assert row["added_storage_usd"] == pytest.approx(3000 / (1000 * 730 / 24))
+        assert row["usd_with_added"] == pytest.approx(
+            row["usd_per_million_at_load"] * 1.2 + row["added_egress_usd"] + row["added_storage_usd"]
+        )
 
 
 def test_a_month_of_the_settings_stays_excluded_where_no_load_is_asked(call: Call, tmp_path: Path) -> None:
@@ -289,7 +280,9 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
 def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> None:
     """The page shows what the terminal shows; text from outside is text there."""
-    page = call("--model", "llama-2-70b", "--html").stdout
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(SETTINGS)
+    page = call("--model", "llama-2-70b", "--html", settings=settings).stdout
     made = cost.render(
         {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "added": [],
          "left_out": [], "rows": []},

@@ -118,6 +118,7 @@ def test_an_export_has_the_users_umask(here: Callable[..., None], made: Path, tm
     assert [stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "one.csv", exported)] == [0o644, 0o640]
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_folders_that_are_there_keep_their_modes(here: Callable[..., None], tmp_path: Path) -> None:
     """A user who shares his data directory goes on doing so."""
     (tmp_path / "seen.csv").write_text(CSV)

@@ -60,17 +60,6 @@ def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("log_alone")
-def test_contradictions_within_a_file_are_counted(run) -> None:
-    """Both rows are held, and the command says so."""
-    name = csv(
-        "a.csv",
-        "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,",
-        "2025-06-30,Acme,eu-1,on_demand,16.50,m8,H100 SXM,8,desk,",
-    )
-    assert notes(run("import", name)[1]) == ["2 rows held: the same offer is in the answer with different prices"]
-
-
-@pytest.mark.usefixtures("log_alone")
 def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     """A hundred converted prices in another collector's words: no price, no change; each can be accepted."""
     rows = [
@@ -113,17 +102,6 @@ def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
     assert (code, json.loads(printed)["field"]) == (1, "pricing_currency")
 
 
-@pytest.mark.usefixtures("log_alone")
-def test_a_history_in_yuan(run, tmp_path: Path) -> None:
-    """It is stored as it was asked, and never as dollars."""
-    header = "observed_at_utc,provider,region,pricing,price_per_hour,currency,instance_type"
-    run("import", csv("cn.csv", "2025-06-30,aws,cn-north-1,on_demand,165.5,CNY,p3.16xlarge", header=header))
-    assert query(
-        tmp_path / "data" / "prices.duckdb",
-        "select pricing_currency, unit_price::varchar from core.offer inner join core.sku_price using (offer_id)",
-    ) == [("CNY", "165.5000000000")]
-
-
 def test_half_a_chip(run, tmp_path: Path) -> None:
     """1/2 L40S at 0.8 is half a chip; a third is a part that four decimals do not hold, and has no price per chip."""
     name = csv(
@@ -150,17 +128,31 @@ WRONG = {
 }
 
 
+TWICE = [f"2025-06-30,Acme,eu-1,on_demand,{price},m9,H100 SXM,8,desk," for price in ("20.80", "16.50")]
+YUAN = "observed_at_utc,provider,region,pricing,price_per_hour,currency,instance_type"
+
+
 @pytest.mark.usefixtures("log_alone")
 def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path) -> None:
-    """Held on first sight, told by the command, and neither current nor the last known price of its chip."""
-    code, printed = run("import", csv("a.csv", *WRONG, "2026-05-20,Lambda,,on_demand,2.99,,H100 SXM,1,me,"))
+    """Held on first sight, told by the command, and neither current nor the last known price of its chip.
+
+    So are both of two prices of one offer; a price in yuan is stored as it was asked, and never as dollars.
+    """
+    china = csv("cn.csv", "2025-06-30,aws,cn-north-1,on_demand,165.5,CNY,p3.16xlarge", header=YUAN)
+    good = "2026-05-20,Lambda,,on_demand,2.99,,H100 SXM,1,me,"
+    code, printed = run("import", csv("a.csv", *WRONG, *TWICE, good), china)
     assert code == 0
-    told = [line for line in notes(printed) if "row held" in line]
-    assert len(told) == len(WRONG)
+    told = [line for line in notes(printed) if "held" in line]
+    assert len(told) == len(WRONG) + 1
+    assert "2 rows held: the same offer is in the answer with different prices" in told
     for reason in WRONG.values():
         (note,) = [line for line in told if line.startswith(f"1 row held: {reason}")]
         assert note.endswith("waits for a person")
-    assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(2.99,)]
+    assert query(
+        tmp_path / "data" / "prices.duckdb",
+        "select pricing_currency, unit_price::varchar from core.offer inner join core.sku_price using (offer_id) "
+        "order by all",
+    ) == [("CNY", "165.5000000000"), ("USD", "2.9900000000")]
 
 
 @pytest.mark.usefixtures("log_alone")

@@ -126,19 +126,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("sql", HOSTILE, ids=lambda sql: sql[:40].replace("\0", "NUL"))
-def test_nothing_but_reading_the_file_is_answered(asker, file, sql):
+def test_nothing_but_reading_the_file_is_answered(asker, file):
     """Refused in words; no file appears, no row of another is told, and the next question is answered."""
     before = sorted(file.parent.rglob("*"))
 
-    with pytest.raises(ChipledgerError) as refusal:
-        asked(asker, file, sql.format(folder=file.parent))
-
-    assert refusal.value.field == "sql"
-    assert refusal.value.hint
-    assert "42" not in refusal.value.message
-    assert sorted(file.parent.rglob("*")) == before
-    assert asked(asker, file, "select count(*) from numbers")["rows"] == [[1000]]
+    for sql in HOSTILE:
+        with pytest.raises(ChipledgerError) as refusal:
+            asked(asker, file, sql.format(folder=file.parent))
+        assert refusal.value.field == "sql", sql
+        assert refusal.value.hint, sql
+        assert "42" not in refusal.value.message, sql
+        assert sorted(file.parent.rglob("*")) == before, sql
+        assert asked(asker, file, "select count(*) from numbers")["rows"] == [[1000]], sql
 
 
 @pytest.mark.parametrize(

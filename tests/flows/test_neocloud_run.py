@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import published
 import pytest
 from few_marts import published_with
 from neoclouds.case import MOMENT, cases
@@ -45,8 +45,7 @@ class Done:
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what the published file says."""
-        with duckdb.connect(str(self.file), read_only=True) as con:
-            return con.execute(query, list(values)).fetchall()
+        return published.reader(self.file).execute(query, list(values)).fetchall()
 
 
 def quick(patch: pytest.MonkeyPatch) -> None:
@@ -198,16 +197,12 @@ def test_last_prices_stay_and_are_called_old(first: Done, second: Done, source: 
         "select accelerator_label, purchase_option, unit_price::varchar, last_observed_at "
         "from int.accelerator_hour_price where source = ? order by all"
     )
-    before, after = first.rows(query, source), second.rows(query, source)
+    current = "select distinct is_current from int.accelerator_hour_price where source = ?"
+    (before, was), (after, is_) = ((run.rows(query, source), run.rows(current, source)) for run in (first, second))
     assert before
     assert after == before
     assert {last for *_, last in after} == {MOMENT.replace(tzinfo=None)}
-    assert second.rows(
-        "select distinct is_current from int.accelerator_hour_price where source = ?", source
-    ) == [(False,)]  # fmt: skip
-    assert first.rows("select distinct is_current from int.accelerator_hour_price where source = ?", source) == [
-        (True,)
-    ]
+    assert (was, is_) == ([(True,)], [(False,)])
 
 
 def test_who_forbids_it_is_not_asked(second: Done) -> None:

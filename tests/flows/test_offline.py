@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import folders
+from reports.weekly import facts
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError, SourceError
 
@@ -186,8 +188,9 @@ def test_readers_find_the_archive(archived: Path, tmp_path: Path, words: tuple[s
     assert line not in done.stdout
 
 
-def test_the_page_of_the_week_lies_beside_the_file(archived: Path) -> None:
-    """Reports and mail are written where the file is that they are made of."""
+def test_the_page_of_the_week_lies_beside_the_file(archived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports and mail are written where the file is that they are made of, which is read once for both."""
+    monkeypatch.setattr(facts, "read", cache(facts.read))
     done = call("report", "weekly", data_dir=archived)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(str(archived / "offline/reports/weeks"))
@@ -273,20 +276,6 @@ def test_live_prices_are_refused_in_it(tmp_path: Path, few: Path) -> None:
     assert (few / "offline/prices.duckdb").read_bytes() == before
 
 
-def test_live_prices_follow_the_older_archive(tmp_path: Path, with_live: None) -> None:
-    """A directory that the version before filled with its archive alone: live prices are fetched into it."""
-    with pytest.MonkeyPatch.context() as before:
-        before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
-        learn(tmp_path, NOW - timedelta(days=1), source_names=("offline_archive",), scopes=("us-gov-east-1",))
-    assert query(tmp_path / "build.duckdb", "select distinct source from core.scope_run") == [("offline_archive",)]
-    done = run(tmp_path, is_offline=False)
-    assert done.fresh
-    assert asked(tmp_path, "select built_at from meta.build") == [(NOW.replace(tzinfo=None),)]
-    assert asked(tmp_path, "select source, is_current from int.accelerator_hour_price where source = 'live'") == [
-        (LIVE, True)
-    ]
-
-
 @pytest.mark.usefixtures("log_alone")
 def test_the_archive_is_refused_beside_live_prices(tmp_path: Path, with_live: None) -> None:
     """It has its own directory, so only a path that leads there by hand meets this."""
@@ -297,21 +286,29 @@ def test_the_archive_is_refused_beside_live_prices(tmp_path: Path, with_live: No
     assert asked(tmp_path, "select distinct source from core.price_event") == [(LIVE,)]
 
 
-def test_a_mixed_directory_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_live: None) -> None:
-    """As the version before made it: its prices are as of now, and none of the archive is current in it."""
+def test_live_prices_follow_archives_of_the_version_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_live: None
+) -> None:
+    """They are fetched beside its older archive, and where it mixed them with the other; only they are current."""
     with monkeypatch.context() as before:
         before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
-        learn(tmp_path, NOW - timedelta(days=2), scopes=FEW[-1:])
-        learn(tmp_path, NOW - timedelta(days=1), is_offline=False)
+        learn(tmp_path, NOW - timedelta(days=3), source_names=("offline_archive",), scopes=("us-gov-east-1",))
+    assert query(tmp_path / "build.duckdb", "select distinct source from core.scope_run") == [("offline_archive",)]
+    learn(tmp_path, NOW - timedelta(days=2), is_offline=False)
+    with monkeypatch.context() as before:
+        before.setattr(offline, "refuse_mixing", lambda con, sources, folder: None)
+        learn(tmp_path, NOW - timedelta(days=1), source_names=("price_archive",), scopes=FEW[-1:])
     done = run(tmp_path, is_offline=False)
     assert done.fresh
     assert asked(tmp_path, "select built_at from meta.build") == [(NOW.replace(tzinfo=None),)]
     found = asked(
         tmp_path,
-        "select source = 'live', bool_or(is_current), bool_and(is_current), count(*) > 0 "
+        "select source, bool_or(is_current), bool_and(is_current), count(*) > 0 "
         "from int.accelerator_hour_price group by all order by all",
     )
-    assert found == [(False, False, False, True), (True, True, True, True)]
+    assert found == [
+        (LIVE, True, True, True), ("offline_archive", False, False, True), ("price_archive", False, False, True),
+    ]  # fmt: skip
     assert asked(tmp_path, "select max(max_age_hours) from core.source where kind = 'archive'") == [(None,)]
 
 

@@ -165,7 +165,7 @@ def history(shared_history: Path, shared: Path, tmp_path_factory: pytest.TempPat
             one.collect(["runpod"])
             one.load()
     moment = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    with published_with("disagreement"), steps.open_run(settings, clock=lambda: moment) as one:
+    with published_with("disagreement", least=()), steps.open_run(settings, clock=lambda: moment) as one:
         one.publisher.publish()
     yield folder / "prices.duckdb"
 

@@ -19,7 +19,7 @@ WEEK = Week(2026, 3)
 ANSWERS = ("move", *facts.FRAMES)
 ASKED_IN_VAIN = ("move", "biggest", "refused")
 """Also in the short form: what others are made of, one of a week's own, and one that is cut after it is asked."""
-N_ROUNDS = 6
+N_ROUNDS = 4
 
 
 @pytest.fixture(scope="module")
