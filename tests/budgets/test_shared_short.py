@@ -81,12 +81,7 @@ def told(out: Path, name: str) -> list[dict[str, Any]]:
 
 
 def test_a_writer_writes_and_a_reader_reads(
-    roles: ModuleType,
-    shared: ModuleType,
-    world: ModuleType,
-    lake_place: Place,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    roles: ModuleType, shared: ModuleType, world: ModuleType, lake_place: Place, tmp_path: Path
 ) -> None:
     """Two rounds, a publication, a round that was landed and left, one round of a reader of both: all of it holds."""
     table = {"url": lake_place.url, "schema": lake_place.schema, "data_path": lake_place.data_path}
@@ -127,7 +122,6 @@ def test_a_writer_writes_and_a_reader_reads(
     words = json.loads(note.read_text())
     for file in (note, Path(lake_place.data_path) / "published" / publication.NEWEST):
         file.write_text(json.dumps(words | {"snapshot_id": words["snapshot_id"] - 2}))
-    monkeypatch.setattr(world, "breaches", lambda *asked: ())  # they were asked for above, and below of a file
     seen: dict[str, Any] = {"breaches": []}
     roles.read_log(load, settings, lake_place, (10**6, 0, 0), seen)
     looks = shared.told_looks(heard)
