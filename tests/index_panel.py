@@ -29,6 +29,7 @@ def panels() -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a database in which `load` puts panels of offers, and makes the marts of them."""
     with memory() as con:
         _tables(con)
+        number_prices(con)
         for name in ("price_move", "repricing", "price_correction", "price_change"):
             con.execute(f"create view int.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
@@ -110,7 +111,15 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     con.execute("drop table int.price_history")
     for name in ("price_history", "price_move", "repricing", "price_correction", "price_change"):
         con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
+        if name == "price_history":
+            number_prices(con)
     _marts(con)
+
+
+def number_prices(con: duckdb.DuckDBPyConnection) -> None:
+    """Make log.price_link of int.price_history, where there are no links."""
+    numbered = "from int.price_history as h inner join core.offer as o using (offer_id)"
+    con.execute(f"create or replace view log.price_link as select h.*, o.offer_no {numbered}")
 
 
 def _tables(con: duckdb.DuckDBPyConnection) -> None:

@@ -266,8 +266,6 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     con.execute("update meta.build set built_at = built_at - interval 1 microsecond")  # the end is not of the week
     for name in ("token_cost_history", "model_point", "headline_point"):
         con.execute(f"create view int.{name} as from published.int.{name}")
-    numbered = "select h.*, o.offer_no from int.price_history as h inner join core.offer as o using (offer_id)"
-    con.execute(f"create view log.price_link as {numbered}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")
     return _ask(con, "week_token_split", {})
 
@@ -320,15 +318,12 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
     con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
     con.execute("create view log.coverage as from core.scope_run; create view log.run as from core.scope_run")
-    _take_macros(con, "log")
+    _take_macros(con, "log", "other_point", "other_known_at")
     con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")
     _take_macros(con, "decision", "commitment_class", "is_open_to_all")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
-    con.execute(
-        "create view log.sku_price as select p.*, o.offer_no from core.sku_price as p "
-        "inner join core.offer as o using (offer_id)"
-    )
+    _number(con, "core.sku_price", "sku_price")
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
         if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)
@@ -338,10 +333,21 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
             con.execute(f"create view int.{name} as from published.int.{name}")
         else:
             con.execute(f"create table int.{name} as {models[name]}")
+        if name == "price_history":
+            _number(con, "int.price_history", "price_link")
     if known_then and INDEX[-1] in models:
         for name in INDEX:
             con.execute(f"create table int.{name} as {models[name]}")
         _take_macros(con, "mart", "drift")
+
+
+def _number(con: duckdb.DuckDBPyConnection, prices: str, name: str) -> None:
+    """Make log.`name` of a table of prices, and the macro of those of some offers, as a published file has them."""
+    con.execute(
+        f"create view log.{name} as select p.*, o.offer_no from {prices} as p inner join core.offer as o "
+        f"using (offer_id); create macro log.{name}_of(offers) as table from log.{name} "
+        "semi join query_table(offers) using (offer_no)"
+    )
 
 
 def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, *only: str) -> None:

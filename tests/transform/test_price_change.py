@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from index_panel import number_prices
 from looks import ParsedFetch, Row, look, memory, row
 
 from transform.models import SQL
@@ -91,6 +92,7 @@ def every_kind() -> dict[str, list[str]]:
         for name in ("market_offer", "first_look", "silent_import"):
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
+        number_prices(con)
         for name in ("price_move", "repricing", "price_correction"):
             con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
         found = con.execute(

@@ -16,7 +16,7 @@ select
     h.document_sha256,
     row_number() over w as place,
     coalesce(h.valid_to::DATE, h.last_observed_at::DATE + if(o.is_floor, $floor_gap, $max_gap)::INTEGER) as latest
-from log.price_link as h
+from log.price_link_of('claimed_offer') as h
 inner join claimed_offer as o on h.offer_no = o.offer_no
 where hourly is not null and (h.valid_to >= $since::DATE or h.valid_to is null)
 window w as (partition by h.offer_no order by h.valid_from)

@@ -45,19 +45,19 @@ where h.effective_hourly_price is not null
 """
 _ENDED = """
 select offer_no, fetch_no, instance, valid_from, valid_to, last_observed_at, document_sha256
-from {ended}
+from ended_price
 where {unit} between ? and ? and valid_to::DATE <= ?
 order by valid_to::DATE desc, offer_id, valid_to
 """
-_LOWEST = """
-select offer_no, min(chip)
+_LOWEST = f"""
+select min(chip)
 from (
-    select offer_no, chip from {ended}
+    select offer_no, chip from ended_price
     union all
     select h.offer_no, h.hourly / o.chips from claimed_price as h inner join claimed_offer as o using (offer_no)
 )
+{_OF_OFFERS}
 where chip > 0
-group by offer_no
 """
 _MEASURED = """
 select
@@ -196,6 +196,7 @@ class Evidence:
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
+        self._ended: set[int] = set()
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         self.since = min([built, *days])
@@ -294,11 +295,12 @@ class Evidence:
         rows = self._con.execute(f"select {', '.join(Offer._fields)} from claimed_offer order by offer_id").fetchall()
         return {row[0]: Offer._make(row) for row in rows}
 
-    @cached_property
-    def _ended(self) -> str:
-        """Return the name of the table of all prices of these offers that ended, which is there from now on."""
-        self._make("ended_price")
-        return "ended_price"
+    def end(self, offers: Iterable[Offer]) -> None:
+        """Have `ended_price` with the prices of these offers that ended, too: those of many take as long as of one."""
+        numbers = self._ended | {one.offer_no for one in offers}
+        if numbers > self._ended:
+            self._ended = numbers
+            self._make("ended_price", offers=json.dumps(sorted(numbers)))
 
     def _make(self, name: str, **values: object) -> None:
         self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)
@@ -335,10 +337,11 @@ class Evidence:
             rows = self._prices(f"{_EVER} {order}", offers)
         return next(iter(rows), None)
 
-    def last_before(self, offers: Iterable[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
+    def last_before(self, offers: Sequence[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
         slack, numbers = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
-        select, limits = _ENDED.format(ended=self._ended, unit=unit), [low - slack, high + slack, since]
+        self.end(offers)
+        select, limits = _ENDED.format(unit=unit), [low - slack, high + slack, since]
         rows = iter(self._con.execute(select, limits).fetchone, None)
         for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in rows:
             if number in numbers:
@@ -348,13 +351,13 @@ class Evidence:
                 return Price(self.offers[number], hourly, *days, document_no, sha256)
         return None
 
-    def lowest(self, offers: Iterable[Offer]) -> float | None:
+    def lowest(self, offers: Sequence[Offer]) -> float | None:
         """Return the lowest price of a chip-hour that any of these offers ever had; free ones do not count."""
-        return min((self._lowest[one.offer_no] for one in offers if one.offer_no in self._lowest), default=None)
-
-    @cached_property
-    def _lowest(self) -> Mapping[int, float]:
-        return dict(self._con.execute(_LOWEST.format(ended=self._ended)).fetchall())
+        if not offers:
+            return None
+        self.end(offers)
+        ((value,),) = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchall()
+        return None if value is None else float(value)
 
     def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
         rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall()

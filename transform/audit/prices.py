@@ -1,7 +1,7 @@
 """Checks against the price history: of prices of machines, chips and cores, and of whether a thing is sold."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -83,6 +83,12 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
         documents=tuple(dict.fromkeys(documents)),
         evidence_until=newest.last_observed.isoformat(),
     )
+
+
+def end_candidates(claims: Iterable[Claim], evidence: Evidence) -> None:
+    """Have the ended prices of all that these claims may be about, so that each is not asked for alone."""
+    found = [_candidates(claim, evidence) for claim in claims if claim.metric in UNITS]
+    evidence.end(offer for one in found if isinstance(one, _Candidates) for offer in one.offers)
 
 
 def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, date], tuple[date, date]]:

@@ -69,17 +69,21 @@ constant as (
         and bool_and(abs(spot_share - usual_share) <= greatest(0.005 * usual_share, 0.005 * spot_share / spot_price))
 ),
 
+quiet as (
+    select service_provider_name from core.offer
+    where purchase_option = 'spot'
+    except
+    select service_provider_name from recent
+    where is_moved and purchase_option = 'spot'
+),
+
 still as (
-    select service_provider_name
-    from int.index_spell
-    where
-        purchase_option = 'spot'
-        and service_provider_name not in (
-            select r.service_provider_name from recent as r
-            where r.is_moved and r.purchase_option = 'spot'
-        )
-    group by service_provider_name
-    having max(held_to_date) - min(index_date) >= 30 and not bool_or(is_moved)
+    select i.service_provider_name
+    from int.index_spell as i
+    inner join quiet as q on i.service_provider_name = q.service_provider_name -- of none no years are read
+    where i.purchase_option = 'spot'
+    group by i.service_provider_name
+    having max(i.held_to_date) - min(i.index_date) >= 30 and not bool_or(i.is_moved)
 )
 
 select service_provider_name

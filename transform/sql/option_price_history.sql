@@ -21,7 +21,10 @@ held as (
             as unit_key,
         o.purchase_option,
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
-        h.effective_hourly_price
+        h.unit_price::DOUBLE / u.hours_per_pricing_unit
+        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+            as hourly_price,
+        hourly_price
         / u.accelerator_count::DOUBLE
         / cost.usable_share(o.purchase_option, o.commitment_term_hours) as price_usd,
         h.valid_from::DATE as starts_on,
@@ -33,9 +36,9 @@ held as (
             )::DATE
         ) as ends_on,
         b.built_at::DATE as built_on
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    inner join core.offer_unit as u on h.offer_id = u.offer_id
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
     inner join ref.accelerator as c
         on u.accelerator_name = c.accelerator_name and (u.form_factor = c.form_factor or c.form_factor is null)
     left join marketplace as m on o.service_provider_name = m.service_provider_name
@@ -43,7 +46,7 @@ held as (
     where
         starts_on < ends_on
         and h.valid_from <= b.built_at
-        and h.effective_hourly_price > 0
+        and hourly_price > 0
         and o.pricing_currency = 'USD'
         and o.unit_price_type = 'List'
         and o.restriction is null

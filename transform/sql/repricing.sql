@@ -24,8 +24,8 @@ standing as (
         o.purchase_option,
         h.valid_from::DATE + 1 as first_day,
         least(h.valid_to::DATE - 1, case when c.source is null then h.last_observed_at::DATE end) as last_day
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
     semi join repriced as r
         on
             h.last_source = r.source and o.service_provider_name = r.service_provider_name

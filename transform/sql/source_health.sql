@@ -28,7 +28,7 @@ said as (
 ),
 
 -- Prices of offers that may have several sources: with a chain of each, or an event that is in none.
-several as (
+several as ( -- noqa: ST03
     select offer_no from log.price_open
     group by offer_no
     having min(source) < max(source)
@@ -37,10 +37,7 @@ several as (
 ),
 
 compared as materialized (
-    select p.*
-    from log.sku_price as p
-    -- An inner join of few tells DuckDB that there are few.
-    inner join several as s on p.offer_no = s.offer_no
+    from log.sku_price_of('several')
 ),
 
 -- Offers for which two sources confirmed different prices about the same time.

@@ -52,8 +52,7 @@ first_seen as (
     select
         o.offer_id,
         h.valid_from::DATE as seen_on
-    from log.price_link as h
-    -- An inner join of few tells DuckDB that there are few.
+    from log.price_link_of('offered') as h
     inner join offered as o on h.offer_no = o.offer_no
     cross join meta.build as b
     where h.valid_to > meta.built_at() - interval 2 years or h.valid_to is null

@@ -313,7 +313,8 @@ class _Amendment:
         chains.show_offers(con, f"select offer_id, {chains.EVER} from ({mart.amended})")
         # Of ten years' documents those of the last prices are asked.
         priced = "(from excerpt.int.price_history where valid_to is null)"
-        self._temp("shown_document", f"from core.document semi join {priced} using (document_sha256)")
+        shown = "document_sha256, source, parameters, url"
+        self._temp("shown_document", f"select {shown} from core.document semi join {priced} using (document_sha256)")
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
         # Of a move the mart reads no more than moment and kind.
@@ -334,10 +335,10 @@ class _Amendment:
         day, column = f"DATE '{first}'", chains.TABLES["days"][mart.name]
         self.con.execute(
             f"create or replace temp view held_price as select * replace (greatest(valid_from, {day} - 1) as "
-            f"valid_from) from int.price_history where valid_to >= {day} - 1 or valid_to is null"
+            f"valid_from) from log.price_link where valid_to >= {day} - 1 or valid_to is null"
         )
         self.con.execute(f"create or replace temp view later_move as from int.price_move where observed_at >= {day}")
-        held = mart.sql.replace("int.price_history", "held_price").replace("int.price_move", "later_move")
+        held = mart.sql.replace("log.price_link", "held_price").replace("int.price_move", "later_move")
         self._temp("made_row", held)
         self.con.execute("drop view temp.held_price; drop view temp.later_move")
         self.con.execute(f"delete from {mart.qualified} where {column} >= {day}")
@@ -380,7 +381,8 @@ class _Amendment:
         self._temp("administered", f"from int.administered_spot semi join ({named}) using (service_provider_name)")
         self._temp("index_day", _sql("index_day"))
         con.execute(f"insert into meta.chain_before by name {mart.amended}")
-        day = "(select min(since) from temp.index_day)"
+        ((since,),) = con.execute("select min(since) from index_day").fetchall()
+        day = f"DATE '{since}'"  # by a constant DuckDB skips old rows
         chains.show_as(con, "int.price_level", f"from published.int.price_level where index_date >= {day}")
         chains.show_as(con, "int.index_spell", f"from published.int.index_spell where held_to_date >= {day} - 1")
         (items,) = [each.sql for each in self.made.contents.marts if each.name == "price_index_item"]

@@ -22,6 +22,7 @@ TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(
 OF_REFERENCES = [name for name, rows in TABLES["runs"].items() if not rows]
 """Marts of measured runs and of nothing else but reference tables: of the shipped runs they are in the frame."""
 EVER = "TIMESTAMP '-infinity' as since"
+WHOLE = "select offer_no from temp.shown_offer where since = '-infinity'"
 SKU_PRICE = "select * from core.price_known_at(TIMESTAMP '9999-01-01')"
 CHAINS = {
     "core.sku_price": "from log.chain_price where unit_price is not null or upfront_price is not null",
@@ -29,7 +30,17 @@ CHAINS = {
     "int.price_move": sql("chain/price_move.sql"),
 }
 """By view the SELECT of what the chains tell, with offer_no and fetch_no of each link."""
-VIEWS = ("chain_link", "chain_price")
+SHOWN = ("log.last_link", "log.price_other")
+"""Tables by number of which an excerpt has all rows of the queried offers."""
+VIEWS = ("chain_link", "chain_price", "price_link")
+QUERIED = "semi join query_table(offers) using (offer_no)"
+OF_QUERIED = {
+    "log.price_closed as c": f"(from log.price_closed {QUERIED}) as c",
+    "from log.last_link": f"from log.last_link {QUERIED}",
+    "log.chain_link as l": "log.chain_link_of(offers) as l",
+    "join core.offer as o": f"join (from core.offer {QUERIED}) as o",
+}
+"""What the SELECT of a view of links reads, and what instead where the links of some offers are queried."""
 LINKS = {
     "log.price_closed": "select offer_no, fetch_no, end_fetch_no, (unit_price_rounded + unit_price_rest)::"
     "DECIMAL(18, 10) as unit_price, upfront_price from log.closed_link",
@@ -38,6 +49,15 @@ LINKS = {
     "log.price_open": "select * exclude (document_no, last_observed_at) from log.last_link",
 }
 """Views by which log.closed_link, which takes less room, is read, and log.last_link, which says more."""
+
+
+def create_links(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Create a view of links, log.`name`, and the macro log.`name`_of(offers): those of the offers of a table."""
+    links = sql(f"chain/{name}.sql")
+    con.execute(f"create view log.{name} as {links}")
+    for table, queried in OF_QUERIED.items():
+        links = links.replace(table, queried)
+    con.execute(f"create macro log.{name}_of(offers) as table {links}")
 
 
 def append(con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
@@ -93,6 +113,8 @@ def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 def show(con: duckdb.DuckDBPyConnection) -> None:
     """Let the excerpt show what the file has, by its own views on the links of `shown_offer` alone."""
     temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
+    temp(con, "whole_offer", "select offer_no from core.offer limit 0")
+    temp(con, "whole_link", "from log.price_closed limit 0")
     show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
     there = {
         f"{schema}.{name}"
@@ -102,7 +124,7 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
         ).fetchall()
     }
     views = {name: f"from published.{name}" for name in TABLES["full"]}
-    views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in TABLES["shown"]}
+    views |= {name: f"from temp.shown_{name.partition('.')[2]}" for name in ("log.price_closed", *SHOWN)}
     views |= {f"log.{name}": sql(f"chain/{name}.sql") for name in VIEWS}
     views |= {
         "log.price_open": LINKS["log.price_open"],
@@ -124,9 +146,27 @@ def show_offers(con: duckdb.DuckDBPyConnection, offers: str) -> None:
     """Let the excerpt show the offers that a SELECT gives, all that they have from the earliest since on."""
     numbered = f"from ({offers}) as x inner join core.offer as o on x.offer_id = o.offer_id group by all"
     temp(con, "shown_offer", f"select o.offer_id, o.offer_no, min(x.since) as since {numbered}")
-    for table, more in TABLES["shown"].items():
-        links = f"from {table} as x inner join temp.shown_offer as s on x.offer_no = s.offer_no {more}"
-        temp(con, f"shown_{table.partition('.')[2]}", f"select x.* {links}")
+    # Of ten years' links those of whole offers are looked for once, and of others the last ones alone.
+    temp(con, "unread_offer", f"from ({WHOLE}) anti join temp.whole_offer using (offer_no)")
+    if con.execute("from unread_offer limit 1").fetchall():
+        con.execute("insert into whole_offer from unread_offer")
+        con.execute("insert into whole_link from log.price_closed semi join unread_offer using (offer_no)")
+    earliest = "(select min(since) from temp.shown_offer anti join temp.whole_offer using (offer_no))"
+    ((first,),) = con.execute(f"select min(fetch_no) from core.fetch_cover where observed_at >= {earliest}").fetchall()
+    last = "from log.price_closed anti join temp.whole_offer using (offer_no) where end_fetch_no >= "
+    # Said of all three tables, so that fetches and offers are never compared each with each.
+    since = "case when x.offer_no is not null then e.observed_at >= s.since end"
+    temp(
+        con,
+        "shown_price_closed",
+        f"from whole_link semi join ({WHOLE}) using (offer_no) union all select x.* from "
+        f"(from whole_link union all {last} {'null' if first is None else first}) as x "
+        "inner join temp.shown_offer as s on x.offer_no = s.offer_no and s.since > '-infinity' "
+        f"inner join core.fetch_cover as e on x.end_fetch_no = e.fetch_no and {since}",
+    )
+    for table in SHOWN:
+        links = f"from {table} semi join temp.shown_offer using (offer_no)"
+        temp(con, f"shown_{table.partition('.')[2]}", links)
     db.keep(con)
 
 
@@ -174,7 +214,7 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     temp(con, "exact_row", "from exact_row semi join wanted_offer using (offer_id)")
     temp(con, "wanted_kind", "from made_kind semi join wanted_offer using (offer_no)")
     links = CHAINS["int.price_move"].replace("core.price_move_kind", "wanted_kind")
-    _compare(con, links)
+    _compare(con, links if con.execute("from wanted_kind limit 1").fetchall() else f"{links} limit 0")
     temp(con, "made_kind", "from made_kind anti join unlike_link using (offer_no, fetch_no)")
     kinds = "core.price_move_kind inner join log.scope_fetch using (fetch_no) inner join remade_offer using (offer_no)"
     later, same = "observed_at >= (select min(since) from remade_offer)", "fetch_no, offer_no, change_kind"

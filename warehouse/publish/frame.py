@@ -223,10 +223,10 @@ def _make_chains(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("create or replace view log.fetch_cover as from core.fetch_cover")
     for name in ("sku_price_replaced", "price_history_replaced"):
         con.execute(ddl(table_named(f"core.{name}")))
-    for name in chains.VIEWS:
-        con.execute(f"create view log.{name} as {sql(f'chain/{name}.sql')}")
+    chains.create_links(con, "chain_link")
+    con.execute(f"create view log.chain_price as {sql('chain/chain_price.sql')}")
     _make_prices(con, "core.sku_price", chains.SKU_PRICE)
-    con.execute(f"create view log.sku_price as {sql('chain/sku_price.sql')}")
+    chains.create_links(con, "sku_price")
 
 
 def _make_prices(con: duckdb.DuckDBPyConnection, name: str, select: str) -> None:
@@ -243,7 +243,7 @@ def _make_rest(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
     for model in contents.marts:
         _make_mart(con, model)
         if model.qualified == "int.price_history":
-            con.execute(f"create view log.price_link as {sql('chain/price_link.sql')}")
+            chains.create_links(con, "price_link")
     for macro in contents.macros:
         con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
     for table in contents.computed:

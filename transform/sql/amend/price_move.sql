@@ -33,8 +33,8 @@ move as (
         lead(h.valid_from) over w >= j.since and 2 * abs(ln_next - ln_before) < abs(ln_after - ln_before) as is_undone,
         not j.is_list or observed_at - changed_before_at > interval 7 day as is_of_no_run
     from judged as j
-    inner join int.price_history as h on j.offer_id = h.offer_id
-    window w as (partition by h.offer_id order by h.valid_from)
+    inner join log.price_link as h on j.offer_no = h.offer_no
+    window w as (partition by h.offer_no order by h.valid_from)
 ),
 
 list_move as (
