@@ -142,16 +142,19 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     db.keep(con)
 
 
-def show_offers(con: duckdb.DuckDBPyConnection, offers: str) -> None:
-    """Let the excerpt show the offers that a SELECT gives, all that they have from the earliest since on."""
+def show_offers(con: duckdb.DuckDBPyConnection, offers: str, *, again: bool = True) -> None:
+    """Let the excerpt show the offers that a SELECT gives, all that they have from the earliest since on.
+
+    The links of whole offers that are shown `again` are kept until then; those of all that have exceptions may be many.
+    """
     numbered = f"from ({offers}) as x inner join core.offer as o on x.offer_id = o.offer_id group by all"
     temp(con, "shown_offer", f"select o.offer_id, o.offer_no, min(x.since) as since {numbered}")
-    # Of ten years' links those of whole offers are looked for once, and of others the last ones alone.
     temp(con, "unread_offer", f"from ({WHOLE}) anti join temp.whole_offer using (offer_no)")
-    if con.execute("from unread_offer limit 1").fetchall():
+    if again and con.execute("from unread_offer limit 1").fetchall():
         con.execute("insert into whole_offer from unread_offer")
         con.execute("insert into whole_link from log.price_closed semi join unread_offer using (offer_no)")
-    earliest = "(select min(since) from temp.shown_offer anti join temp.whole_offer using (offer_no))"
+    known = "temp.shown_offer anti join temp.whole_offer using (offer_no) where since > '-infinity'"
+    earliest = f"(select min(since) from {known})"
     ((first,),) = con.execute(f"select min(fetch_no) from core.fetch_cover where observed_at >= {earliest}").fetchall()
     last = "from log.price_closed anti join temp.whole_offer using (offer_no) where end_fetch_no >= "
     # Said of all three tables, so that fetches and offers are never compared each with each.
@@ -159,7 +162,8 @@ def show_offers(con: duckdb.DuckDBPyConnection, offers: str) -> None:
     temp(
         con,
         "shown_price_closed",
-        f"from whole_link semi join ({WHOLE}) using (offer_no) union all select x.* from "
+        f"from {'whole_link' if again else 'log.price_closed'} semi join ({WHOLE}) using (offer_no) "
+        "union all select x.* from "
         f"(from whole_link union all {last} {'null' if first is None else first}) as x "
         "inner join temp.shown_offer as s on x.offer_no = s.offer_no and s.since > '-infinity' "
         f"inner join core.fetch_cover as e on x.end_fetch_no = e.fetch_no and {since}",
@@ -187,7 +191,7 @@ def put(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     name = table.partition(".")[2]
     temp(con, "exact_row", f"from core.{name}_other limit 0")
     if con.execute("from wanted_offer limit 1").fetchall():
-        show_offers(con, f"select offer_id, {EVER} from wanted_offer")
+        show_offers(con, f"select offer_id, {EVER} from wanted_offer", again=False)
         named = "select source, scope from excerpt.core.price_event union all select source, scope from core.quarantine"
         temp(con, "wanted_run", db.runs_of(f"from log.scope_fetch semi join ({named}) using (source, scope)"))
         # Those of ten years are too many to sort for a few offers.
