@@ -49,13 +49,18 @@ held as (
 
 event as (
     select
-        e.source,
+        f.source,
         count(*) as n_events,
         count(*) filter (where e.unit_price is not null or e.upfront_price is not null) as n_prices
-    from core.price_event as e
-    inner join core.source as s on e.source = s.source
-    where e.valid_from >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
-    group by e.source
+    from (
+        from log.begun_link
+        union all by name
+        from log.price_other
+    ) as e
+    inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
+    inner join core.source as s on f.source = s.source
+    where f.observed_at >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
+    group by f.source
 ),
 
 begun as (

@@ -233,7 +233,8 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
         "where c.offer_no = k.offer_no and c.end_fetch_no = k.fetch_no"
     )
     con.execute(f"delete from core.first_move_kind where ({same}) in (select ({same}) from gone_kind)")
-    con.execute(f"insert into core.first_move_kind by name from new_kind anti join core.price_move_kind using ({same})")
+    known = "(from core.price_move_kind semi join new_kind using (fetch_no))"
+    con.execute(f"insert into core.first_move_kind by name from new_kind anti join {known} using ({same})")
     since = "m.offer_id = r.offer_id and m.observed_at >= r.since"
     others = f"from core.price_move_other as m where exists (from remade_offer as r where {since})"
     temp(con, "differing_other", f"({others} except from other_row) union all (from other_row except {others})")
