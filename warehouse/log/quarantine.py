@@ -187,7 +187,8 @@ def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], s
     last = {
         (source, scope): at
         for source, scope, at in con.execute(
-            "select source, scope, max(observed_at) from core.scope_run where status = 'ok' group by all"
+            "select source, scope, max(observed_at) from core.scope_run semi join (from core.quarantine "
+            "where decision = 'refuse') using (source, scope) where status = 'ok' group by all"
         ).fetchall()
     }
     return {
