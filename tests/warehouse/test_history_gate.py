@@ -261,7 +261,7 @@ def test_a_person_lets_a_price_in_at_its_first_sighting(con: duckdb.DuckDBPyConn
 
 
 def test_a_person_refuses_a_price_for_good(con: duckdb.DuckDBPyConnection) -> None:
-    """`refuse` settles every sighting of the price in that document: the old price holds, and nothing waits."""
+    """`refuse` settles every sighting of the price: the old price holds, nothing waits until a look shows another."""
     settle(con, "for good", "refuse", 1.6)
 
     assert Read(con).refused("for good") == []
@@ -274,6 +274,11 @@ def test_a_person_refuses_a_price_for_good(con: duckdb.DuckDBPyConnection) -> No
     told(con, shown(4.5, "10", where="for good", document="for good v3"))
 
     assert p5_of(Read(con), "for good") == [(0, None, 4.5, "10.0")]
+    assert Read(con).refused("for good") == []
+
+    told(con, shown(5.5, "30", where="for good", document="for good v4"))
+
+    assert len(Read(con).refused("for good")) == 1
 
 
 def test_a_new_offer_has_no_last_price_to_jump_from(log: Read) -> None:
