@@ -295,8 +295,8 @@ class Evidence:
         rows = self._con.execute(f"select {', '.join(Offer._fields)} from claimed_offer order by offer_id").fetchall()
         return {row[0]: Offer._make(row) for row in rows}
 
-    def end(self, offers: Iterable[Offer]) -> None:
-        """Have `ended_price` with the prices of these offers that ended, too: those of many take as long as of one."""
+    def read_ended(self, offers: Iterable[Offer]) -> None:
+        """Put the ended prices of these offers into `ended_price`, too: one query for many offers costs no more."""
         numbers = self._ended | {one.offer_no for one in offers}
         if numbers > self._ended:
             self._ended = numbers
@@ -340,7 +340,7 @@ class Evidence:
     def last_before(self, offers: Sequence[Offer], since: date, unit: str, low: float, high: float) -> Price | None:
         """Return the price of any of these offers, between two figures a unit, that ended last until a day."""
         slack, numbers = 1e-9 * max(abs(low), abs(high)), {one.offer_no for one in offers}
-        self.end(offers)
+        self.read_ended(offers)
         select, limits = _ENDED.format(unit=unit), [low - slack, high + slack, since]
         rows = iter(self._con.execute(select, limits).fetchone, None)
         for number, fetch_no, hourly, began_at, ended_at, seen_at, sha256 in rows:
@@ -355,7 +355,7 @@ class Evidence:
         """Return the lowest price of a chip-hour that any of these offers ever had; free ones do not count."""
         if not offers:
             return None
-        self.end(offers)
+        self.read_ended(offers)
         ((value,),) = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchall()
         return None if value is None else float(value)
 

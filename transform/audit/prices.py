@@ -85,10 +85,10 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     )
 
 
-def end_candidates(claims: Iterable[Claim], evidence: Evidence) -> None:
-    """Have the ended prices of all that these claims may be about, so that each is not asked for alone."""
+def read_ended(claims: Iterable[Claim], evidence: Evidence) -> None:
+    """Read, in one query, the ended prices of all offers whose prices may answer these claims."""
     found = [_candidates(claim, evidence) for claim in claims if claim.metric in UNITS]
-    evidence.end(offer for one in found if isinstance(one, _Candidates) for offer in one.offers)
+    evidence.read_ended(offer for one in found if isinstance(one, _Candidates) for offer in one.offers)
 
 
 def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, date], tuple[date, date]]:

@@ -153,8 +153,8 @@ def show_offers(con: duckdb.DuckDBPyConnection, offers: str, *, again: bool = Tr
     if again and con.execute("from unread_offer limit 1").fetchall():
         con.execute("insert into whole_offer from unread_offer")
         con.execute("insert into whole_link from log.price_closed semi join unread_offer using (offer_no)")
-    known = "temp.shown_offer anti join temp.whole_offer using (offer_no) where since > '-infinity'"
-    earliest = f"(select min(since) from {known})"
+    others = "temp.shown_offer anti join temp.whole_offer using (offer_no) where since > '-infinity'"
+    earliest = f"(select min(since) from {others})"
     ((first,),) = con.execute(f"select min(fetch_no) from core.fetch_cover where observed_at >= {earliest}").fetchall()
     last = "from log.price_closed anti join temp.whole_offer using (offer_no) where end_fetch_no >= "
     # Said of all three tables, so that fetches and offers are never compared each with each.
