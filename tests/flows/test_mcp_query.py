@@ -10,6 +10,8 @@ from flows.read_api.server import ADDRESS_SPACE_BYTES, ANSWERS
 from flows.shared.child import Child
 from warehouse.errors import ChipledgerError
 
+SECRET = "what another file says"
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
@@ -21,9 +23,9 @@ def file(tmp_path_factory):
             "'test' as version; create table mart.data_dictionary (column_name VARCHAR, unit VARCHAR); "
             "create table numbers as select i::BIGINT as i, (i / 7)::DECIMAL(18,10) as amount from range(1000) t(i)"
         )
-    (folder / "secret.csv").write_text("secret\n42\n")
+    (folder / "secret.csv").write_text(f"secret\n{SECRET}\n")
     with duckdb.connect(str(folder / "private.duckdb")) as con:
-        con.execute("create table fleet as select 42 as secret")
+        con.execute(f"create table fleet as select '{SECRET}' as secret")
     return folder / "prices.duckdb"
 
 
@@ -135,7 +137,7 @@ def test_nothing_but_reading_the_file_is_answered(asker, file):
             asked(asker, file, sql.format(folder=file.parent))
         assert refusal.value.field == "sql", sql
         assert refusal.value.hint, sql
-        assert "42" not in refusal.value.message, sql
+        assert SECRET not in refusal.value.message, sql
         assert sorted(file.parent.rglob("*")) == before, sql
         assert asked(asker, file, "select count(*) from numbers")["rows"] == [[1000]], sql
 
