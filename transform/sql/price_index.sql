@@ -231,7 +231,8 @@ begun as (
 scaled as (
     select
         *,
-        (free_log * 1e14)::HUGEINT as free_unit
+        (free_log * 1e14)::HUGEINT as free_unit,
+        case when n_usd = n_items then sum_log / n_items end as mean_log
     from series
 ),
 
@@ -243,10 +244,7 @@ path as (
         s.index_date,
         s.drift_log,
         count(*) filter (where s.drift_log is null) over w as n_breaks,
-        case
-            when s.n_usd = s.n_items and lag(s.n_usd) over w = lag(s.n_items) over w
-                then round(s.sum_log / s.n_items - lag(s.sum_log / s.n_items) over w - s.drift_log - s.currency_log, 9)
-        end as mix_effect,
+        round(s.mean_log - lag(s.mean_log) over w - s.drift_log - s.currency_log, 9) as mix_effect,
         case
             when
                 count(s.free_log) over month >= 20
