@@ -282,12 +282,8 @@ def add_documents(
 
 
 def last_prices(con: duckdb.DuckDBPyConnection, today: Market) -> None:
-    """Bring a market to the last day of the log: to the price that each offer has there, and to moves of that day's own.
-
-    With the same dice each day the same prices would move, each always by the same factor, until gates let them wait.
-    """
-    (day,) = con.execute("select max(observed_at) from log.scope_fetch").fetchone() or (None,)
-    today.dice.seed(f"{SEED} {day}")
+    """Bring a market to the prices that the log has of each offer last, and let its next day have moves of its own."""
+    today.dice.seed(str(con.execute("select max(observed_at) from log.scope_fetch").fetchone()))
     keys = [
         "source", "instance_type", "region_id", "availability_zone", "purchase_option", "commitment_discount_type",
         "commitment_term_hours", "offering_class", "tier", "accelerator_label",

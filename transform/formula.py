@@ -127,5 +127,4 @@ def statements() -> list[str]:
 
 def create_formulas(con: duckdb.DuckDBPyConnection) -> None:
     """Make the macros, each with a comment, and their schemas, in the database in use."""
-    for statement in statements():
-        con.execute(statement)
+    con.execute("; ".join(statements()))

@@ -96,6 +96,25 @@ def test_runs_of_some_fetches_ask_no_others() -> None:
     assert not {"log.run", "log.scope_fetch"} & set(query.split())
 
 
+@pytest.mark.parametrize(
+    ("amounts", "hourly"),
+    [
+        ("2::DECIMAL(18, 10), null, 1, null", 2),
+        ("0.05::DECIMAL(18, 10), null, 1 / 60, null", 3),  # a minute
+        ("1460::DECIMAL(18, 10), null, 730, null", 2),  # a month
+        ("0.5::DECIMAL(18, 10), 17520::DECIMAL(18, 4), 1, 8760", 2.5),  # partly upfront
+        ("2::DECIMAL(18, 10), 0, 1, null", 2),
+        ("null, 17520::DECIMAL(18, 4), 1, 8760", None),
+    ],
+)
+def test_a_price_per_hour(amounts: str, hourly: float | None) -> None:
+    """Amounts are divided by the hours that they buy, a fee by the hours of its term; of unknown ones it is unknown."""
+    with duckdb.connect() as con:
+        con.execute(f"create schema core; {db.sql('hourly_price.sql')}")
+        (found,) = con.execute(f"select core.hourly_price({amounts})").fetchone() or ()
+    assert found == (hourly if hourly is None else pytest.approx(hourly))
+
+
 def test_few_rows_are_loaded_by_one_thread() -> None:
     """And more by no more than there were, which all that comes after has again, whatever was raised."""
     with duckdb.connect() as con:

@@ -5,8 +5,7 @@ create or replace temp table claimed_price as
 select
     o.offer_id,
     o.offer_no,
-    h.unit_price::DOUBLE / o.hours_per_pricing_unit
-    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as hourly,
+    core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours) as hourly,
     h.valid_from::DATE as valid_from,
     h.valid_to::DATE as valid_to,
     h.last_observed_at::DATE as last_observed,

@@ -36,8 +36,7 @@ ended as (
 select
     h.* exclude (h.unit_price, h.upfront_price), -- noqa: AM04
     o.offer_id,
-    h.unit_price::DOUBLE / o.hours_per_pricing_unit
-    + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end as instance,
+    core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours) as instance,
     instance / nullif(o.chips, 0) as chip,
     chip / nullif(o.cores, 0) as core
 from ended as h

@@ -49,10 +49,8 @@ told as materialized (
         p.last_observed_at,
         p.document_sha256,
         e.evidence_kind,
-        (
-            p.unit_price::DOUBLE / o.hours_per_pricing_unit
-            + case when p.upfront_price > 0 then p.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
-        ) / o.chips::DOUBLE as chip_hour,
+        core.hourly_price(p.unit_price, p.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours)
+        / o.chips::DOUBLE as chip_hour,
         o.*
     from core.sku_price as p
     inner join offered as o on p.offer_id = o.offer_id

@@ -55,8 +55,7 @@ price as (
             h.last_observed_at
             + to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days))
         ) as known_until,
-        h.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
         ln(hourly_price / u.accelerator_count::DOUBLE) as price_log
     from core.offer as o

@@ -21,8 +21,7 @@ held as (
             as unit_key,
         o.purchase_option,
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
-        h.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when h.upfront_price > 0 then h.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+        core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
         hourly_price
         / u.accelerator_count::DOUBLE

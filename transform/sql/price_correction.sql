@@ -51,8 +51,7 @@ select
     h.unit_price as unit_price_after,
     w.upfront_price as upfront_price_before,
     h.upfront_price as upfront_price_after,
-    w.unit_price::DOUBLE / u.hours_per_pricing_unit
-    + case when w.upfront_price > 0 then w.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+    core.hourly_price(w.unit_price, w.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
         as effective_hourly_price_before,
     h.effective_hourly_price as effective_hourly_price_after,
     w.valid_from as last_observed_before_at,

@@ -162,8 +162,7 @@ select
         as last_observed_at,
     s.unit_price,
     s.upfront_price,
-    s.unit_price::DOUBLE / u.hours_per_pricing_unit
-    + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+    core.hourly_price(s.unit_price, s.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
         as effective_hourly_price,
     s.source,
     s.last_source,

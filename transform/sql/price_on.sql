@@ -94,11 +94,9 @@ priced as (
         u.hours_per_pricing_unit,
         n.unit_price as later_unit_price,
         n.unit_price is null as is_sure,
-        s.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when s.upfront_price > 0 then s.upfront_price::DOUBLE / s.commitment_term_hours else 0 end
+        core.hourly_price(s.unit_price, s.upfront_price, u.hours_per_pricing_unit, s.commitment_term_hours)
             as effective_hourly_price,
-        n.unit_price::DOUBLE / u.hours_per_pricing_unit
-        + case when n.upfront_price > 0 then n.upfront_price::DOUBLE / s.commitment_term_hours else 0 end
+        core.hourly_price(n.unit_price, n.upfront_price, u.hours_per_pricing_unit, s.commitment_term_hours)
             as later_hourly_price,
         case when coalesce(n.unit_price = s.unit_price, true) then s.unit_price end as sure_unit_price,
         case

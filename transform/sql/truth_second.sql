@@ -53,10 +53,8 @@ recent as (
         o.pricing_currency,
         u.accelerator_name,
         u.form_factor,
-        (
-            t.unit_price::DOUBLE / u.hours_per_pricing_unit
-            + case when t.upfront_price > 0 then t.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
-        ) / u.accelerator_count::DOUBLE as price
+        core.hourly_price(t.unit_price, t.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
+        / u.accelerator_count::DOUBLE as price
     from told as t
     inner join core.offer as o on t.offer_id = o.offer_id
     inner join core.offer_unit as u on t.offer_id = u.offer_id

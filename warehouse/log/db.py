@@ -219,8 +219,7 @@ conflicts with every insertion by others."""
 
 def create_views(con: duckdb.DuckDBPyConnection, *, is_appended: bool = False) -> None:
     """Create, in the database in use, the views of the tables of `log`; `is_appended` where it is a lake."""
-    for statement in views(is_appended=is_appended):
-        con.execute(statement)
+    con.execute("; ".join(views(is_appended=is_appended)))
 
 
 def views(*, is_appended: bool = False) -> list[str]:
@@ -243,16 +242,15 @@ def runs_of(fetches: str) -> str:
 
 
 def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
-    """Create, in the database in use, the table macros that derive points and intervals from the log.
+    """Create, in the database in use, the price per hour, and the table macros that derive intervals from the log.
 
     With `of_events` all follow from core.price_event alone, where a database has no tables of `log`.
     """
-    for statement in macros(of_events=of_events):
-        con.execute(statement)
+    con.execute("; ".join(macros(of_events=of_events)))
 
 
 def macros(*, of_events: bool = False) -> list[str]:
-    """Return the statements that make the table macros of the log."""
+    """Return the statements that make the macros of the log."""
     point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
     found = {"core.price_point": point, "core.price_known_at": known_at}
     if not of_events:
@@ -260,7 +258,8 @@ def macros(*, of_events: bool = False) -> list[str]:
         found["log.other_point"] = point.replace("core.price_event", "log.other_event")
         found["log.other_known_at"] = others
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
-    return [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
+    tables = [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
+    return [sql("hourly_price.sql"), *tables]
 
 
 def create_moment(con: duckdb.DuckDBPyConnection) -> None:

@@ -133,7 +133,7 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     }
     views |= {"core.price_event": sql("log/price_event.sql")}
     views |= {name: view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
-    con.execute("use excerpt")
+    con.execute(f"use excerpt; {sql('hourly_price.sql')}")
     for name in [name for name in views if name in there]:
         shown = TABLES["restricted"].get(name, "")
         con.execute(f"create view {name} as from ({views[name]}) as x {shown}")

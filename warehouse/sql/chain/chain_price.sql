@@ -3,8 +3,7 @@
 select
     c.* exclude (c.document_no), -- noqa: AM04
     o.offer_id,
-    c.unit_price::DOUBLE / u.hours_per_pricing_unit
-    + case when c.upfront_price > 0 then c.upfront_price::DOUBLE / o.commitment_term_hours else 0 end
+    core.hourly_price(c.unit_price, c.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
         as effective_hourly_price,
     c.source as last_source,
     d.document_sha256

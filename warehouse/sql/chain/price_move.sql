@@ -25,12 +25,12 @@ select
     m.*, -- noqa: AM04
     o.offer_id,
     o.purchase_option,
-    m.unit_price_before::DOUBLE / u.hours_per_pricing_unit
-    + case when m.upfront_price_before > 0 then m.upfront_price_before::DOUBLE / o.commitment_term_hours else 0 end
-        as effective_hourly_price_before,
-    m.unit_price_after::DOUBLE / u.hours_per_pricing_unit
-    + case when m.upfront_price_after > 0 then m.upfront_price_after::DOUBLE / o.commitment_term_hours else 0 end
-        as effective_hourly_price_after
+    core.hourly_price(
+        m.unit_price_before, m.upfront_price_before, u.hours_per_pricing_unit, o.commitment_term_hours
+    ) as effective_hourly_price_before,
+    core.hourly_price(
+        m.unit_price_after, m.upfront_price_after, u.hours_per_pricing_unit, o.commitment_term_hours
+    ) as effective_hourly_price_after
 from moved as m
 inner join core.offer as o on m.offer_no = o.offer_no
 inner join core.offer_unit as u on o.offer_id = u.offer_id
