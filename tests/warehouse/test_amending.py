@@ -417,3 +417,32 @@ def test_only_days_that_may_differ_are_made_again(tmp_path: Path) -> None:
                 ).fetchall()
                 shown.append(([n for (n,) in levels], [n for (n,) in index]))
     assert shown == [([77] * 9 + [1], [77] * 6 + [0] * 4), ([77] * 5 + [1] * 6, [77] * 5 + [0] * 6)]
+
+
+def test_levels_of_some_days_at_a_time_are_those_of_all_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each day alone: with prices that are held over a gap, that come, go and come back, and that are in euros."""
+    marts, _ = needed("price_level")
+
+    def seen(at: float, *names: str, euros: str) -> ParsedFetch:
+        chips = [chip(name, euros, pricing_currency="EUR") for name in names]
+        return look(at, *chips, source="nebius", scope="page", trusted=True)
+
+    with db.writer(tmp_path / "writer") as con:
+        for at, usd in ((-1, 1.1), (3, 1.2), (6, 1.15)):
+            rate(con, at, usd, learnt=0)
+        told(con, *(look(at + 0.25, row("p5.48xlarge", str(80 + at // 4))) for at in range(12)), learnt=12)
+        for at in (0.25, 1.25, 4.25, 7.25):
+            names = ("H100", "A100 SXM") if at in (0.25, 4.25) else ("H100",)
+            told(con, seen(at, *names, euros=str(2 + at // 4)), learnt=12)
+        made = []
+        for item_days in (chains.ITEM_DAYS, 1):
+            monkeypatch.setattr(chains, "ITEM_DAYS", item_days)
+            made.append(put(con, tmp_path / str(item_days), 12.5, marts=marts))
+    assert differences(*made) == {}
+    with duckdb.connect(str(made[0]), read_only=True) as con:
+        assert con.execute(
+            "select count(distinct index_date), sum(n_carried) > 0, bool_or(currency_log <> 0), "
+            "count(*) filter (where service_provider_name is null) from int.price_level"
+        ).fetchall() == [(13, True, True, 11)]

@@ -3,7 +3,7 @@
 -- Each row follows from what int.index_spell holds of that day and from the reference rates up to it, and from
 -- nothing else: so a published file is amended by the days of a chip and option from the first one that may differ.
 -- Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are
--- of decimals, so that the order of rows does not matter; rows of a series follow one another, so that they take less.
+-- of decimals, so that the order of rows does not matter.
 with cell as (
     select
         *,
@@ -173,4 +173,3 @@ from (
 ) as n
 inner join cell as c on n.cell_id = c.cell_id
 inner join edge as g on c.basket_id = g.basket_id and n.edge_number = g.edge_number
-order by c.accelerator_name, c.purchase_option, service_provider_name, index_date

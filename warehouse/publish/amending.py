@@ -358,21 +358,12 @@ class _Amendment:
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""
         self._temp("level_day", f"{mart.amended}")
-        chains.show_as(
-            self.con,
-            "int.index_spell",
-            "select i.* replace (greatest(i.index_date, d.first_day) as index_date, "
-            "i.is_link_start and i.index_date >= d.first_day as is_link_start) "
-            "from published.int.index_spell as i inner join temp.level_day as d "
-            "on i.accelerator_name = d.accelerator_name and i.purchase_option = d.purchase_option "
-            "and i.held_to_date >= d.first_day",
-        )
-        chains.excerpted(self.con, "made_row", mart.sql)
+        chains.make_levels(self.con, mart.sql)
         self.con.execute(
             "delete from int.price_level as l using level_day as d where l.accelerator_name = d.accelerator_name "
             "and l.purchase_option = d.purchase_option and l.index_date >= d.first_day"
         )
-        self.con.execute("insert into int.price_level by name from made_row")
+        self.con.execute(f"insert into int.price_level by name {chains.LEVELS}")
 
     def _amend_index(self, mart: Model) -> None:
         """Make the index from the first day on that may differ."""

@@ -9,7 +9,9 @@ the whole SELECTs are run, in an *excerpt*: a database of views that shows what 
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from importlib.resources import files
+from itertools import pairwise
 
 import duckdb
 
@@ -19,6 +21,10 @@ from warehouse.schema.tables import SCHEMAS
 
 TABLES = tomllib.loads((files("warehouse.publish") / "amending.toml").read_text(encoding="utf-8"))
 """What is read, compared and shown of which table."""
+ITEM_DAYS = 10_000_000
+"""Of so many days of offers levels are made at once: the median holds all prices of a day, and can put none on disk."""
+LEVELS = "from made_row order by accelerator_name, purchase_option, service_provider_name, index_date"
+"""What `make_levels` made: the days of a series follow one another, and take less room so."""
 OF_REFERENCES = [name for name, rows in TABLES["runs"].items() if not rows]
 """Marts of measured runs and of nothing else but reference tables: of the shipped runs they are in the frame."""
 EVER = "TIMESTAMP '-infinity' as since"
@@ -240,6 +246,31 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
     temp(con, "differing_other", f"({others} except from other_row) union all (from other_row except {others})")
     con.execute(f"delete {others}")
     con.execute("insert into core.price_move_other by name from other_row")
+
+
+def make_levels(con: duckdb.DuckDBPyConnection, select: str) -> None:
+    """Make `made_row`, the levels of each chip and option from its first day in `level_day` on, some days at a time."""
+    temp(con, "made_row", "from int.price_level limit 0")
+    ((first, last, step),) = con.execute(
+        "select if(min(first_day) > begins_on, min(first_day), begins_on), any_value(built_at)::DATE, "
+        f"{ITEM_DAYS} // greatest(1, any_value(n_offers)) + 1 from temp.level_day, meta.build, "
+        "(select min(index_date) as begins_on from int.index_spell), (select count(*) as n_offers from core.offer) "
+        "group by begins_on"
+    ).fetchall() or [(None, None, 1)]
+    days = [] if first is None else [first + timedelta(n) for n in range(0, (last - first).days + 1, step)]
+    for since, until in pairwise([*days, date.max]):
+        begins_on, ends_on = f"greatest(i.index_date, d.first_day, DATE '{since}')", f"DATE '{until}' - 1"
+        show_as(
+            con,
+            "int.index_spell",
+            f"select i.* replace ({begins_on} as index_date, least(i.held_to_date, {ends_on}) as held_to_date, "
+            f"i.is_link_start and i.index_date = {begins_on} as is_link_start) "
+            "from published.int.index_spell as i inner join temp.level_day as d "
+            "on i.accelerator_name = d.accelerator_name and i.purchase_option = d.purchase_option "
+            f"and {begins_on} <= least(i.held_to_date, {ends_on}) "
+            f"where i.held_to_date >= DATE '{since}' and i.index_date < DATE '{until}'",
+        )
+        con.execute(f"use excerpt; insert into temp.made_row by name {select}; use published")
 
 
 def _compare(con: duckdb.DuckDBPyConnection, links: str) -> None:
