@@ -66,14 +66,23 @@ edge as (
     from held
 ),
 
+-- By month, so that a day is compared with the prices of its month alone, not with those of all years.
+monthly as not materialized (
+    select
+        *,
+        unnest(range(date_trunc('month', starts_on), least(ends_on, built_on + 1), interval 1 month)) as month
+    from held
+),
+
 best as (
     select
         e.*,
         min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
     from edge as e
-    left join held as k
+    left join monthly as k
         on
-            e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
+            date_trunc('month', e.valid_from) = k.month
+            and e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
             and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
     group by all
