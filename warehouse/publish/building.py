@@ -75,8 +75,8 @@ def _fill(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
         chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
         chains.put_moves(con, chains.temp)
     elif mart.qualified == "int.price_level":
-        ever = "select accelerator_name, purchase_option, min(index_date) as first_day"
-        chains.temp(con, "level_day", f"{ever} from int.index_spell group by all")
+        first_days = "select accelerator_name, purchase_option, min(index_date) as first_day from int.index_spell"
+        chains.temp(con, "level_day", f"{first_days} group by all")
         chains.make_levels(con, mart.sql)
         con.execute(f"insert into int.price_level by name {chains.LEVELS}")
     elif mart.is_table:

@@ -141,8 +141,7 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     views |= {name: view(name, con.sql(f"from {name}").columns) for name in CHAINS if name in there}
     con.execute(f"use excerpt; {sql('hourly_price.sql')}")
     for name in [name for name in views if name in there]:
-        shown = TABLES["restricted"].get(name, "")
-        con.execute(f"create view {name} as from ({views[name]}) as x {shown}")
+        con.execute(f"create view {name} as from ({views[name]}) as x {TABLES['restricted'].get(name, '')}")
     db.create_macros(con, of_events=True)
     con.execute("use published")
     db.keep(con)
@@ -251,13 +250,14 @@ def put_moves(con: duckdb.DuckDBPyConnection, make: Callable[[duckdb.DuckDBPyCon
 def make_levels(con: duckdb.DuckDBPyConnection, select: str) -> None:
     """Make `made_row`, the levels of each chip and option from its first day in `level_day` on, some days at a time."""
     temp(con, "made_row", "from int.price_level limit 0")
-    ((first, last, step),) = con.execute(
-        "select if(min(first_day) > begins_on, min(first_day), begins_on), any_value(built_at)::DATE, "
-        f"{ITEM_DAYS} // greatest(1, any_value(n_offers)) + 1 from temp.level_day, meta.build, "
-        "(select min(index_date) as begins_on from int.index_spell), (select count(*) as n_offers from core.offer) "
-        "group by begins_on"
-    ).fetchall() or [(None, None, 1)]
-    days = [] if first is None else [first + timedelta(n) for n in range(0, (last - first).days + 1, step)]
+    ((last, begun, n_offers, first),) = con.execute(
+        "select built_at::DATE, (select min(index_date) from int.index_spell), (select count(*) from core.offer), "
+        "(select min(first_day) from temp.level_day) from meta.build"
+    ).fetchall()
+    if first is None or begun is None:
+        return
+    first = max(first, begun)
+    days = [first + timedelta(n) for n in range(0, (last - first).days + 1, ITEM_DAYS // n_offers + 1)]
     for since, until in pairwise([*days, date.max]):
         begins_on, ends_on = f"greatest(i.index_date, d.first_day, DATE '{since}')", f"DATE '{until}' - 1"
         show_as(
