@@ -37,7 +37,7 @@ def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
 
     It is that of the archive's newest look, or of a newer observation that was imported and is not in the future.
     """
-    if not _has_archive(con) or _has_live(con):
+    if _has_live(con) or not _has_archive(con):
         return None
     imported, latest = IMPORTED, naive(now)
     row = con.execute(NEWEST, [ARCHIVES, imported, latest, imported, latest]).fetchone()
@@ -70,10 +70,11 @@ def refuse_mixing(con: duckdb.DuckDBPyConnection, sources: Iterable[Source], fol
 
 
 def _has_archive(con: duckdb.DuckDBPyConnection, names: Sequence[str] = ARCHIVES) -> bool:
-    sql = "select 1 from core.scope_run where list_contains(?, source) limit 1"
+    sql = "select 1 from log.scope_fetch where status is not null and list_contains(?, source) limit 1"
     return con.execute(sql, [list(names)]).fetchone() is not None
 
 
 def _has_live(con: duckdb.DuckDBPyConnection) -> bool:
-    sql = "select 1 from core.scope_run where not list_contains(?, source) and not starts_with(source, ?) limit 1"
+    others = "not list_contains(?, source) and not starts_with(source, ?)"
+    sql = f"select 1 from log.scope_fetch where status is not null and {others} limit 1"
     return con.execute(sql, [ARCHIVES, IMPORTED]).fetchone() is not None
