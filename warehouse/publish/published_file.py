@@ -8,6 +8,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from importlib.resources import files
 from itertools import count
@@ -199,10 +200,13 @@ def _verify(part: Path) -> None:
         ((since,),) = con.execute("select changed_from from meta.build").fetchall()
         if since:
             con.execute("set threads = 1")
-        for name, query in CHECKS:
+
+        def check(name: str, query: str) -> None:
             for table, at in _CHECKED["changed"].items() if since else ():
                 query = query.replace(f"from {table}", f"from (from {table} where {at} >= '{since}')")
-            if row := con.execute(f"{query} limit 1").fetchone():
+            with con.cursor() as own:
+                row = own.execute(f"{query} limit 1").fetchone()
+            if row:
                 raise ChipledgerError(
                     f"not published: {name}",
                     source=part.name,
@@ -210,6 +214,9 @@ def _verify(part: Path) -> None:
                     value=str(row[0]),
                     hint="The last published file stays in place; `chipledger data rebuild` makes the log anew",
                 )
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(check, *zip(*CHECKS, strict=True)))
         models = "select name, is_table from meta.model where is_table or ? is null"
         for name, is_table in con.execute(models, [since]).fetchall():
             whole = f"from {name if '.' in name else f'int.{name}'}"
