@@ -41,10 +41,11 @@ Verdict = tuple[str, str, float | None]
 
 @dataclass(frozen=True)
 class Computed:
-    """A mart that no SELECT makes: its name, what a row is, its columns, and its rows from a file's connection."""
+    """A mart that no SELECT makes: its name, what a row is, marts it reads, columns, and rows from a connection."""
 
     name: str
     row: str
+    reads: Sequence[str]
     columns: Sequence[str]
     rows: Callable[[duckdb.DuckDBPyConnection], list[Row]]
 
@@ -179,11 +180,16 @@ def _quantity(claim: Claim) -> str:
 
 TABLES = (
     Computed(
-        "claim_audit", "One published number and whether it holds, on its date and today", tuple(AUDIT), _audit_rows
+        "claim_audit",
+        "One published number and whether it holds, on its date and today",
+        ("int.price_history", "int.throughput"),
+        tuple(AUDIT),
+        _audit_rows,
     ),
     Computed(
         "claim_contradiction",
         "Two texts that say different things of one quantity",
+        ("int.claim_audit",),
         CONTRADICTION_COLUMNS,
         _contradiction_rows,
     ),

@@ -98,11 +98,16 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         con.close()
 
 
-def _prepare(con: duckdb.DuckDBPyConnection) -> None:
+def configure(con: duckdb.DuckDBPyConnection) -> None:
+    """Set what each connection to the log needs, a second one of the same file, too."""
     con.execute("set timezone = 'UTC'")
     # Of rows not committed yet DuckDB does not know how many there are: it takes them for few, and would compare
     # each with each.
     con.execute("set asof_loop_join_threshold = 0")
+
+
+def _prepare(con: duckdb.DuckDBPyConnection) -> None:
+    configure(con)
     # Freed memory goes back to the system soon, so that a publication does not add to the memory of the load before it.
     con.execute("set allocator_flush_threshold = '16MB'; set allocator_bulk_deallocation_flush_threshold = '16MB'")
     migrate(con)
@@ -320,12 +325,17 @@ def few_threads(con: duckdb.DuckDBPyConnection, n_rows: int) -> Iterator[None]:
         con.execute(f"set threads = {threads:d}")
 
 
+def set_memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> None:
+    """Set how much DuckDB keeps in memory; each time it is set, what is freed goes back to the system."""
+    con.execute(f"set memory_limit = '{n_bytes:d} B'")
+
+
 @contextmanager
 def memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[None]:
     """Have DuckDB keep no more in memory: it drops what it can read again, and writes the rest to its own files."""
     (before,) = con.execute("select current_setting('memory_limit')").fetchone() or ("",)
     try:
-        con.execute(f"set memory_limit = '{n_bytes:d} B'")  # where too much is in use, it is set and fails
+        set_memory_limit(con, n_bytes)  # where too much is in use, it is set and fails
         yield
     finally:
         con.execute(f"set memory_limit = '{before}'")  # by a reset it would go on

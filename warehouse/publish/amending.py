@@ -12,8 +12,10 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,10 +25,11 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
-from warehouse.publish import building, chains, frame
+from warehouse.publish import building, chains, frame, steps
 from warehouse.publish.building import Made
+from warehouse.publish.steps import Step
 from warehouse.reference import throughput
-from warehouse.schema.dictionary import Model
+from warehouse.schema.dictionary import ComputedTable, Model
 from warehouse.schema.tables import FACT_TABLES
 
 LOG = logging.getLogger(__name__)
@@ -37,6 +40,16 @@ DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FA
 MEMORY, OF_A_PRICE = 75 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
+OF_NO_CHAIN = {
+    f"core.{name}": step
+    for step, names in {
+        "core.sku_price": ("sku_price_other", "sku_price_replaced"),
+        "int.price_history": ("price_history_other", "price_history_replaced"),
+        "int.price_move": ("price_move_other", "first_move_kind"),
+    }.items()
+    for name in names
+}
+"""Tables of prices that no chain gives, and the view with which each is made."""
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
 
@@ -54,11 +67,11 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     if not before.exists():
         return False
     ((n_prices,),) = con.execute("select count(*) from log.price_open").fetchall()
-    limit = nullcontext() if ducklake.of(con) else db.memory_limit(con, MEMORY + OF_A_PRICE * n_prices)
+    memory = None if ducklake.of(con) else MEMORY + OF_A_PRICE * n_prices
     try:
         try:
-            with limit:
-                _amend(con, part, made, before)
+            with nullcontext() if memory is None else db.memory_limit(con, memory):
+                _amend(con, part, made, before, memory)
         except duckdb.OutOfMemoryException as error:
             LOG.info("the published file is amended with more memory: %s", str(error).splitlines()[0])
             _amend(con, part, made, before)
@@ -69,7 +82,7 @@ def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Pat
     return True
 
 
-def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path) -> None:
+def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path, memory: int | None = None) -> None:
     shutil.copyfile(before, part)
     with ExitStack() as stack:
         try:
@@ -79,7 +92,7 @@ def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path)
         stack.enter_context(chains.excerpt(con))
         con.execute(f"attach {db.quote(str(before))} as former (read_only)")
         stack.callback(con.execute, "detach former")
-        amendment = _Amendment(con, made, log)
+        amendment = _Amendment(con, made, log, memory)
         amendment.refuse_other()
         stack.enter_context(db.few_threads(con, amendment.count_new()))
         stack.enter_context(ducklake.transaction(con))
@@ -101,6 +114,8 @@ class _Amendment:
     con: duckdb.DuckDBPyConnection
     made: Made
     log: str
+    memory: int | None
+    """Bytes that DuckDB may keep in memory meanwhile; None: no limit of ours."""
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
@@ -112,41 +127,75 @@ class _Amendment:
         )
         db.create_moment(self.con)
         self._renew_references()
+        marts = [mart for mart in self.made.contents.marts if mart.is_table]
+        for mart in marts:
+            if mart.name not in self._amended:
+                self.con.execute(f"delete from {mart.qualified}")
+        db.keep(self.con)
+        # Blocks that are freed now are those that the marts are written to.
+        self.con.execute("checkpoint published")
+        with self.con.cursor() as second:
+            db.configure(second)
+            second.execute("use published")
+            steps.carry_out([*self._steps(marts)], self.con, second, after=self._free_memory)
+        for model in self.made.contents.public:
+            if model.is_table:
+                _renew(self.con, f"mart.{model.name}", model.sql)
+
+    @cached_property
+    def _by_offer(self) -> Mapping[str, Callable[[Model], None]]:
+        """Return by name how the marts are amended that follow from touched offers, first what most others wait for."""
+        return {
+            "price_history": self._amend_prices,
+            "price_move": self._amend_moves,
+            **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
+            "index_spell": self._amend_items,
+            "price_level": self._amend_levels,
+            "price_index": self._amend_index,
+            **dict.fromkeys(chains.TABLES["days"], self._amend_days),
+        }
+
+    @cached_property
+    def _amended(self) -> Mapping[str, Callable[[duckdb.DuckDBPyConnection, Model], None]]:
+        """Return by name how the marts are amended that are not made anew; new runs make those of runs anew."""
+
+        def of_offers(amend: Callable[[Model], None]) -> Callable[[duckdb.DuckDBPyConnection, Model], None]:
+            return lambda _, mart: amend(mart)
+
+        runs = {} if self.is_measured_anew else chains.TABLES["runs"]
+        return {
+            **{name: of_offers(amend) for name, amend in self._by_offer.items()},
+            "price_correction": _renew_corrections,
+            **{name: partial(_renew_differing, rows) for name, rows in runs.items()},
+        }
+
+    def _steps(self, marts: Sequence[Model]) -> Iterator[Step]:
+        """Yield the steps that make all tables; those that share temporary tables wait for one another."""
+        read = reads(self.con, marts)
+        yield Step("core.sku_price", frozenset(), lambda _: self._find_touched(), is_first=True)
+        before, order = {"core.sku_price"}, [*self._by_offer]
+        for mart in sorted(marts, key=lambda mart: order.index(mart.name) if mart.name in order else len(order)):
+            is_first = mart.name in order
+            amend = self._amended.get(mart.name, _insert)
+            work = partial(lambda con, amend, mart: amend(con, mart), amend=amend, mart=mart)
+            yield Step(mart.qualified, read[mart.qualified] | (before if is_first else set()), work, is_first=is_first)
+            before = {mart.qualified} if is_first else before
+        for table in self.made.contents.computed:
+            yield Step(f"int.{table.name}", frozenset(table.reads), partial(_compute, table=table))
+
+    def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Give back to the system what DuckDB has freed: of two queries at once its allocator would keep 80 MB."""
+        if self.memory is not None:
+            db.set_memory_limit(con, self.memory)
+
+    def _find_touched(self) -> None:
+        """Find what is touched, and make the prices of single sources again that no chain gives."""
         self._temp("new_market", _sql("new_market"))
         db.keep(self.con)
         chains.show(self.con)
         self._temp("offer_tail", _sql("tail"))
         self._temp("touched_offer", _sql("touched"))
         chains.put(self.con, "core.sku_price", chains.SKU_PRICE)
-        amend = {
-            "price_history": self._amend_prices,
-            "price_move": self._amend_moves,
-            "index_spell": self._amend_items,
-            **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
-            **dict.fromkeys(chains.TABLES["days"], self._amend_days),
-            "price_correction": self._amend_corrections,
-            "price_level": self._amend_levels,
-            "price_index": self._amend_index,
-            **({} if self.is_measured_anew else dict.fromkeys(chains.TABLES["runs"], self._amend_runs)),
-        }
-        renewed = [mart for mart in self.made.contents.marts if mart.is_table and mart.name not in amend]
-        for mart in renewed:
-            self.con.execute(f"delete from {mart.qualified}")
-        db.keep(self.con)
-        # Blocks that are freed now are those that the marts are written to.
-        self.con.execute("checkpoint published")
-        for mart in self.made.contents.marts:
-            db.keep(self.con)
-            if mart.name in amend:
-                amend[mart.name](mart)
-            elif mart in renewed:
-                self.con.execute(f"insert into {mart.qualified} by name {mart.sql}")
-        for each in self.made.contents.computed:
-            self.con.execute(f"delete from int.{each.name}")
-            insert_rows(self.con, f"int.{each.name}", each.rows(self.con))
-        for model in self.made.contents.public:
-            if model.is_table:
-                self._renew(f"mart.{model.name}", model.sql)
 
     def refuse_other(self) -> None:
         """Raise where version, SELECTs, limits of age or log are others, or it is of later: any row may differ then."""
@@ -213,10 +262,11 @@ class _Amendment:
             (f"from {self._theirs('core.instance_type')}", "from ref.instance_type"),
             ("from ref.current_instance_type", "from former.ref.current_instance_type"),
         ):
-            if self._differ(one, other):
+            if _differ(self.con, one, other):
                 raise FromNothing("an instance type has other chips")
         own, runs = f"where source <> '{throughput.CATALOGUE}'", throughput.CORE.qualified
-        self.is_measured_anew = self._differ(f"from {self._theirs(runs)}", f"from {runs} {own}") and self._renew_runs()
+        has_new_runs = _differ(con, f"from {self._theirs(runs)}", f"from {runs} {own}")
+        self.is_measured_anew = has_new_runs and self._renew_runs()
         building.read_labels(con)
         con.execute(
             f"insert into core.offer_unit by name select u.* from ({db.sql('offer_unit.sql')}) as u "
@@ -226,11 +276,11 @@ class _Amendment:
     def _renew_runs(self) -> bool:
         """Make core.throughput anew, of which int.throughput is made; return whether its rows are others."""
         table, former = throughput.CORE.qualified, f"former.{throughput.CORE.qualified}"
-        self._renew(table, f"from {self._theirs(table)}")
+        _renew(self.con, table, f"from {self._theirs(table)}")
         throughput.complete(self.con, f"(from {former} where source = '{throughput.CATALOGUE}')")
         if self.con.execute(f"from {former} anti join {table} using (throughput_id) limit 1").fetchone():
             raise FromNothing("a document of benchmarks was added again with other words")
-        return self._differ(f"from {table}", f"from {former}")
+        return _differ(self.con, f"from {table}", f"from {former}")
 
     def _amend_prices(self, mart: Model) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
@@ -246,7 +296,10 @@ class _Amendment:
         self._temp("first_look_price", _sql("first_look_price"))
         first = db.sql("first_look.sql").replace("core.sku_price", "temp.first_look_price")
         chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
-        judged = mart.sql.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
+        # Read four times, and of few offers.
+        chains.excerpted(self.con, "shown_price", "from int.price_history")
+        judged = mart.sql.replace("int.price_history", "temp.shown_price")
+        judged = judged.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
         chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
         chains.put_moves(self.con, chains.excerpted)
@@ -303,10 +356,6 @@ class _Amendment:
         """Touch the offers that a SELECT gives: those that depend on touched ones."""
         self.con.execute(f"insert into touched_offer from ({dependents}) anti join touched_offer using (offer_id)")
 
-    def _differ(self, one: str, other: str) -> bool:
-        """Return whether two SELECTs give other rows."""
-        return bool(self.con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchall())
-
     def _amend_offers(self, mart: Model) -> None:
         """Make the rows of touched offers again, and of all others what a day changes."""
         con, daily = self.con, chains.TABLES["offers"][mart.name]
@@ -343,17 +392,6 @@ class _Amendment:
         self.con.execute("drop view temp.held_price; drop view temp.later_move")
         self.con.execute(f"delete from {mart.qualified} where {column} >= {day}")
         self.con.execute(f"insert into {mart.qualified} by name from made_row where {column} >= {day}")
-
-    def _amend_runs(self, mart: Model) -> None:
-        """Make a mart of measured runs again where the rows of others that it is made of are not as they were."""
-        rows = chains.TABLES["runs"][mart.name]
-        if rows and self._differ(rows, rows.replace("int.", "former.int.")):
-            self._renew(mart.qualified, mart.sql)
-
-    def _amend_corrections(self, mart: Model) -> None:
-        """Make again what follows from what was withdrawn, where anything ever was."""
-        if self.con.execute("from core.withdrawal limit 1").fetchall():
-            self._renew(mart.qualified, mart.sql)
 
     def _amend_levels(self, mart: Model) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""
@@ -394,14 +432,52 @@ class _Amendment:
         con.execute(f"insert into int.price_index by name from made_row where {others}")
         con.execute("delete from meta.chain_before")
 
-    def _renew(self, table: str, select: str) -> None:
-        """Make all rows of a table anew."""
-        self.con.execute(f"delete from {table}")
-        self.con.execute(f"insert into {table} by name {select}")
-
     def _temp(self, name: str, select: str) -> None:
         chains.temp(self.con, name, select)
 
 
 def _sql(name: str) -> str:
     return (SQL / f"{name}.sql").read_text()
+
+
+def reads(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> dict[str, frozenset[str]]:
+    """Return by name what each mart of the attached file is made of, at any remove."""
+    views = "select schema_name || '.' || view_name, sql from duckdb_views() where database_name = 'published'"
+    texts = dict(con.execute(views).fetchall()) | OF_NO_CHAIN | {mart.qualified: mart.sql for mart in marts}
+    texts |= {f"{name}_of": name for name in ("log.sku_price", "log.price_link")}
+    also = {mart.name: f"{mart.amended or ''} {chains.TABLES['runs'].get(mart.name, '')}" for mart in marts}
+    return {mart.qualified: steps.made_of(f"{mart.sql} {also[mart.name]}", texts) for mart in marts}
+
+
+def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
+    """Make all rows of a table anew."""
+    con.execute(f"delete from {table}")
+    con.execute(f"insert into {table} by name {select}")
+
+
+def _renew_differing(rows: str, con: duckdb.DuckDBPyConnection, mart: Model) -> None:
+    """Make a mart anew where the rows of others that it is made of are not as they were; of none it is kept."""
+    if rows and _differ(con, rows, rows.replace("int.", "former.int.")):
+        _renew(con, mart.qualified, mart.sql)
+
+
+def _renew_corrections(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
+    """Make again what follows from what was withdrawn, where anything ever was."""
+    if con.execute("from core.withdrawal limit 1").fetchall():
+        _renew(con, mart.qualified, mart.sql)
+
+
+def _insert(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
+    """Fill a mart, which is empty."""
+    con.execute(f"insert into {mart.qualified} by name {mart.sql}")
+
+
+def _compute(con: duckdb.DuckDBPyConnection, table: ComputedTable) -> None:
+    """Make a mart anew that Python computes."""
+    con.execute(f"delete from int.{table.name}")
+    insert_rows(con, f"int.{table.name}", table.rows(con))
+
+
+def _differ(con: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
+    """Return whether two SELECTs give other rows."""
+    return bool(con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchall())

@@ -41,8 +41,13 @@ class Model(Named, Protocol):
 
 
 class ComputedTable(Named, Protocol):
-    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file."""
+    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file.
 
+    `reads` are the marts that it is computed from.
+    """
+
+    @property
+    def reads(self) -> Sequence[str]: ...
     @property
     def columns(self) -> Sequence[str]: ...
     @property
