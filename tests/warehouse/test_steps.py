@@ -129,3 +129,17 @@ def test_every_mart_waits_for_what_it_reads(tmp_path: Path) -> None:
         assert expected <= reads[mart.qualified] | {mart.qualified}, mart.name
     assert "core.sku_price" in reads["int.source_health"]  # by log.sku_price, of which it has no row without the others
     assert "int.price_history" in reads["int.spot_spell"]  # by log.price_link
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_other"),
+    [
+        ("select 1 as n union select 2 as n", "select 2 as n union select 1 as n", False),
+        ("select 1 as n union select 2 as n", "select 1 as n union select 3 as n", True),
+        ("from range(2)", "from range(3)", True),
+    ],
+)
+def test_rows_of_two_unions_are_compared_whole(one: str, other: str, *, is_other: bool) -> None:
+    """What serving rates rest on is a union: where it gives the same rows they are kept."""
+    with duckdb.connect() as con:
+        assert amending._differ(con, one, other) is is_other

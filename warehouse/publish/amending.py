@@ -184,8 +184,8 @@ class _Amendment:
             yield Step(f"int.{table.name}", frozenset(table.reads), partial(_compute, table=table))
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Give back to the system what DuckDB has freed: of two queries at once its allocator would keep 80 MB."""
-        if self.memory is not None:
+        """Give back to the system what DuckDB has freed, which takes it time: of many prices it would keep 80 MB."""
+        if self.memory is not None and self.memory > 2 * MEMORY:
             db.set_memory_limit(con, self.memory)
 
     def _find_touched(self) -> None:
@@ -479,5 +479,5 @@ def _compute(con: duckdb.DuckDBPyConnection, table: ComputedTable) -> None:
 
 
 def _differ(con: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:
-    """Return whether two SELECTs give other rows."""
-    return bool(con.execute(f"({one} except {other}) union all ({other} except {one}) limit 1").fetchall())
+    """Return whether two SELECTs, which may be unions themselves, give other rows."""
+    return bool(con.execute(f"(({one}) except ({other})) union all (({other}) except ({one})) limit 1").fetchall())
