@@ -10,7 +10,7 @@ import pytest
 from transform.audit.tables import TABLES
 from transform.formula import statements
 from transform.models import ALIASES, MACROS, MARTS, PUBLIC, made_of
-from warehouse.publish import amending, frame, steps
+from warehouse.publish import amending, building, frame, steps
 from warehouse.publish.frame import Contents
 from warehouse.publish.steps import Step
 
@@ -23,10 +23,6 @@ def pair() -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnectio
     with duckdb.connect() as first, first.cursor() as second:
         first.begin()
         yield first, second
-
-
-def _nothing(_: duckdb.DuckDBPyConnection) -> None:
-    pass
 
 
 def _table(name: str, select: str = "select 1 as n") -> Work:
@@ -44,7 +40,7 @@ def test_each_step_sees_what_it_reads(pair: tuple[duckdb.DuckDBPyConnection, duc
         Step("b", frozenset({"a", "elsewhere", "b"}), _table("b", "select n + 1 as n from a")),
         Step("a", frozenset(), _table("a")),
     ]
-    steps.carry_out(queue, *pair, after=_nothing)
+    steps.carry_out(queue, *pair)
     assert pair[0].execute("from d").fetchall() == [(5,)]
     pair[0].commit()
 
@@ -58,7 +54,7 @@ def test_two_steps_at_once(pair: tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBP
         used.append(con)
         meeting.wait()
 
-    steps.carry_out([Step("a", frozenset(), meet), Step("b", frozenset(), meet)], *pair, after=_nothing)
+    steps.carry_out([Step("a", frozenset(), meet), Step("b", frozenset(), meet)], *pair)
     assert set(map(id, used)) == set(map(id, pair))
 
 
@@ -76,7 +72,7 @@ def test_temporary_tables_stay_with_their_connection(
 
         return work
 
-    steps.carry_out([Step(n, frozenset(), of(n), is_first=True) for n in "abcd"], *pair, after=_nothing)
+    steps.carry_out([Step(n, frozenset(), of(n), is_first=True) for n in "abcd"], *pair)
     assert used == [(name, pair[0]) for name in "abcd"]
 
 
@@ -102,7 +98,7 @@ def test_a_step_that_fails_ends_all(
         Step("late", frozenset({"after"}), _table("late"), is_first=True),
     ]
     with pytest.raises(ValueError, match="told"):
-        steps.carry_out(queue, *pair, after=_nothing)
+        steps.carry_out(queue, *pair)
     assert pair[0].execute("select table_name from duckdb_tables()").fetchall() == []
     pair[0].rollback()
 
@@ -122,7 +118,7 @@ def test_every_mart_waits_for_what_it_reads(tmp_path: Path) -> None:
     frame.copy(contents, tmp_path / "part")
     tables = [mart for mart in MARTS if mart.is_table]
     with duckdb.connect() as con, frame.attached(con, tmp_path / "part"):
-        reads = amending.reads(con, tables)
+        reads = building.reads(con, tables, {})
     names = {mart.name for mart in tables}
     for mart in tables:
         expected = {f"int.{name}" for name in made_of([mart.name]) & names}

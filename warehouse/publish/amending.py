@@ -12,7 +12,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -25,11 +25,10 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
-from warehouse.publish import building, chains, frame, steps
-from warehouse.publish.building import Made
-from warehouse.publish.steps import Step
+from warehouse.publish import building, chains, frame
+from warehouse.publish.building import Fill, Made
 from warehouse.reference import throughput
-from warehouse.schema.dictionary import ComputedTable, Model
+from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import FACT_TABLES
 
 LOG = logging.getLogger(__name__)
@@ -40,16 +39,6 @@ DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FA
 MEMORY, OF_A_PRICE = 75 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
-OF_NO_CHAIN = {
-    f"core.{name}": step
-    for step, names in {
-        "core.sku_price": ("sku_price_other", "sku_price_replaced"),
-        "int.price_history": ("price_history_other", "price_history_replaced"),
-        "int.price_move": ("price_move_other", "first_move_kind"),
-    }.items()
-    for name in names
-}
-"""Tables of prices that no chain gives, and the view with which each is made."""
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
 
 
@@ -127,25 +116,27 @@ class _Amendment:
         )
         db.create_moment(self.con)
         self._renew_references()
-        marts = [mart for mart in self.made.contents.marts if mart.is_table]
-        for mart in marts:
-            if mart.name not in self._amended:
+        for mart in self.made.contents.marts:
+            if mart.is_table and mart.name not in self._amended:
                 self.con.execute(f"delete from {mart.qualified}")
         db.keep(self.con)
         # Blocks that are freed now are those that the marts are written to.
         self.con.execute("checkpoint published")
-        with self.con.cursor() as second:
-            db.configure(second)
-            second.execute("use published")
-            steps.carry_out([*self._steps(marts)], self.con, second, after=self._free_memory)
-        for model in self.made.contents.public:
-            if model.is_table:
-                _renew(self.con, f"mart.{model.name}", model.sql)
+        runs = chains.TABLES["runs"]
+        queue = building.queue_of(
+            self.con,
+            self.made.contents,
+            self._amended,
+            sharing=[*self._sharing],
+            begin=lambda _: self._find_touched(),
+            also={mart.name: f"{mart.amended or ''} {runs.get(mart.name, '')}" for mart in self.made.contents.marts},
+        )
+        building.carry_out(self.con, queue, after=self._free_memory)
 
     @cached_property
-    def _by_offer(self) -> Mapping[str, Callable[[Model], None]]:
-        """Return by name how the marts are amended that follow from touched offers, first what most others wait for."""
-        return {
+    def _sharing(self) -> Mapping[str, Fill]:
+        """Return what amends the marts that follow from touched offers, first what most others wait for."""
+        found: dict[str, Callable[[Model], None]] = {
             "price_history": self._amend_prices,
             "price_move": self._amend_moves,
             **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
@@ -154,34 +145,14 @@ class _Amendment:
             "price_index": self._amend_index,
             **dict.fromkeys(chains.TABLES["days"], self._amend_days),
         }
+        return {name: partial(_without_connection, amend) for name, amend in found.items()}
 
     @cached_property
-    def _amended(self) -> Mapping[str, Callable[[duckdb.DuckDBPyConnection, Model], None]]:
-        """Return by name how the marts are amended that are not made anew; new runs make those of runs anew."""
-
-        def of_offers(amend: Callable[[Model], None]) -> Callable[[duckdb.DuckDBPyConnection, Model], None]:
-            return lambda _, mart: amend(mart)
-
+    def _amended(self) -> Mapping[str, Fill]:
+        """Return what amends the marts that are not made anew; new runs make those of runs anew."""
         runs = {} if self.is_measured_anew else chains.TABLES["runs"]
-        return {
-            **{name: of_offers(amend) for name, amend in self._by_offer.items()},
-            "price_correction": _renew_corrections,
-            **{name: partial(_renew_differing, rows) for name, rows in runs.items()},
-        }
-
-    def _steps(self, marts: Sequence[Model]) -> Iterator[Step]:
-        """Yield the steps that make all tables; those that share temporary tables wait for one another."""
-        read = reads(self.con, marts)
-        yield Step("core.sku_price", frozenset(), lambda _: self._find_touched(), is_first=True)
-        before, order = {"core.sku_price"}, [*self._by_offer]
-        for mart in sorted(marts, key=lambda mart: order.index(mart.name) if mart.name in order else len(order)):
-            is_first = mart.name in order
-            amend = self._amended.get(mart.name, _insert)
-            work = partial(lambda con, amend, mart: amend(con, mart), amend=amend, mart=mart)
-            yield Step(mart.qualified, read[mart.qualified] | (before if is_first else set()), work, is_first=is_first)
-            before = {mart.qualified} if is_first else before
-        for table in self.made.contents.computed:
-            yield Step(f"int.{table.name}", frozenset(table.reads), partial(_compute, table=table))
+        of_runs = {name: partial(_renew_differing, rows) for name, rows in runs.items()}
+        return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
         """Give back to the system what DuckDB has freed, which takes it time: of many prices it would keep 80 MB."""
@@ -440,42 +411,26 @@ def _sql(name: str) -> str:
     return (SQL / f"{name}.sql").read_text()
 
 
-def reads(con: duckdb.DuckDBPyConnection, marts: Sequence[Model]) -> dict[str, frozenset[str]]:
-    """Return by name what each mart of the attached file is made of, at any remove."""
-    views = "select schema_name || '.' || view_name, sql from duckdb_views() where database_name = 'published'"
-    texts = dict(con.execute(views).fetchall()) | OF_NO_CHAIN | {mart.qualified: mart.sql for mart in marts}
-    texts |= {f"{name}_of": name for name in ("log.sku_price", "log.price_link")}
-    also = {mart.name: f"{mart.amended or ''} {chains.TABLES['runs'].get(mart.name, '')}" for mart in marts}
-    return {mart.qualified: steps.made_of(f"{mart.sql} {also[mart.name]}", texts) for mart in marts}
-
-
 def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Make all rows of a table anew."""
     con.execute(f"delete from {table}")
     con.execute(f"insert into {table} by name {select}")
 
 
-def _renew_differing(rows: str, con: duckdb.DuckDBPyConnection, mart: Model) -> None:
+def _without_connection(amend: Callable[[Model], None], mart: Model, _: duckdb.DuckDBPyConnection) -> None:
+    amend(mart)
+
+
+def _renew_differing(rows: str, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
     """Make a mart anew where the rows of others that it is made of are not as they were; of none it is kept."""
     if rows and _differ(con, rows, rows.replace("int.", "former.int.")):
         _renew(con, mart.qualified, mart.sql)
 
 
-def _renew_corrections(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
+def _renew_corrections(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
     """Make again what follows from what was withdrawn, where anything ever was."""
     if con.execute("from core.withdrawal limit 1").fetchall():
         _renew(con, mart.qualified, mart.sql)
-
-
-def _insert(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
-    """Fill a mart, which is empty."""
-    con.execute(f"insert into {mart.qualified} by name {mart.sql}")
-
-
-def _compute(con: duckdb.DuckDBPyConnection, table: ComputedTable) -> None:
-    """Make a mart anew that Python computes."""
-    con.execute(f"delete from int.{table.name}")
-    insert_rows(con, f"int.{table.name}", table.rows(con))
 
 
 def _differ(con: duckdb.DuckDBPyConnection, one: str, other: str) -> bool:

@@ -1,8 +1,11 @@
 """A published file made from nothing: a copy of its frame, filled in its order from the log."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 
@@ -11,11 +14,25 @@ from warehouse.lake import ducklake
 from warehouse.log import db
 from warehouse.log.db import LAST_OF_CHAIN, insert_rows, sql
 from warehouse.log.events import naive
-from warehouse.publish import chains, frame
+from warehouse.publish import chains, frame, steps
 from warehouse.publish.frame import LABEL, Contents
+from warehouse.publish.steps import Step
 from warehouse.reference import accelerators, throughput
-from warehouse.schema.dictionary import Model
+from warehouse.schema.dictionary import ComputedTable, Model
 from warehouse.schema.tables import MOVED, STORED_TABLES
+
+Fill = Callable[[Model, duckdb.DuckDBPyConnection], None]
+"""What makes the rows of a mart, which the step before it has committed all that it reads of."""
+OF_NO_CHAIN = {
+    f"core.{name}": step
+    for step, names in {
+        "core.sku_price": ("sku_price_other", "sku_price_replaced"),
+        "int.price_history": ("price_history_other", "price_history_replaced"),
+        "int.price_move": ("price_move_other", "first_move_kind"),
+    }.items()
+    for name in names
+}
+"""Tables of prices that no chain gives, and the view with which each is made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,37 +73,103 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
             con.execute(f"insert into core.{name.rpartition('/')[2]} by name {sql(f'{name}.sql')}")
         chains.append(con, "log.price_open", made.last_prices(log))
         refuse_unknown_sources(con, "core.price_event")
-        chains.show(con)
-        chains.put(con, "core.sku_price", chains.SKU_PRICE)
-        for mart in contents.marts:
-            _fill(con, mart)
-        for table in contents.computed:
-            insert_rows(con, f"int.{table.name}", table.rows(con))
-        for mart in contents.public:
-            _fill(con, mart)
+        db.keep(con)
+        fill = {**SHARING, **dict.fromkeys(chains.OF_REFERENCES, _fill_runs)}
+        carry_out(con, queue_of(con, contents, fill, sharing=[*SHARING], begin=_show_prices))
 
 
-def _fill(con: duckdb.DuckDBPyConnection, mart: Model) -> None:
-    db.keep(con)
-    if mart.qualified == "int.price_history":
-        chains.put(con, mart.qualified, mart.sql)
-    elif mart.qualified == "int.price_move":
-        chains.temp(con, "exact_row", mart.sql)
-        chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
-        chains.put_moves(con, chains.temp)
-    elif mart.qualified == "int.price_level":
-        first_days = "select accelerator_name, purchase_option, min(index_date) as first_day from int.index_spell"
-        chains.temp(con, "level_day", f"{first_days} group by all")
-        chains.make_levels(con, mart.sql)
-        con.execute(f"insert into int.price_level by name {chains.LEVELS}")
-    elif mart.is_table:
-        if mart.name in chains.OF_REFERENCES:
-            if not con.execute(
-                f"from {throughput.CORE.qualified} where source <> ? limit 1", [throughput.CATALOGUE]
-            ).fetchall():
-                return  # of shipped runs alone it is as the frame has it
-            con.execute(f"delete from {mart.qualified}")
-        con.execute(f"insert into {mart.qualified} by name {mart.sql}")
+def carry_out(
+    con: duckdb.DuckDBPyConnection,
+    queue: Iterable[Step],
+    *,
+    after: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+) -> None:
+    """Carry out the steps that make the attached file, by this connection and a second one; `after` follows each."""
+    with con.cursor() as second:
+        db.configure(second)
+        second.execute("use published")
+        steps.carry_out([*queue], con, second, after=after)
+
+
+def reads(con: duckdb.DuckDBPyConnection, marts: Sequence[Model], also: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Return what each mart of the attached file is made of, at any remove; `also` by a text next to its SELECT."""
+    views = "select schema_name || '.' || view_name, sql from duckdb_views() where database_name = 'published'"
+    texts = dict(con.execute(views).fetchall()) | OF_NO_CHAIN | {mart.qualified: mart.sql for mart in marts}
+    texts |= {f"{name}_of": name for name in ("log.sku_price", "log.price_link")}
+    return {mart.qualified: steps.made_of(f"{mart.sql} {also.get(mart.name, '')}", texts) for mart in marts}
+
+
+def queue_of(
+    con: duckdb.DuckDBPyConnection,
+    contents: Contents,
+    fill: Mapping[str, Fill],
+    *,
+    sharing: Sequence[str],
+    begin: Callable[[duckdb.DuckDBPyConnection], None],
+    also: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Step]:
+    """Yield the steps that make all tables, each mart by its `fill` or by its SELECT, into an empty table.
+
+    `begin` makes core.sku_price; it and the marts in `sharing` follow one another, as they share temporary tables.
+    """
+    marts = [mart for mart in contents.marts if mart.is_table]
+    of = reads(con, marts, also)
+    yield Step("core.sku_price", frozenset(), begin, is_first=True)
+    before = {"core.sku_price"}
+    for mart in sorted(marts, key=lambda mart: sharing.index(mart.name) if mart.name in sharing else len(sharing)):
+        shares = mart.name in sharing
+        work = partial(fill.get(mart.name, _insert), mart)
+        yield Step(mart.qualified, of[mart.qualified] | (before if shares else set()), work, is_first=shares)
+        before = {mart.qualified} if shares else before
+    for table in contents.computed:
+        yield Step(f"int.{table.name}", frozenset(table.reads), partial(_compute, table))
+
+
+def _insert(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+    con.execute(f"insert into {mart.qualified} by name {mart.sql}")
+
+
+def _compute(table: ComputedTable, con: duckdb.DuckDBPyConnection) -> None:
+    con.execute(f"delete from int.{table.name}")
+    insert_rows(con, f"int.{table.name}", table.rows(con))
+
+
+def _show_prices(con: duckdb.DuckDBPyConnection) -> None:
+    chains.show(con)
+    chains.put(con, "core.sku_price", chains.SKU_PRICE)
+
+
+def _fill_history(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+    chains.put(con, mart.qualified, mart.sql)
+
+
+def _fill_moves(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+    chains.temp(con, "exact_row", mart.sql)
+    chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
+    chains.put_moves(con, chains.temp)
+
+
+def _fill_levels(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+    first_days = "select accelerator_name, purchase_option, min(index_date) as first_day from int.index_spell"
+    chains.temp(con, "level_day", f"{first_days} group by all")
+    chains.make_levels(con, mart.sql)
+    con.execute(f"insert into int.price_level by name {chains.LEVELS}")
+
+
+def _fill_runs(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+    """Fill a mart of measured runs; of shipped runs alone it is as the frame has it."""
+    own = f"from {throughput.CORE.qualified} where source <> ? limit 1"
+    if con.execute(own, [throughput.CATALOGUE]).fetchall():
+        con.execute(f"delete from {mart.qualified}")
+        _insert(mart, con)
+
+
+SHARING: Mapping[str, Fill] = {
+    "price_history": _fill_history,
+    "price_move": _fill_moves,
+    "price_level": _fill_levels,
+}
+"""What fills the marts that are made by temporary tables."""
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:

@@ -53,9 +53,9 @@ def carry_out(
     first: duckdb.DuckDBPyConnection,
     second: duckdb.DuckDBPyConnection,
     *,
-    after: Callable[[duckdb.DuckDBPyConnection], None],
+    after: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
 ) -> None:
-    """Carry out all steps, with `after` after each. The first connection is in a transaction before and after.
+    """Carry out all steps; `after` follows each. The first connection is in a transaction before and after.
 
     Raises what a step raises, once no other is carried out any more.
     """
@@ -79,7 +79,8 @@ def _work(queue: "_Queue", con: duckdb.DuckDBPyConnection, *, is_first: bool) ->
             step.work(con)
             con.commit()
             queue.end(step)
-            queue.after(con)
+            if queue.after:
+                queue.after(con)
     except BaseException:
         queue.give_up()
         with suppress(duckdb.Error):
@@ -92,7 +93,7 @@ class _Queue:
     """Steps that nobody has taken yet, and the names of those that are done, for several threads."""
 
     waiting: list[Step]
-    after: Callable[[duckdb.DuckDBPyConnection], None]
+    after: Callable[[duckdb.DuckDBPyConnection], None] | None
     done: set[str] = field(default_factory=set)
     changed: Condition = field(default_factory=Condition)
 
