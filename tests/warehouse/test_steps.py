@@ -1,6 +1,7 @@
 """Steps of a publication: each after those that it reads, on two connections."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -100,6 +101,27 @@ def test_a_step_that_fails_ends_all(
     with pytest.raises(ValueError, match="told"):
         steps.carry_out(queue, *pair)
     assert pair[0].execute("select table_name from duckdb_tables()").fetchall() == []
+    pair[0].rollback()
+
+
+def test_nobody_waits_for_a_query_once_a_step_failed(
+    pair: tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection],
+) -> None:
+    """As by Ctrl-C: the first connection's error ends what the second one does, however long that would take."""
+    begun = threading.Event()
+
+    def fail(_: duckdb.DuckDBPyConnection) -> None:
+        begun.wait(20)
+        time.sleep(0.2)  # so that the query has begun
+        raise KeyboardInterrupt
+
+    def last_long(con: duckdb.DuckDBPyConnection) -> None:
+        begun.set()
+        con.execute("select sum(hash(i)) from range(1000000000000) as r (i)").fetchall()
+
+    queue = [Step("fails", frozenset(), fail, is_first=True), Step("long", frozenset(), last_long)]
+    with pytest.raises(KeyboardInterrupt):
+        steps.carry_out(queue, *pair)
     pair[0].rollback()
 
 

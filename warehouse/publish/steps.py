@@ -65,7 +65,11 @@ def carry_out(
     try:
         with ThreadPoolExecutor(1) as pool:
             other = pool.submit(_work, queue, second, is_first=False)
-            _work(queue, first, is_first=True)
+            try:
+                _work(queue, first, is_first=True)
+            except BaseException:
+                second.interrupt()
+                raise
             other.result()
     finally:
         first.begin()
