@@ -104,6 +104,17 @@ def test_a_step_that_fails_ends_all(
     pair[0].rollback()
 
 
+def test_steps_that_wait_for_one_another_are_named(
+    pair: tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection],
+) -> None:
+    """A circle is an error, and no publication that never ends."""
+    queue = [Step("a", frozenset(), _table("a"))]
+    queue += [Step(one, frozenset({other, "a"}), _table(one)) for one, other in (("b", "c"), ("c", "b"))]
+    with pytest.raises(ValueError, match="wait for one another: b, c"):
+        steps.carry_out(queue, *pair)
+    pair[0].rollback()
+
+
 def test_nobody_waits_for_a_query_once_a_step_failed(
     pair: tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection],
 ) -> None:

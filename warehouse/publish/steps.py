@@ -99,19 +99,25 @@ class _Queue:
     waiting: list[Step]
     after: Callable[[duckdb.DuckDBPyConnection], None] | None
     done: set[str] = field(default_factory=set)
+    n_begun: int = 0
     changed: Condition = field(default_factory=Condition)
 
     def take(self, *, is_first: bool) -> Step | None:
         """Return the next step whose turn it is, once there is one; None where there is none to come.
 
-        Steps of the first connection are taken before the others, as nobody else takes them.
+        Steps of the first connection are taken before the others, as nobody else takes them. Raises ValueError.
         """
         with self.changed:
             while own := [step for step in self.waiting if is_first or not step.is_first]:
-                ready = [step for step in own if step.reads <= self.done]
-                if ready:
+                ready = [step for step in self.waiting if step.reads <= self.done]
+                if not ready and not self.n_begun:
+                    raise ValueError(
+                        f"steps that wait for one another: {', '.join(step.name for step in self.waiting)}"
+                    )
+                if ready := [step for step in ready if step in own]:
                     step = max(ready, key=lambda step: step.is_first)
                     self.waiting.remove(step)
+                    self.n_begun += 1
                     return step
                 self.changed.wait()
             return None
@@ -120,6 +126,7 @@ class _Queue:
         """Let those begin that wait for a step."""
         with self.changed:
             self.done.add(step.name)
+            self.n_begun -= 1
             self.changed.notify_all()
 
     def give_up(self) -> None:
