@@ -1,4 +1,4 @@
-"""A published file made from nothing: a copy of its frame, filled in its order from the log."""
+"""A published file made from nothing: a copy of its frame, filled from the log in steps, as amended files are."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from warehouse.schema.dictionary import ComputedTable, Model
 from warehouse.schema.tables import MOVED, STORED_TABLES
 
 Fill = Callable[[Model, duckdb.DuckDBPyConnection], None]
-"""What makes the rows of a mart, which the step before it has committed all that it reads of."""
+"""What makes the rows of a mart on a connection, once all that it reads is committed."""
 OF_NO_CHAIN = {
     f"core.{name}": step
     for step, names in {
