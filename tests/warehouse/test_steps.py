@@ -1,5 +1,7 @@
 """Steps of a publication: each after those that it reads, on two connections."""
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -133,6 +135,30 @@ def test_nobody_waits_for_a_query_once_a_step_failed(
     queue = [Step("fails", frozenset(), fail, is_first=True), Step("long", frozenset(), last_long)]
     with pytest.raises(KeyboardInterrupt):
         steps.carry_out(queue, *pair)
+    pair[0].rollback()
+
+
+def test_nobody_waits_for_the_last_query_after_an_interrupt(
+    pair: tuple[duckdb.DuckDBPyConnection, duckdb.DuckDBPyConnection],
+) -> None:
+    """Ctrl-C ends the second connection's query, too, where the first one has no more to do than to wait for it."""
+    begun = threading.Event()
+
+    def last_long(con: duckdb.DuckDBPyConnection) -> None:
+        begun.set()
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        con.execute("select sum(hash(i)) from range(1000000000000) as r (i)").fetchall()
+
+    def wait(_: duckdb.DuckDBPyConnection) -> None:
+        begun.wait(20)
+
+    queue = [Step("long", frozenset(), last_long), Step("own", frozenset(), wait, is_first=True)]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background has not
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            steps.carry_out(queue, *pair)
+    finally:
+        signal.signal(signal.SIGINT, before)
     pair[0].rollback()
 
 

@@ -67,10 +67,10 @@ def carry_out(
             other = pool.submit(_work, queue, second, is_first=False)
             try:
                 _work(queue, first, is_first=True)
+                other.result()
             except BaseException:
                 second.interrupt()
                 raise
-            other.result()
     finally:
         first.begin()
 
