@@ -19,6 +19,7 @@ import duckdb
 import polars as pl
 
 from extract import source_named
+from warehouse.frames import shown
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load
@@ -264,21 +265,21 @@ def add_documents(
         [(look.source, look.scope, len(look.rows)) for look in looks],
         schema=["source", "scope", "n_rows"], orient="row",
     )  # fmt: skip
-    con.register("looked", looked.to_arrow())
-    con.execute(DAYS, [naive(first), days])
-    con.execute(
-        "insert into log.document by name select last_document_no + place as document_no, document_sha256, source, "
-        "scope, 'https://prices.example/' || source "
-        "|| '/' || scope || '/' || day as url, observed_at as fetched_at, n_rows * 120 as size_bytes, recorded_at "
-        "from look"
-    )
-    if with_looks:
+    with shown(con, "looked", looked):
+        con.execute(DAYS, [naive(first), days])
         con.execute(
-            "insert into log.scope_fetch by name select last_fetch_no + place as fetch_no, 'growth-' || day as run_id, "
-            "source, scope, observed_at, true as complete, false as archived, 'ok' as status, "
-            "n_rows::INTEGER as n_rows, 0 as n_refused, last_document_no + place as document_no, recorded_at from look"
+            "insert into log.document by name select last_document_no + place as document_no, document_sha256, source, "
+            "scope, 'https://prices.example/' || source "
+            "|| '/' || scope || '/' || day as url, observed_at as fetched_at, n_rows * 120 as size_bytes, recorded_at "
+            "from look"
         )
-    con.unregister("looked")
+        if with_looks:
+            con.execute(
+                "insert into log.scope_fetch by name select last_fetch_no + place as fetch_no, 'growth-' || day as "
+                "run_id, source, scope, observed_at, true as complete, false as archived, 'ok' as status, "
+                "n_rows::INTEGER as n_rows, 0 as n_refused, last_document_no + place as document_no, recorded_at "
+                "from look"
+            )
 
 
 def last_prices(con: duckdb.DuckDBPyConnection, today: Market) -> None:

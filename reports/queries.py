@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from warehouse.frames import frame_of
 from warehouse.schema.tables import ROWS_OF_A_THREAD
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def of_chips(con: duckdb.DuckDBPyConnection, mart: str, chips: Iterable[str | No
 
 def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":
     """Return the frame of a SELECT."""
-    return con.execute(select(name), values or None).pl()
+    return frame_of(con, select(name), values)
 
 
 def build(con: duckdb.DuckDBPyConnection) -> tuple[datetime, str]:

@@ -28,6 +28,7 @@ from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
+from warehouse.frames import frame_of
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 from warehouse.reference.source_terms import terms_of
@@ -240,7 +241,7 @@ class Collector:
         """
         file = self.settings.data_dir / "prices.duckdb"
         with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
-            found = con.execute(sql, [source.name]).pl()
+            found = frame_of(con, sql, [source.name])
             return found if len(found) else None
         return None
 

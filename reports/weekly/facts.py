@@ -23,6 +23,7 @@ from reports.queries import SQL, fit_threads, has_mart, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
+from warehouse.frames import frame_of
 from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
@@ -276,7 +277,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
     for name in ("move", "ranked"):
         text = select(f"week_{name}")
         con.execute(f"create table week.{name} as {text}", _wanted(text, values))
-    return con.execute("from week.move").pl()
+    return frame_of(con, "from week.move")
 
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
@@ -365,7 +366,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, *only: str) -> Non
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
     text = select(name)
-    return con.execute(text, _wanted(text, values)).pl()
+    return frame_of(con, text, _wanted(text, values))
 
 
 def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:

@@ -8,22 +8,26 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
+from warehouse.frames import shown
 from warehouse.lake import ducklake
 from warehouse.lake.place import Place
 from warehouse.reference import instance_types
 from warehouse.schema.tables import ROWS_OF_A_THREAD as ROWS_OF_A_THREAD
 from warehouse.schema.tables import STORED_TABLES, ddl
 from warehouse.schema.tables import quote as quote
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MIGRATIONS = files("warehouse") / "migrations"
 SQL = files("warehouse") / "sql"
@@ -34,6 +38,8 @@ OLDEST = "0007_collections.sql"
 
 FILE_NAME = "build.duckdb"
 LOCK = "writer.lock"
+PLAIN = {bool, bytes, date, datetime, float, int, str}
+"""Types whose values DuckDB takes as they are; others as text, so that decimals stay exact."""
 HOLDER = 80
 """Bytes of the lock that say who holds it; blanks where nobody does."""
 
@@ -293,25 +299,23 @@ def load_instance_types(con: duckdb.DuckDBPyConnection) -> None:
 def insert_rows(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
     """Insert rows of text, numbers, times and None into a table, or into columns of one: `table (a, b)`."""
     if rows:
-        import pyarrow as pa
+        import polars as pl
 
-        columns = [_arrow(values) for values in zip(*rows, strict=True)]
-        con.register("inserted_row", pa.table(columns, names=[str(place) for place in range(len(columns))]))
-        try:
+        columns = [_column(str(place), values) for place, values in enumerate(zip(*rows, strict=True))]
+        with shown(con, "inserted_row", pl.DataFrame(columns)):
             con.execute(f"insert into {table} from inserted_row")
-        finally:
-            con.unregister("inserted_row")
 
 
-def _arrow(values: Sequence[object]) -> Any:
-    """Return the values of a column as Arrow holds them; as text where they are of several types, or of none of its."""
-    import pyarrow as pa
+def _column(name: str, values: Sequence[object]) -> "pl.Series":
+    """Return the values of a column in their type; as text where they are of several types, or of no plain one."""
+    import polars as pl
 
-    plain = [json.dumps(each, default=str) if isinstance(each, list | tuple | dict) else each for each in values]
-    try:
-        return pa.array(plain)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([None if each is None else str(each) for each in plain], pa.string())
+    types = {type(each) for each in values} - {type(None)}
+    if len(types) <= 1 and types <= PLAIN:
+        with suppress(OverflowError):
+            return pl.Series(name, values, pl.Int64 if int in types else None)
+    plain = (json.dumps(each, default=str) if isinstance(each, list | tuple | dict) else each for each in values)
+    return pl.Series(name, [None if each is None else str(each) for each in plain], pl.String)
 
 
 @contextmanager
@@ -328,6 +332,15 @@ def few_threads(con: duckdb.DuckDBPyConnection, n_rows: int) -> Iterator[None]:
 def set_memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> None:
     """Set how much DuckDB keeps in memory; each time it is set, what is freed goes back to the system."""
     con.execute(f"set memory_limit = '{n_bytes:d} B'")
+
+
+def resident_memory() -> int:
+    """Return the bytes of memory that this process has; 0 where the system does not say it."""
+    try:
+        pages = Path("/proc/self/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

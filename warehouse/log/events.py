@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from warehouse.frames import shown
 from warehouse.lake import ducklake
 from warehouse.log.db import sql
 from warehouse.log.shared_rows import append_offers, free_number
@@ -31,13 +32,8 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
     last word on each offer is in `offer_state`, in `touched_point` that on observed ones which need more thought;
     `repeated_row` has the numbers of rows that repeat it.
     """
-    from polars import CompatLevel
-
-    # In one piece, and with text as polars holds it: nothing else is copied on the way to DuckDB.
-    text = CompatLevel.newest()
-    con.register("accepted_row", rows.with_row_index("row_number").rechunk().to_arrow(compat_level=text))
-    con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
-    con.unregister("accepted_row")
+    with shown(con, "accepted_row", rows.with_row_index("row_number")):
+        con.execute(f"create or replace temp table observed_row as {sql('load/observed_row.sql')}")
     for name in ("offer_state", "repeated_row"):
         con.execute(f"create or replace temp table {name} as {sql(f'load/{name}.sql')}")
     _touch(

@@ -14,6 +14,7 @@ import duckdb
 import polars as pl
 
 from warehouse.errors import ChipledgerError
+from warehouse.frames import shown
 from warehouse.lake import ducklake
 from warehouse.lake.ducklake import transacted
 from warehouse.log.batch import Batch, contradicted, stage
@@ -175,20 +176,19 @@ def _append_facts(con: duckdb.DuckDBPyConnection, fetch: ParsedFetch, recorded_a
     for name, frame in fetch.facts.items():
         table, keys = of_name[name], of_name[name].key
         stated = [column for column in frame.columns if column not in ("document_sha256", *keys)]
-        con.register("new_fact", frame.to_arrow())
         same_key = " and ".join(f"n.{key} is not distinct from l.{key}" for key in keys)
         same = " and ".join(f"n.{column} is not distinct from l.{column}" for column in stated) or "true"
-        con.execute(
-            f"insert into {table.qualified} by name "
-            f"with new as (select * from (from {table.qualified} limit 0) union all by name select * from new_fact), "
-            f"last as (select * from {table.qualified} where source = $source qualify row_number() over "
-            f"(partition by {', '.join(keys)} order by observed_at desc, recorded_at desc) = 1) "
-            f"select distinct n.* replace ($source as source, $observed_at::TIMESTAMP as observed_at, "
-            f"$recorded_at::TIMESTAMP as recorded_at) from new as n "
-            f"where not exists (select 1 from last as l where {same_key} and {same})",
-            {"source": fetch.source, "observed_at": naive(fetch.observed_at), "recorded_at": recorded_at},
-        )
-        con.unregister("new_fact")
+        with shown(con, "new_fact", frame):
+            con.execute(
+                f"insert into {table.qualified} by name "
+                f"with new as ((from {table.qualified} limit 0) union all by name from new_fact), "
+                f"last as (select * from {table.qualified} where source = $source qualify row_number() over "
+                f"(partition by {', '.join(keys)} order by observed_at desc, recorded_at desc) = 1) "
+                f"select distinct n.* replace ($source as source, $observed_at::TIMESTAMP as observed_at, "
+                f"$recorded_at::TIMESTAMP as recorded_at) from new as n "
+                f"where not exists (select 1 from last as l where {same_key} and {same})",
+                {"source": fetch.source, "observed_at": naive(fetch.observed_at), "recorded_at": recorded_at},
+            )
 
 
 def _status(batch: Batch, number: int) -> str:

@@ -14,6 +14,7 @@ import duckdb
 
 from warehouse.documents import WHOLE_HASHES, Whole
 from warehouse.errors import ChipledgerError
+from warehouse.frames import frame_of, shown
 from warehouse.lake import ducklake
 from warehouse.log.db import insert_rows
 from warehouse.schema import tables
@@ -46,10 +47,9 @@ def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> N
         _refuse_shared_ids(con, "observed_row")
         return
     _refuse_shared_ids(con, "observed_row")
-    rows = con.execute(new.format(rows="observed_row"), [recorded_at]).to_arrow_table()
-    if rows.num_rows:
-        with shared.shared_rows() as other:
-            other.register("new_offer", rows)
+    rows = frame_of(con, new.format(rows="observed_row"), [recorded_at])
+    if len(rows):
+        with shared.shared_rows() as other, shown(other, "new_offer", rows):
             other.execute(f"insert into core.offer by name {new.format(rows='new_offer')}", [recorded_at])
             _refuse_shared_ids(other, "new_offer")
             added = other.execute(
@@ -79,14 +79,12 @@ def name_documents(con: duckdb.DuckDBPyConnection, hashes: Iterable[str | None])
     (n_named,) = con.execute("select count(*) from named_document").fetchone() or (0,)
     if n_named == len(wanted):
         return
-    with _shared_rows(con) as other:
-        other.register("wanted_hash", con.execute("from wanted_document").to_arrow_table())
+    with _shared_rows(con) as other, shown(other, "wanted_hash", frame_of(con, "from wanted_document")):
         other.execute(
             "insert into log.document by name select ((select coalesce(max(document_no), 0) from log.document) "
             "+ row_number() over (order by w.document_sha256))::INTEGER as document_no, w.document_sha256 "
             "from wanted_hash as w anti join log.document as d on w.document_sha256 = d.document_sha256"
         )
-        other.unregister("wanted_hash")
     _find_documents(con)
 
 

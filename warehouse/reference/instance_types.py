@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import duckdb
 
 from warehouse.errors import SettingsError, did_you_mean
+from warehouse.frames import frame_of
 from warehouse.reference import accelerators
 from warehouse.reference.table import Model, Rule, fields_of, reader
 
@@ -158,15 +159,14 @@ def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
     Types that EC2 answers without a count are left out, as are those with an override.
     """
-    import polars as pl
-
-    last = con.execute(
+    last = frame_of(
+        con,
         "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
-        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1"
-    ).to_arrow_table()
-    if not last.num_rows:
+        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1",
+    )
+    if not len(last):
         return {}
-    found = disagreements(pl.DataFrame(last), read_table())
+    found = disagreements(last, read_table())
     return {each.instance_type: str(each) for each in reversed(found) if each.field == "accelerator_count"}
 
 
