@@ -302,6 +302,11 @@ class Evidence:
             self._ended = numbers
             self._make("ended_price", offers=json.dumps(sorted(numbers)))
 
+    def forget(self) -> None:
+        """Drop the prices that were read, which take memory for as long as the connection is open."""
+        for name in ("claimed_price", "ended_price"):
+            self._con.execute(f"drop table if exists temp.{name}")
+
     def _make(self, name: str, **values: object) -> None:
         self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)
 

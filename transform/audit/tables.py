@@ -95,7 +95,9 @@ AUDIT: Mapping[str, Callable[[Judged], object]] = {
 
 
 def _audit_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
-    return [tuple(value(one) for value in AUDIT.values()) for one in audit(con, claims.shipped())[0]]
+    judged, evidence = audit(con, claims.shipped())
+    evidence.forget()
+    return [tuple(value(one) for value in AUDIT.values()) for one in judged]
 
 
 def _contradiction_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
