@@ -36,7 +36,7 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-MEMORY, OF_A_PRICE = 75 * 2**20, 1000
+MEMORY, OF_A_PRICE = 130 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
@@ -155,8 +155,8 @@ class _Amendment:
         return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Give back to the system what DuckDB has freed, which takes it time: of many prices it would keep 80 MB."""
-        if self.memory is not None and self.memory > 2 * MEMORY:
+        """Give back to the system what DuckDB has freed, which takes time, where the process has come to twice that."""
+        if self.memory is not None and db.resident_memory() > 2 * self.memory:
             db.set_memory_limit(con, self.memory)
 
     def _find_touched(self) -> None:
