@@ -36,7 +36,7 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-MEMORY, OF_A_PRICE = 130 * 2**20, 1000
+MEMORY, OF_A_PRICE = 110 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
@@ -268,7 +268,9 @@ class _Amendment:
         first = db.sql("first_look.sql").replace("core.sku_price", "temp.first_look_price")
         chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
         # Read four times, and of few offers.
-        chains.excerpted(self.con, "shown_price", "from int.price_history")
+        has_wanted = self.con.execute("from wanted_offer limit 1").fetchall()
+        wanted = "union all by name (from int.price_history semi join wanted_offer using (offer_id))" * bool(has_wanted)
+        chains.excerpted(self.con, "shown_price", f"{_sql('shown_price')} {wanted}")
         judged = mart.sql.replace("int.price_history", "temp.shown_price")
         judged = judged.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
