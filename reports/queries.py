@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from warehouse.frames import frame_of
 from warehouse.schema.tables import ROWS_OF_A_THREAD
 
 if TYPE_CHECKING:
@@ -41,7 +40,14 @@ def of_chips(con: duckdb.DuckDBPyConnection, mart: str, chips: Iterable[str | No
 
 def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":
     """Return the frame of a SELECT."""
-    return frame_of(con, select(name), values)
+    return framed(con, select(name), values)
+
+
+def framed(con: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object] | None = None) -> "pl.DataFrame":
+    """Return the frame of a text of SQL. DuckDB's own frames would load pyarrow."""
+    import polars as pl
+
+    return pl.DataFrame(con.sql(text, params=values or []))  # without values it would be planned twice
 
 
 def build(con: duckdb.DuckDBPyConnection) -> tuple[datetime, str]:

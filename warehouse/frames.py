@@ -1,20 +1,18 @@
-"""Frames of polars that DuckDB reads, and gives, as streams of Arrow's C interface: without pyarrow.
+"""Frames of polars that DuckDB reads as streams of Arrow's C interface, without pyarrow.
 
-DuckDB loads pyarrow wherever it is installed, which takes 60 MB of memory, and needs it for neither.
+DuckDB loads pyarrow wherever it is installed, which takes 60 MB of memory, and does not need it.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
-
-PYARROW = {"pyarrow", "pyarrow.dataset"}
 
 
 class _Hiding(local):
@@ -53,31 +51,12 @@ class _Stream:
 
 @contextmanager
 def shown(con: "duckdb.DuckDBPyConnection", name: str, frame: "pl.DataFrame") -> Iterator[None]:
-    """Let SQL read a frame by a name."""
-    with _without_pyarrow():
-        con.register(name, _Stream(frame))
-        try:
-            yield
-        finally:
-            con.unregister(name)
-
-
-def frame_of(
-    con: "duckdb.DuckDBPyConnection", sql: str, values: Sequence[Any] | Mapping[str, Any] | None = None
-) -> "pl.DataFrame":
-    """Return the rows of a SELECT."""
-    import polars as pl
-
-    with _without_pyarrow():
-        return pl.DataFrame(con.sql(sql, params=values or []))  # without values it would be planned twice
-
-
-@contextmanager
-def _without_pyarrow() -> Iterator[None]:
-    """Hide pyarrow from what this thread loads; who has it already goes on using it."""
+    """Let SQL read a frame by a name. Where pyarrow is loaded, DuckDB reads by it, which cannot filter such streams."""
     before = _HIDING.names
-    _HIDING.names = before | PYARROW
+    _HIDING.names = before | {"pyarrow"}
     try:
+        con.register(name, frame.to_arrow() if "pyarrow" in sys.modules else _Stream(frame))
         yield
     finally:
+        con.unregister(name)
         _HIDING.names = before

@@ -28,7 +28,6 @@ from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
 from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
-from warehouse.frames import frame_of
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 from warehouse.reference.source_terms import terms_of
@@ -240,8 +239,10 @@ class Collector:
             where h.valid_to is null and h.unit_price is not null and h.source = ?
         """
         file = self.settings.data_dir / "prices.duckdb"
+        import polars as pl
+
         with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
-            found = frame_of(con, sql, [source.name])
+            found = pl.DataFrame(con.sql(sql, params=[source.name]))
             return found if len(found) else None
         return None
 

@@ -19,11 +19,10 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, fit_threads, has_mart, select
+from reports.queries import SQL, fit_threads, framed, has_mart, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
-from warehouse.frames import frame_of
 from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
@@ -277,7 +276,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
     for name in ("move", "ranked"):
         text = select(f"week_{name}")
         con.execute(f"create table week.{name} as {text}", _wanted(text, values))
-    return frame_of(con, "from week.move")
+    return pl.DataFrame(con.sql("from week.move"))
 
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
@@ -366,7 +365,7 @@ def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, *only: str) -> Non
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
     text = select(name)
-    return frame_of(con, text, _wanted(text, values))
+    return framed(con, text, _wanted(text, values))
 
 
 def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:

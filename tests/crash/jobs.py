@@ -45,9 +45,6 @@ def warm() -> None:
     """Import all that the jobs need, and read the tables of the package once; start no thread."""
     import importlib
 
-    import pyarrow.compute
-    import pyarrow.dataset  # noqa: F401
-
     for name in (
         "duckdb",
         "pandera.polars",

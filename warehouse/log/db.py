@@ -312,7 +312,7 @@ def _column(name: str, values: Sequence[object]) -> "pl.Series":
 
     types = {type(each) for each in values} - {type(None)}
     if len(types) <= 1 and types <= PLAIN:
-        with suppress(OverflowError):
+        with suppress(OverflowError, TypeError):
             return pl.Series(name, values, pl.Int64 if int in types else None)
     plain = (json.dumps(each, default=str) if isinstance(each, list | tuple | dict) else each for each in values)
     return pl.Series(name, [None if each is None else str(each) for each in plain], pl.String)

@@ -14,7 +14,7 @@ import duckdb
 
 from warehouse.documents import WHOLE_HASHES, Whole
 from warehouse.errors import ChipledgerError
-from warehouse.frames import frame_of, shown
+from warehouse.frames import shown
 from warehouse.lake import ducklake
 from warehouse.log.db import insert_rows
 from warehouse.schema import tables
@@ -47,7 +47,9 @@ def append_offers(con: duckdb.DuckDBPyConnection, *, recorded_at: datetime) -> N
         _refuse_shared_ids(con, "observed_row")
         return
     _refuse_shared_ids(con, "observed_row")
-    rows = frame_of(con, new.format(rows="observed_row"), [recorded_at])
+    import polars as pl
+
+    rows = pl.DataFrame(con.sql(new.format(rows="observed_row"), params=[recorded_at]))
     if len(rows):
         with shared.shared_rows() as other, shown(other, "new_offer", rows):
             other.execute(f"insert into core.offer by name {new.format(rows='new_offer')}", [recorded_at])
@@ -79,7 +81,9 @@ def name_documents(con: duckdb.DuckDBPyConnection, hashes: Iterable[str | None])
     (n_named,) = con.execute("select count(*) from named_document").fetchone() or (0,)
     if n_named == len(wanted):
         return
-    with _shared_rows(con) as other, shown(other, "wanted_hash", frame_of(con, "from wanted_document")):
+    import polars as pl
+
+    with _shared_rows(con) as other, shown(other, "wanted_hash", pl.DataFrame({"document_sha256": wanted})):
         other.execute(
             "insert into log.document by name select ((select coalesce(max(document_no), 0) from log.document) "
             "+ row_number() over (order by w.document_sha256))::INTEGER as document_no, w.document_sha256 "

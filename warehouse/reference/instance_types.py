@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import duckdb
 
 from warehouse.errors import SettingsError, did_you_mean
-from warehouse.frames import frame_of
 from warehouse.reference import accelerators
 from warehouse.reference.table import Model, Rule, fields_of, reader
 
@@ -159,12 +158,16 @@ def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
     Types that EC2 answers without a count are left out, as are those with an override.
     """
-    last = frame_of(
-        con,
-        "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
-        "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1",
+    import polars as pl
+
+    last = pl.DataFrame(
+        con.sql(
+            "select * from core.instance_capability qualify api_accelerator_count is not null and row_number() over "
+            "(partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1",
+            params=[],
+        )
     )
-    if not len(last):
+    if last.is_empty():
         return {}
     found = disagreements(last, read_table())
     return {each.instance_type: str(each) for each in reversed(found) if each.field == "accelerator_count"}
