@@ -8,7 +8,14 @@
 --   price_effect     what prices did to the chips that had a cost before, at the rates known now
 --   new_chip_effect  what chips did that had no cost before; of one chip it is 0
 -- exp(part) - 1 is the share by which the cost moved for that reason.
-with own as (
+with rate as (
+    select
+        *,
+        lead(known_from) over (partition by point_number, unit_key order by known_from) as known_until
+    from int.token_rate_history
+),
+
+own as (
     select distinct
         { 'point': r.point_number, 'option': p.purchase_option, 'class': p.commitment_class } as market,
         r.accelerator_name,
@@ -58,8 +65,10 @@ unit_cost as (
         r.throughput_id,
         cost.usd_per_million_tokens(c.price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd
     from unit_priced as c
-    asof inner join int.token_rate_history as r
-        on c.market.point = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
+    inner join rate as r
+        on
+            c.market.point = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
+            and coalesce(c.valid_from < r.known_until, true)
 ),
 
 chip_cost as (
@@ -83,6 +92,13 @@ chip_step as (
     from chip_cost
     window w as (partition by market, accelerator_name order by valid_from)
     qualify row_number() over w = 1 or best is distinct from lag(best) over w
+),
+
+chip_span as (
+    select
+        *,
+        lead(valid_from) over (partition by market, accelerator_name order by valid_from) as valid_to
+    from chip_step
 ),
 
 -- Each chip is a series of its own, and all of them are one.
@@ -112,8 +128,10 @@ state as (
     from series_day as d
     inner join series as s
         on d.market = s.market and d.series_name = s.series_name
-    asof inner join chip_step as c
-        on s.market = c.market and s.accelerator_name = c.accelerator_name and d.valid_from >= c.valid_from
+    inner join chip_span as c
+        on
+            s.market = c.market and s.accelerator_name = c.accelerator_name and d.valid_from >= c.valid_from
+            and coalesce(d.valid_from < c.valid_to, true)
 ),
 
 best as (
@@ -178,8 +196,10 @@ held as (
         min(cost.usd_per_million_tokens(m.price_before, 1, r.output_rate_per_paid_accelerator, 1)) as usd_at_old_prices,
         min(m.usd) as usd_of_old_chips
     from moved as m
-    asof inner join int.token_rate_history as r
-        on m.market.point = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
+    inner join rate as r
+        on
+            m.market.point = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
+            and coalesce(m.valid_from < r.known_until, true)
     group by all
 ),
 
