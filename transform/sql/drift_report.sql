@@ -90,30 +90,65 @@ known as (
         any_value(series_no) as series_no,
         any_value(pricing_currency) as pricing_currency,
         max(last_observed_at) filter (where meta.built_at() between valid_from and known_until) as last_observed_at,
-        [
-            max(price_log) filter (where meta.built_at() - interval 0 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 7 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 10 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 20 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 30 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 40 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 50 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 60 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 70 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 80 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 90 days between valid_from and known_until),
-            max(price_log) filter (where meta.built_at() - interval 365 days between valid_from and known_until)
-        ] as price_logs
+        max(price_log) filter (where meta.built_at() - interval 0 days between valid_from and known_until) as log_1,
+        max(price_log) filter (where meta.built_at() - interval 7 days between valid_from and known_until) as log_2,
+        max(price_log) filter (where meta.built_at() - interval 10 days between valid_from and known_until) as log_3,
+        max(price_log) filter (where meta.built_at() - interval 20 days between valid_from and known_until) as log_4,
+        max(price_log) filter (where meta.built_at() - interval 30 days between valid_from and known_until) as log_5,
+        max(price_log) filter (where meta.built_at() - interval 40 days between valid_from and known_until) as log_6,
+        max(price_log) filter (where meta.built_at() - interval 50 days between valid_from and known_until) as log_7,
+        max(price_log) filter (where meta.built_at() - interval 60 days between valid_from and known_until) as log_8,
+        max(price_log) filter (where meta.built_at() - interval 70 days between valid_from and known_until) as log_9,
+        max(price_log) filter (where meta.built_at() - interval 80 days between valid_from and known_until) as log_10,
+        max(price_log) filter (where meta.built_at() - interval 90 days between valid_from and known_until) as log_11,
+        max(price_log) filter (where meta.built_at() - interval 365 days between valid_from and known_until) as log_12
     from price
     group by offer_id
 ),
 
 checked as materialized (
     select
-        k.*, -- noqa: AM04
-        d.newest_days
-    from known as k
-    left join doubtful as d on k.offer_id = d.offer_id
+        *,
+        coalesce(
+            newest_days is null
+            and last_observed_at >= meta.built_at() - interval 7 days
+            and list_count(price_logs) = 12,
+            false
+        ) as is_whole
+    from (
+        select
+            k.*, -- noqa: AM04
+            d.newest_days,
+            [*columns('^log_')] as price_logs
+        from known as k
+        left join doubtful as d on k.offer_id = d.offer_id
+    ) as listed
+),
+
+-- Of an offer that is known on all days sums say as much as twelve rows.
+whole as (
+    select
+        series_no,
+        pricing_currency,
+        count(*) as n_items,
+        sum((log_1 - columns('^log_([0-9]+)$'))::DECIMAL(18, 15)) as 'drift_\1', -- noqa: RF05
+        count(*) filter (where abs(log_1 - columns('^log_([0-9]+)$')) > 1e-12) as 'moved_\1', -- noqa: RF05
+        sum(columns('^log_([0-9]+)$')::DECIMAL(18, 15)) as 'level_\1' -- noqa: RF05
+    from checked
+    where is_whole
+    group by series_no, pricing_currency
+),
+
+of_whole as (
+    select
+        series_no,
+        pricing_currency,
+        n_items,
+        unnest([*columns('^drift_')]) as drift_log,
+        unnest([*columns('^moved_')]) as n_moved,
+        unnest([*columns('^level_')]) as level_log,
+        generate_subscripts([*columns('^drift_')], 1) as point_no
+    from whole
 ),
 
 -- Not materialized: twelve rows an offer take long to keep.
@@ -124,10 +159,11 @@ on_day as not materialized (
         pricing_currency,
         last_observed_at,
         newest_days,
-        price_logs[1] as log_after,
+        log_1 as log_after,
         unnest(price_logs) as log_before,
         generate_subscripts(price_logs, 1) as point_no
     from checked
+    where not is_whole
 ),
 
 -- What each is compared with: what was known when the window began, or else its first price in the window.
@@ -169,6 +205,13 @@ compared as (
         and a.last_observed_at >= a.seen_until
         and (a.newest_days is null or a.newest_days > a.days_back)
     group by a.series_no, a.pricing_currency, a.point_no
+    union all by name
+    select
+        * exclude (n_items, level_log),
+        n_items as n_matched,
+        n_items as n_known
+    from of_whole
+    where point_no > 1
 ),
 
 provider_level as (
@@ -181,6 +224,9 @@ provider_level as (
     from on_day
     where log_before is not null
     group by series_no, pricing_currency, point_no
+    union all by name
+    select * exclude (drift_log, n_moved)
+    from of_whole
 ),
 
 rate as (

@@ -39,14 +39,6 @@ CHAINS = {
 SHOWN = ("log.last_link", "log.price_other")
 """Tables by number of which an excerpt has all rows of the queried offers."""
 VIEWS = ("chain_link", "chain_price", "price_link")
-QUERIED = "semi join query_table(offers) using (offer_no)"
-OF_QUERIED = {
-    "log.price_closed as c": f"(from log.price_closed {QUERIED}) as c",
-    "from log.last_link": f"from log.last_link {QUERIED}",
-    "log.chain_link as l": "log.chain_link_of(offers) as l",
-    "join core.offer as o": f"join (from core.offer {QUERIED}) as o",
-}
-"""What the SELECT of a view of links reads, and what instead where the links of some offers are queried."""
 LINKS = {
     "log.price_closed": "select offer_no, fetch_no, end_fetch_no, (unit_price_rounded + unit_price_rest)::"
     "DECIMAL(18, 10) as unit_price, upfront_price from log.closed_link",
@@ -55,6 +47,14 @@ LINKS = {
     "log.price_open": "select * exclude (document_no, last_observed_at) from log.last_link",
 }
 """Views by which log.closed_link, which takes less room, is read, and log.last_link, which says more."""
+QUERIED = "semi join query_table(offers) using (offer_no)"
+OF_QUERIED = {
+    "log.price_closed as c": f"({LINKS['log.price_closed']} {QUERIED}) as c",
+    "from log.last_link": f"from log.last_link {QUERIED}",
+    "log.chain_link as l": "log.chain_link_of(offers) as l",
+    "join core.offer as o": f"join (from core.offer {QUERIED}) as o",
+}
+"""What the SELECT of a view of links reads, and what instead where the links of some offers are queried."""
 
 
 def create_links(con: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -157,7 +157,7 @@ def show_offers(con: duckdb.DuckDBPyConnection, offers: str, *, again: bool = Tr
     temp(con, "unread_offer", f"from ({WHOLE}) anti join temp.whole_offer using (offer_no)")
     if again and con.execute("from unread_offer limit 1").fetchall():
         con.execute("insert into whole_offer from unread_offer")
-        con.execute("insert into whole_link from log.price_closed semi join unread_offer using (offer_no)")
+        con.execute(f"insert into whole_link {LINKS['log.price_closed']} semi join unread_offer using (offer_no)")
     others = "temp.shown_offer anti join temp.whole_offer using (offer_no) where since > '-infinity'"
     earliest = f"(select min(since) from {others})"
     ((first,),) = con.execute(f"select min(fetch_no) from core.fetch_cover where observed_at >= {earliest}").fetchall()
