@@ -196,7 +196,7 @@ class Evidence:
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
-        self._ended: set[int] = set()
+        self._asked: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         self.since = min([built, *days])
@@ -286,25 +286,32 @@ class Evidence:
 
     @cached_property
     def offers(self) -> Mapping[int, Offer]:
-        """Return the offers of what claims name by number, in the order of their ids.
-
-        From now on `claimed_price` has all their prices since the first day of a claim that asks for prices.
-        """
+        """Return the offers of what claims name by number, in the order of their ids."""
         self._make("claimed_offer", types=self._types, chips=self._chips)
-        self._make("claimed_price", since=self.since, floor_gap=FLOOR_GAP.days, max_gap=MAX_GAP.days)
         rows = self._con.execute(f"select {', '.join(Offer._fields)} from claimed_offer order by offer_id").fetchall()
         return {row[0]: Offer._make(row) for row in rows}
 
+    def read(self, offers: Iterable[Offer]) -> None:
+        """Put the prices of these offers since the first day of a claim that asks for prices into `claimed_price`, too.
+
+        Those of many offers, read at once, cost no more than those of one.
+        """
+        self._read("claimed_price", offers, since=self.since, floor_gap=FLOOR_GAP.days, max_gap=MAX_GAP.days)
+
     def read_ended(self, offers: Iterable[Offer]) -> None:
-        """Put the ended prices of these offers into `ended_price`, too: one query for many offers costs no more."""
-        numbers = self._ended | {one.offer_no for one in offers}
-        if numbers > self._ended:
-            self._ended = numbers
-            self._make("ended_price", offers=json.dumps(sorted(numbers)))
+        """Put the prices of these offers that ever ended into `ended_price`, too."""
+        self._read("ended_price", offers)
+
+    def _read(self, table: str, offers: Iterable[Offer], **values: object) -> None:
+        numbers = self._asked[table] | {one.offer_no for one in offers}
+        if numbers > self._asked[table]:
+            self._asked[table] = numbers
+            self._make("asked_offer", offers=json.dumps(sorted(numbers)))
+            self._make(table, **values)
 
     def forget(self) -> None:
         """Drop the prices that were read, which take memory for as long as the connection is open."""
-        for name in ("claimed_price", "ended_price"):
+        for name in ("asked_offer", "claimed_price", "ended_price"):
             self._con.execute(f"drop table if exists temp.{name}")
 
     def _make(self, name: str, **values: object) -> None:
@@ -325,8 +332,10 @@ class Evidence:
 
     def held(self, offers: Iterable[Offer], *windows: tuple[date | None, date]) -> list[Price]:
         """Return the prices that may have held on a day of one of some windows: of each offer the oldest first."""
+        asked = [*offers]
+        self.read(asked)
         days = [f"earliest <= '{until}' and latest >= '{since or self.since}'" for since, until in windows]
-        return self._prices(f"{_PRICE} where {' or '.join(days)} order by offer_id, place", offers)
+        return self._prices(f"{_PRICE} where {' or '.join(days)} order by offer_id, place", asked) if asked else []
 
     def first(self, offers: Iterable[Offer]) -> Price | None:
         """Return the price that held before all others of these offers."""
@@ -336,6 +345,7 @@ class Evidence:
         """Return the price that was confirmed last; None where these offers never had one."""
         if not offers:
             return None
+        self.read(offers)
         rows = self._prices(f"{_PRICE} order by last_observed desc, offer_id, place limit 1", offers)
         if not rows or rows[0].last_observed < self.since:  # one that ended before may have been seen later
             order = "order by h.last_observed_at::DATE desc, o.offer_id, h.valid_from limit 1"
@@ -360,6 +370,7 @@ class Evidence:
         """Return the lowest price of a chip-hour that any of these offers ever had; free ones do not count."""
         if not offers:
             return None
+        self.read(offers)
         self.read_ended(offers)
         ((value,),) = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchall()
         return None if value is None else float(value)

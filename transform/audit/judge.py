@@ -103,10 +103,10 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> list[Judged]:
     for claim in listed:
         texts[claim.article].append(claim)
     articles = {name: Article(members) for name, members in texts.items()}
-    # The bounds of all rates are computed together, and ended prices read together, as one takes as long as all.
+    # The bounds of all rates are computed together, and prices read together, as one takes as long as all.
     rated = [one for one in listed if kind_of(one.metric)[0] in RATED and is_number(one)]
     evidence.rate_bounds([way for one in rated for way in rates.readings(one, articles[one.article], evidence)])
-    prices.read_ended(filter(is_number, listed), evidence)
+    prices.read(filter(is_number, listed), evidence)
     findings = {claim.claim_id: _finding(claim, articles[claim.article], evidence) for claim in listed}
     return [
         Judged(

@@ -85,10 +85,12 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     )
 
 
-def read_ended(claims: Iterable[Claim], evidence: Evidence) -> None:
-    """Read, in one query, the ended prices of all offers whose prices may answer these claims."""
+def read(claims: Iterable[Claim], evidence: Evidence) -> None:
+    """Read at once the prices of all offers whose prices may answer these claims."""
     found = [_candidates(claim, evidence) for claim in claims if claim.metric in UNITS]
-    evidence.read_ended(offer for one in found if isinstance(one, _Candidates) for offer in one.offers)
+    offers = [offer for one in found if isinstance(one, _Candidates) for offer in one.offers]
+    evidence.read(offers)
+    evidence.read_ended(offers)
 
 
 def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, date], tuple[date, date]]:

@@ -53,17 +53,22 @@ held as (
         and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),
 
-edge as (
-    select distinct
-        unit_key,
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network,
-        purchase_option,
-        commitment_class,
-        unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
-    from held
+edge as materialized (
+    select
+        *,
+        row_number() over () as edge_no
+    from (
+        select distinct
+            unit_key,
+            accelerator_name,
+            chip_form_factor,
+            unit_accelerators,
+            network,
+            purchase_option,
+            commitment_class,
+            unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
+        from held
+    ) as day
 ),
 
 -- By month, so that a day is compared with the prices of its month alone, not with those of all years.
@@ -74,18 +79,27 @@ monthly as not materialized (
     from held
 ),
 
-best as (
+-- By number, as texts take long to group by.
+cheapest as (
     select
-        e.*,
-        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
+        e.edge_no,
+        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) as price
     from edge as e
-    left join monthly as k
+    inner join monthly as k
         on
             date_trunc('month', e.valid_from) = k.month
             and e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
             and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
-    group by all
+    group by e.edge_no
+),
+
+best as (
+    select
+        e.* exclude (e.edge_no),
+        c.price
+    from edge as e
+    left join cheapest as c on e.edge_no = c.edge_no
 ),
 
 changed as (

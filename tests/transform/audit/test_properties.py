@@ -200,7 +200,7 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
         "valid_to is null and offer_no in (select offer_no from claimed_offer where "
         "instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand')"
     )
-    assert evidence._ended
+    assert evidence._asked["ended_price"]
     con.execute(
         f"insert into ended_price by name select offer_no, offer_id, valid_from, {today} - 1 as valid_to, "
         f"last_observed as last_observed_at, hourly as instance from claimed_price where {it}"
@@ -239,7 +239,7 @@ def test_prices_that_ended_before_all_claims_are_asked_of_the_file(con, read, n_
     assert few.since == day
     n_prices, found = [], []
     for evidence in (few, every):
-        assert evidence.offers
+        evidence.read(evidence.offers.values())
         n_prices += con.execute("select count(*) from claimed_price").fetchone()
         found.append(judge(told, evidence))
     assert 0 < n_prices[0] < n_prices[1] - 20
@@ -253,6 +253,7 @@ def test_the_least_of_several_offers_decides_from_below_only(con, evidence, read
     day = evidence.today - timedelta(days=11)
     assert evidence.offers
     evidence.offers = {0: Offer(0, 0, "RunPod", None, "H200", "SXM", None, "on_demand", None, 1.0, None, True)}
+    evidence.read(evidence.offers.values())
     con.execute(
         "delete from claimed_price; insert into claimed_price by name select 0 as offer_no, 0 as offer_id, "
         f"4.0 as hourly, DATE '{day}' as valid_from, valid_from as last_observed, valid_from as earliest, "
