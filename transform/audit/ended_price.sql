@@ -1,4 +1,4 @@
--- The prices of `asked_offer` that ended, in USD an hour of an instance, of a chip and of a core, with the fetch from
+-- The prices of `queried_offer` that ended, in USD an hour of an instance, of a chip and of a core, with the fetch from
 -- which each held, or its moment and document where no chain tells it.
 create or replace temp table ended_price as
 with ended as (
@@ -12,7 +12,7 @@ with ended as (
     from log.price_closed as c
     inner join core.fetch_cover as e on c.end_fetch_no = e.fetch_no
     anti join core.price_history_replaced as r on c.offer_no = r.offer_no and c.fetch_no = r.fetch_no
-    semi join asked_offer as o on c.offer_no = o.offer_no
+    semi join queried_offer as o on c.offer_no = o.offer_no
     union all by name
     select
         o.offer_no,
@@ -23,7 +23,7 @@ with ended as (
         h.upfront_price,
         h.document_sha256
     from core.price_history_other as h
-    inner join asked_offer as o on h.offer_id = o.offer_id
+    inner join queried_offer as o on h.offer_id = o.offer_id
     where h.valid_to is not null
 )
 
@@ -34,5 +34,5 @@ select
     instance / nullif(o.chips, 0) as chip,
     chip / nullif(o.cores, 0) as core
 from ended as h
-inner join asked_offer as o on h.offer_no = o.offer_no
+inner join queried_offer as o on h.offer_no = o.offer_no
 where instance is not null

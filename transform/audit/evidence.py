@@ -196,7 +196,7 @@ class Evidence:
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
         self._bounds: dict[Reading, float | None] = {}
-        self._asked: dict[str, set[int]] = defaultdict(set)
+        self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         self.since = min([built, *days])
@@ -303,15 +303,15 @@ class Evidence:
         self._read("ended_price", offers)
 
     def _read(self, table: str, offers: Iterable[Offer], **values: object) -> None:
-        numbers = self._asked[table] | {one.offer_no for one in offers}
-        if numbers > self._asked[table]:
-            self._asked[table] = numbers
-            self._make("asked_offer", offers=json.dumps(sorted(numbers)))
+        numbers = self._queried[table] | {one.offer_no for one in offers}
+        if numbers > self._queried[table]:
+            self._queried[table] = numbers
+            self._make("queried_offer", offers=json.dumps(sorted(numbers)))
             self._make(table, **values)
 
     def forget(self) -> None:
         """Drop the prices that were read, which take memory for as long as the connection is open."""
-        for name in ("asked_offer", "claimed_price", "ended_price"):
+        for name in ("queried_offer", "claimed_price", "ended_price"):
             self._con.execute(f"drop table if exists temp.{name}")
 
     def _make(self, name: str, **values: object) -> None:
@@ -332,10 +332,10 @@ class Evidence:
 
     def held(self, offers: Iterable[Offer], *windows: tuple[date | None, date]) -> list[Price]:
         """Return the prices that may have held on a day of one of some windows: of each offer the oldest first."""
-        asked = [*offers]
-        self.read(asked)
+        queried = [*offers]
+        self.read(queried)
         days = [f"earliest <= '{until}' and latest >= '{since or self.since}'" for since, until in windows]
-        return self._prices(f"{_PRICE} where {' or '.join(days)} order by offer_id, place", asked) if asked else []
+        return self._prices(f"{_PRICE} where {' or '.join(days)} order by offer_id, place", queried) if queried else []
 
     def first(self, offers: Iterable[Offer]) -> Price | None:
         """Return the price that held before all others of these offers."""

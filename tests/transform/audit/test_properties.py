@@ -200,7 +200,7 @@ def test_moving_a_price_moves_what_rests_on_it(con, read):
         "valid_to is null and offer_no in (select offer_no from claimed_offer where "
         "instance_type = 'p5.48xlarge' and region_id = 'us-east-1' and purchase_option = 'on_demand')"
     )
-    assert evidence._asked["ended_price"]
+    assert evidence._queried["ended_price"]
     con.execute(
         f"insert into ended_price by name select offer_no, offer_id, valid_from, {today} - 1 as valid_to, "
         f"last_observed as last_observed_at, hourly as instance from claimed_price where {it}"
