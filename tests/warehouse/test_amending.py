@@ -367,6 +367,25 @@ def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
     assert con.execute("select current_setting('memory_limit')").fetchone() != ("5.0 MiB",)
 
 
+@pytest.mark.of_file("of a lake no limit is set")
+@pytest.mark.parametrize(("gib", "is_given_back"), [(0, False), (1, True)])
+def test_freed_memory_goes_back_where_the_process_has_much(
+    three_days: tuple[duckdb.DuckDBPyConnection, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gib: int,
+    is_given_back: bool,
+) -> None:
+    con, before = three_days
+    copied(before, tmp_path)
+    limits: list[int] = []
+    monkeypatch.setattr(db, "resident_memory", lambda: gib * 2**30)
+    monkeypatch.setattr(db, "set_memory_limit", lambda _, n_bytes: limits.append(n_bytes))
+    assert n_amended(put(con, tmp_path, 3.5)) == 1
+    assert (len(limits) > 10) == is_given_back
+    assert len({*limits}) == 1
+
+
 def test_a_document_of_benchmarks_added_again_in_other_words_makes_all_anew(tmp_path: Path) -> None:
     """A shipped run that one of the user's own hid is there again, and the file before has no word of it."""
     marts, _ = needed("throughput", "price_history")

@@ -36,7 +36,7 @@ SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
-MEMORY, OF_A_PRICE = 110 * 2**20, 1000
+MEMORY, OF_A_PRICE = 100 * 2**20, 1000
 """Bytes that DuckDB may keep in memory while it amends a file: so many, and of each open price. Years take none."""
 INDEX_KEY = ("index_level", "service_provider_name", "accelerator_name", "purchase_option", "index_date")
 TOUCHED = f"select offer_id, {chains.EVER} from touched_offer"
