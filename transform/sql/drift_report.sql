@@ -108,21 +108,17 @@ known as (
 
 checked as materialized (
     select
-        *,
+        k.*, -- noqa: AM04
+        d.newest_days,
         coalesce(
-            newest_days is null
-            and last_observed_at >= meta.built_at() - interval 7 days
-            and list_count(price_logs) = 12,
+            d.newest_days is null
+            and k.last_observed_at >= meta.built_at() - interval 7 days
+            and k.log_1 + k.log_2 + k.log_3 + k.log_4 + k.log_5 + k.log_6
+            + k.log_7 + k.log_8 + k.log_9 + k.log_10 + k.log_11 + k.log_12 is not null,
             false
         ) as is_whole
-    from (
-        select
-            k.*, -- noqa: AM04
-            d.newest_days,
-            [*columns('^log_')] as price_logs
-        from known as k
-        left join doubtful as d on k.offer_id = d.offer_id
-    ) as listed
+    from known as k
+    left join doubtful as d on k.offer_id = d.offer_id
 ),
 
 -- Of an offer that is known on all days sums say as much as twelve rows.
@@ -160,8 +156,8 @@ on_day as not materialized (
         last_observed_at,
         newest_days,
         log_1 as log_after,
-        unnest(price_logs) as log_before,
-        generate_subscripts(price_logs, 1) as point_no
+        unnest([*columns('^log_')]) as log_before,
+        generate_subscripts([*columns('^log_')], 1) as point_no
     from checked
     where not is_whole
 ),
