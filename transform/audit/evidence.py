@@ -313,6 +313,7 @@ class Evidence:
         """Drop the prices that were read, which take memory for as long as the connection is open."""
         for name in ("queried_offer", "claimed_price", "ended_price"):
             self._con.execute(f"drop table if exists temp.{name}")
+        self._queried.clear()
 
     def _make(self, name: str, **values: object) -> None:
         self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)

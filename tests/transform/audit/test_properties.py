@@ -129,6 +129,12 @@ def test_values_decide_together_with_the_facts(con, evidence, before):
             assert new[:2] == old[:2], claim.claim_id
 
 
+def test_prices_that_were_forgotten_are_read_again(evidence, before):
+    for _ in range(2):
+        assert _verdicts(claims.shipped(), evidence) == before
+        evidence.forget()
+
+
 def test_no_impossible_verdict_rests_on_a_hedge(evidence, before):
     """What is impossible is so with the widest hedge there is, and with none: a hedge takes away, and gives nothing."""
     told = claims.shipped()
