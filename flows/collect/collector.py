@@ -233,14 +233,14 @@ class Collector:
 
     def known_prices(self, source: Source) -> "pl.DataFrame | None":
         """Return the last prices of a source in the published file; None where there is none."""
+        import polars as pl
+
         columns = ", ".join(f"o.{name}" for name in IDENTITY)
         sql = f"""
             select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
             where h.valid_to is null and h.unit_price is not null and h.source = ?
         """
         file = self.settings.data_dir / "prices.duckdb"
-        import polars as pl
-
         with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
             found = pl.DataFrame(con.sql(sql, params=[source.name]))
             return found if len(found) else None

@@ -276,7 +276,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
     for name in ("move", "ranked"):
         text = select(f"week_{name}")
         con.execute(f"create table week.{name} as {text}", _wanted(text, values))
-    return pl.DataFrame(con.sql("from week.move"))
+    return framed(con, "from week.move")
 
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:

@@ -155,7 +155,7 @@ class _Amendment:
         return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Give back to the system what DuckDB has freed, which takes time, where the process has come to twice that."""
+        """Give back to the system what DuckDB has freed, which takes time, where the process has twice the limit."""
         if self.memory is not None and db.resident_memory() > 2 * self.memory:
             db.set_memory_limit(con, self.memory)
 
