@@ -105,6 +105,8 @@ class _Amendment:
     log: str
     memory: int | None
     """Bytes that DuckDB may keep in memory meanwhile; None: no limit of ours."""
+    left: int = 0
+    """Bytes that the process had after freed memory went back to the system last."""
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
@@ -155,9 +157,13 @@ class _Amendment:
         return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Give back to the system what DuckDB has freed, which takes time, where the process has twice the limit."""
-        if self.memory is not None and db.resident_memory() > 2 * self.memory:
+        """Give back to the system what DuckDB has freed, where the process has much, and more than it had after that.
+
+        It takes time, and as much again to get the pages anew.
+        """
+        if self.memory is not None and db.resident_memory() > max(2.2 * self.memory, self.left + self.memory / 8):
             db.set_memory_limit(con, self.memory)
+            self.left = db.resident_memory()
 
     def _find_touched(self) -> None:
         """Find what is touched, and make the prices of single sources again that no chain gives."""
