@@ -1,5 +1,4 @@
 -- The offers of the machines ($types) and chips ($chips) that claims name, which anybody can have for a list price.
-create or replace temp table claimed_offer as
 select
     o.offer_no,
     o.offer_id,

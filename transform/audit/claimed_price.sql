@@ -1,7 +1,6 @@
 -- The prices of `queried_offer` that may have held on $since or later, with the first day on which each may have, the
 -- last on which the price before it was seen, and the last such day (latest), some time after it was last seen
 -- ($floor_gap, $max_gap).
-create or replace temp table claimed_price as
 select
     o.offer_id,
     o.offer_no,

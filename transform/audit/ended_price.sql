@@ -1,6 +1,5 @@
 -- The prices of `queried_offer` that ended, in USD an hour of an instance, of a chip and of a core, with the fetch from
 -- which each held, or its moment and document where no chain tells it.
-create or replace temp table ended_price as
 with ended as (
     select
         c.offer_no,

@@ -303,11 +303,11 @@ class Evidence:
         self._read("ended_price", offers)
 
     def _read(self, table: str, offers: Iterable[Offer], **values: object) -> None:
-        numbers = self._queried[table] | {one.offer_no for one in offers}
-        if numbers > self._queried[table]:
-            self._queried[table] = numbers
-            self._make("queried_offer", offers=json.dumps(sorted(numbers)))
-            self._make(table, **values)
+        known, new = self._queried[table], {one.offer_no for one in offers} - self._queried[table]
+        if new:
+            self._make("queried_offer", offers=json.dumps(sorted(new)))
+            self._make(table, is_more=bool(known), **values)
+            known |= new
 
     def forget(self) -> None:
         """Drop the prices that were read, which take memory for as long as the connection is open."""
@@ -315,8 +315,10 @@ class Evidence:
             self._con.execute(f"drop table if exists temp.{name}")
         self._queried.clear()
 
-    def _make(self, name: str, **values: object) -> None:
-        self._con.execute((files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8"), values)
+    def _make(self, name: str, *, is_more: bool = False, **values: object) -> None:
+        select = (files("transform.audit") / f"{name}.sql").read_text(encoding="utf-8")
+        into = f"insert into temp.{name} by name" if is_more else f"create or replace temp table {name} as"
+        self._con.execute(f"{into} {select}", values)
 
     def offers_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Offer]:
         """Return the offers of a machine by its name in small letters, or of chips by theirs, in any of their forms."""

@@ -281,6 +281,7 @@ class _Amendment:
         judged = judged.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
         chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
+        self.con.execute("drop table temp.shown_price")
         chains.put_moves(self.con, chains.excerpted)
         kinds = "(from gone_kind union all by name from new_kind) inner join log.scope_fetch using (fetch_no)"
         others = "select observed_at from differing_other"
@@ -330,6 +331,7 @@ class _Amendment:
             "update int.index_spell as b set held_to_date = p.built_on from plain_offer as p "
             "where b.offer_id = p.offer_id and b.is_link_end and b.held_to_date = p.was_built_on"
         )
+        chains.show_none(con)  # no other mart asks for single offers
 
     def _touch(self, dependents: str | None) -> None:
         """Touch the offers that a SELECT gives: those that depend on touched ones."""

@@ -119,9 +119,7 @@ def drop_temporary(con: duckdb.DuckDBPyConnection) -> None:
 def show(con: duckdb.DuckDBPyConnection) -> None:
     """Let the excerpt show what the file has, by its own views on the links of `shown_offer` alone."""
     temp(con, "wanted_offer", sql("chain/wanted_offer.sql"))
-    temp(con, "whole_offer", "select offer_no from core.offer limit 0")
-    temp(con, "whole_link", "from log.price_closed limit 0")
-    show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
+    show_none(con)
     there = {
         f"{schema}.{name}"
         for schema, name in con.execute(
@@ -145,6 +143,13 @@ def show(con: duckdb.DuckDBPyConnection) -> None:
     db.create_macros(con, of_events=True)
     con.execute("use published")
     db.keep(con)
+
+
+def show_none(con: duckdb.DuckDBPyConnection) -> None:
+    """Let the excerpt show no offer, and forget the links of those that it has shown, which are in memory."""
+    temp(con, "whole_offer", "select offer_no from core.offer limit 0")
+    temp(con, "whole_link", "from log.price_closed limit 0")
+    show_offers(con, "select null::BIGINT as offer_id, null::TIMESTAMP as since where false")
 
 
 def show_offers(con: duckdb.DuckDBPyConnection, offers: str, *, again: bool = True) -> None:
