@@ -215,12 +215,18 @@ def _verify(part: Path) -> None:
                     hint="The last published file stays in place; `chipledger data rebuild` makes the log anew",
                 )
 
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(check, *zip(*CHECKS, strict=True)))
-        models = "select name, is_table from meta.model where is_table or ? is null"
-        for name, is_table in con.execute(models, [since]).fetchall():
+        def read(name: str, *, is_table: bool) -> None:
             whole = f"from {name if '.' in name else f'int.{name}'}"
-            con.execute(f"{whole} limit 1" if is_table else f"describe {whole}").fetchall()
+            with con.cursor() as own:
+                own.execute(f"{whole} limit 1" if is_table else f"describe {whole}").fetchall()
+
+        models = "select name, is_table from meta.model where is_table or ? is null"
+        named = con.execute(models, [since]).fetchall()
+        with ThreadPoolExecutor(2) as pool:
+            checked = [pool.submit(check, *each) for each in CHECKS]
+            checked += [pool.submit(read, name, is_table=is_table) for name, is_table in named]
+            for each in checked:
+                each.result()
 
 
 def _put_in_place(part: Path, target: Path, mode: int) -> None:
