@@ -72,18 +72,32 @@ hosted as (
         and t.output_rate_per_accelerator is not null
 ),
 
+-- By number, as to compare the names of a point with one another takes long.
+configuration as (
+    select
+        op,
+        known_as,
+        setup,
+        median(output_rate) as middle,
+        row_number() over () as configuration_no
+    from hosted
+    group by op, known_as, setup
+),
+
 sized as (
     select
-        *,
-        median(output_rate) over (partition by op, known_as, setup) as middle
-    from hosted
+        h.*,
+        c.configuration_no,
+        c.middle
+    from hosted as h
+    inner join configuration as c on h.op = c.op and h.known_as = c.known_as and h.setup = c.setup
 ),
 
 -- Repeats of a configuration, or submitters at a limit; what is told of all is told of the run nearest to the middle.
 repeated as (
     select
-        op,
-        known_as,
+        any_value(op) as op,
+        any_value(known_as) as known_as,
         median(interactivity) as interactivity,
         {
             'high_output_rate': max(output_rate),
@@ -112,7 +126,7 @@ repeated as (
             (abs(output_rate - middle), throughput_id)
         ) as nearest
     from sized
-    group by op, known_as, setup
+    group by configuration_no
 ),
 
 knot as (
