@@ -290,11 +290,16 @@ def older(root: Path) -> None:
 
 
 def archive(root: Path) -> None:
-    """Do a whole run over the offline archive, with all marts and pages."""
+    """Do a whole run over the offline archive, with all marts and pages.
+
+    One scope after the other: what a killed run has landed is loaded by itself, though of the same moment here, and
+    where it is the newer part of a history, more changes are told than by all at once.
+    """
     from flows.collect import steps
     from flows.config.settings import Settings
 
-    steps.run(Settings(data_dir=root / "data"), offline=True, clock=lambda: datetime(2026, 11, 21, 9, tzinfo=UTC))
+    settings = Settings(data_dir=root / "data", workers=1)
+    steps.run(settings, offline=True, clock=lambda: datetime(2026, 11, 21, 9, tzinfo=UTC))
 
 
 def archive_before(root: Path) -> None:
