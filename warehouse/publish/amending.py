@@ -161,7 +161,7 @@ class _Amendment:
 
         It takes time, and as much again to get the pages anew.
         """
-        if self.memory is not None and db.resident_memory() > max(2.2 * self.memory, self.left + self.memory / 8):
+        if self.memory is not None and db.resident_memory() > max(2.1 * self.memory, self.left + self.memory / 16):
             db.set_memory_limit(con, self.memory)
             self.left = db.resident_memory()
 
