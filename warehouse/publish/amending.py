@@ -157,7 +157,7 @@ class _Amendment:
         return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Give back to the system what DuckDB has freed, where the process has much, and more than it had after that.
+        """Give freed memory back to the system where the process has twice the limit, and more than the last time.
 
         It takes time, and as much again to get the pages anew.
         """
