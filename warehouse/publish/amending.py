@@ -12,9 +12,9 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
@@ -27,6 +27,7 @@ from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
 from warehouse.publish import building, chains, frame
 from warehouse.publish.building import Fill, Made
+from warehouse.publish.steps import Step
 from warehouse.reference import throughput
 from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import FACT_TABLES
@@ -122,8 +123,6 @@ class _Amendment:
             if mart.is_table and mart.name not in self._amended:
                 self.con.execute(f"delete from {mart.qualified}")
         db.keep(self.con)
-        # Blocks that are freed now are those that the marts are written to.
-        self.con.execute("checkpoint published")
         runs = chains.TABLES["runs"]
         queue = building.queue_of(
             self.con,
@@ -133,7 +132,7 @@ class _Amendment:
             begin=lambda _: self._find_touched(),
             also={mart.name: f"{mart.amended or ''} {runs.get(mart.name, '')}" for mart in self.made.contents.marts},
         )
-        building.carry_out(self.con, queue, after=self._free_memory)
+        building.carry_out(self.con, _after_checkpoint(queue), after=self._free_memory)
 
     @cached_property
     def _sharing(self) -> Mapping[str, Fill]:
@@ -425,6 +424,18 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     """Make all rows of a table anew."""
     con.execute(f"delete from {table}")
     con.execute(f"insert into {table} by name {select}")
+
+
+def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
+    """Yield a step that frees blocks for what the others write, beside the first, which alters no table and no row."""
+    checkpoint = Step("checkpoint", frozenset(), _checkpoint)
+    first, *others = queue
+    yield from (checkpoint, first)
+    yield from (replace(step, reads=step.reads | {checkpoint.name}) for step in others)
+
+
+def _checkpoint(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("checkpoint published")
 
 
 def _without_connection(amend: Callable[[Model], None], mart: Model, _: duckdb.DuckDBPyConnection) -> None:
