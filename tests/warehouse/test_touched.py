@@ -334,6 +334,23 @@ BACK_FROM_ANOTHER_COLUMN = Case(
 )  # fmt: skip
 """A price leaves the column of another option, which has not had that price for a month."""
 
+
+def asking(at: float, provider: str, price: str) -> ParsedFetch:
+    return pages(at, of(provider, "B200", price), trusted=True, archived=at < 0)
+
+
+BACK_AFTER_YEARS = Case(
+    before=(
+        *(asking(at, each, price) for each in "DEF"
+          for at, price in ((-900.75, "4"), (-799.75, "4"), (-700.75, "4.2"))),
+        *(asking(at, "Far", price) for at, price in ((-900.75, "4"), (-800.75, "18.2"), (3.35, "18.2"))),
+    ),
+    after=(asking(7.35, "Far", "4.1"),),
+    asked=KIND.format("o.service_provider_name = 'Far'"), later=3,
+    found=("suspected_error", "suspected_error suspected_error"),
+)  # fmt: skip
+"""A price that had moved away from what three others asked goes back after years: none of its links is of the last."""
+
 A_FIRST_LOOK_THAT_GIVES_NOTHING = Case(
     before=(g6("eu-south-1", -130.75, "1", scope="opened"), g6("eu-south-1", 3.3, "1", scope="opened")),
     after=(look(-131.75, row("g6.xlarge", "900", region_id="eu-south-2"), scope="opened", complete=False),),

@@ -266,7 +266,7 @@ class _Amendment:
     def _amend_moves(self, mart: Model) -> None:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
         self._touch(_sql("anew"))
-        chains.show_offers(self.con, TOUCHED)
+        chains.show_offers(self.con, _sql("shown_move"))
         chains.excerpted(self.con, "remade_offer", str(mart.amended))
         chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
         self._temp("first_look_price", _sql("first_look_price"))
@@ -339,7 +339,8 @@ class _Amendment:
     def _amend_offers(self, mart: Model) -> None:
         """Make the rows of touched offers again, and of all others what a day changes."""
         con, daily = self.con, chains.TABLES["offers"][mart.name]
-        chains.show_offers(con, f"select offer_id, {chains.EVER} from ({mart.amended})")
+        # Of links the mart reads the last.
+        chains.show_offers(con, f"select offer_id, TIMESTAMP '9999-01-01' as since from ({mart.amended})")
         # Of ten years' documents those of the last prices are asked.
         priced = "(from excerpt.int.price_history where valid_to is null)"
         shown = "document_sha256, source, parameters, url"
