@@ -341,10 +341,13 @@ class _Amendment:
         con, daily = self.con, chains.TABLES["offers"][mart.name]
         # Of links the mart reads the last.
         chains.show_offers(con, f"select offer_id, TIMESTAMP '9999-01-01' as since from ({mart.amended})")
-        # Of ten years' documents those of the last prices are asked.
+        # Of ten years' documents those of the last prices are asked: a hash is known by its first number.
+        others = "exists (from core.price_history_other semi join shown_offer using (offer_id))"
+        first = f"select case when {others} then 0 else min(document_no) end from shown_last_link"
+        later = f"document_no >= {0 if ducklake.of(con) else f'({first})'} and recorded_at is not null"
         priced = "(from excerpt.int.price_history where valid_to is null)"
-        shown = "document_sha256, source, parameters, url"
-        self._temp("shown_document", f"select {shown} from core.document semi join {priced} using (document_sha256)")
+        shown = f"select document_sha256, source, parameters, url from log.document semi join {priced}"
+        self._temp("shown_document", f"{shown} using (document_sha256) where {later}")
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
         # Of a move the mart reads no more than moment and kind.
