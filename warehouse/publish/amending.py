@@ -306,7 +306,7 @@ class _Amendment:
             chains.excerpted(con, "made_row", mart.sql)
             before = f"using {tails} where i.offer_id = t.offer_id and i.index_date < t.since::DATE"
             con.execute(f"delete from made_row as i {before}")
-            self._temp("old_index_spell", f"from int.index_spell as i {shown}")
+            self._temp("old_index_spell", f"select i.*, i.rowid as place from int.index_spell as i {shown}")
             if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
                 break
         con.execute(
@@ -322,9 +322,10 @@ class _Amendment:
         )
         con.execute(
             "update int.index_spell as b set held_to_date = m.held_to_date, is_link_end = m.is_link_end, "
-            f"carried_from_date = m.carried_from_date from (from made_row {others}) as m where b.offer_id = m.offer_id "
-            "and b.index_date = m.index_date and (b.held_to_date <> m.held_to_date or b.is_link_end <> m.is_link_end "
-            "or b.carried_from_date is distinct from m.carried_from_date)"
+            f"carried_from_date = m.carried_from_date from (from made_row {others}) as m "
+            "inner join old_index_spell as o on m.offer_id = o.offer_id and m.index_date = o.index_date "
+            "where b.rowid = o.place and (o.held_to_date <> m.held_to_date or o.is_link_end <> m.is_link_end "
+            "or o.carried_from_date is distinct from m.carried_from_date)"
         )
         con.execute(
             "update int.index_spell as b set held_to_date = p.built_on from plain_offer as p "
