@@ -200,19 +200,29 @@ class Evidence:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> None:
         self._con = con
-        (built,) = con.execute("select built_at::DATE from meta.build").fetchone() or (None,)
-        self.today: date = built
         listed = list(claims)
         named = [thing for claim in listed for thing in claim.subject.things]
         machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
         self.formula = lru_cache(maxsize=None)(self._formula)
-        self._bounds: dict[Reading, float | None] = {}
         self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
-        self.since = min([built, *days])
+        ((built,),) = con.execute("select max(built_at)::DATE from meta.build").fetchall()
+        self.today: date = built or max(days)
+        self.since = min([self.today, *days])
+
+    @cached_property
+    def answers(self) -> dict[str, list[float | None]]:
+        """Return what formulas gave by question: those that no price was needed for were asked as the frame was made.
+
+        A file of an earlier version has none.
+        """
+        try:
+            return dict(self._con.execute("from meta.formula_answer").fetchall())
+        except duckdb.CatalogException:
+            return {}
 
     def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
@@ -225,24 +235,24 @@ class Evidence:
         columns = ", ".join(f"a{place}" for place in range(len(calls[0])))
         # Digits of our own floats: for each parameter DuckDB would ask Python for modules that may not be there.
         rows_of_calls = ", ".join(f"({place}, {', '.join(map(_literal, call))})" for place, call in enumerate(calls))
-        rows = self._con.execute(
-            f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
-        ).fetchall()
-        return tuple(value for (value,) in rows)
+        question = f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
+        if question not in self.answers:
+            self.answers[question] = [value for (value,) in self._con.execute(question).fetchall()]
+        return tuple(self.answers[question])  # type: ignore[arg-type]
 
     def rate_bounds(self, readings: Sequence[Reading]) -> list[float | None]:
         """Return the bound of each reading, None where an input of it is unknown; new ones are computed together."""
-        new = [one for one in dict.fromkeys(readings) if one not in self._bounds]
-        if new:
-            calls = []
-            for place, one in enumerate(new):
-                facts = self.fact(one.chip, "memory_gb"), self.fact(one.chip, "memory_bandwidth_tb_s")
-                numbers = one.peak, *facts, one.chips, one.batch, one.context, one.accepted
-                names = f"'{one.way}', '{one.model_name}', '{one.precision}'"
-                calls.append(f"({place}, {names}, {', '.join(map(_literal, numbers))})")
-            rows = self._con.execute(_BOUNDS.replace("$calls", ", ".join(calls))).fetchall()
-            self._bounds |= {one: bound for one, (bound,) in zip(new, rows, strict=True)}
-        return [self._bounds[one] for one in readings]
+        questions = [self._bound_of(one) for one in readings]
+        if new := [each for each in dict.fromkeys(questions) if each not in self.answers]:
+            calls = ", ".join(f"({place}, {each})" for place, each in enumerate(new))
+            rows = self._con.execute(_BOUNDS.replace("$calls", calls)).fetchall()
+            self.answers |= {each: [bound] for each, (bound,) in zip(new, rows, strict=True)}
+        return [self.answers[each][0] for each in questions]
+
+    def _bound_of(self, one: Reading) -> str:
+        facts = self.fact(one.chip, "memory_gb"), self.fact(one.chip, "memory_bandwidth_tb_s")
+        numbers = one.peak, *facts, one.chips, one.batch, one.context, one.accepted
+        return f"'{one.way}', '{one.model_name}', '{one.precision}', {', '.join(map(_literal, numbers))}"
 
     def bytes_per_value(self, precision: str) -> float:
         """Return the bytes of one number in a precision. Raises ValueError for one that is not known."""

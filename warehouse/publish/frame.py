@@ -258,6 +258,8 @@ def _make_rest(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
             con.execute(f"comment on view {old} is {quote(f'{DEPRECATED}: query {new}')}")
     insert_rows(con, "meta.model", [_row(model) for model in (*contents.marts, *contents.public)])
     describe(con, contents.marts, contents.computed, contents.public, contents.macros)
+    for table in contents.computed:
+        table.prepare(con)
 
 
 def _make_mart(con: duckdb.DuckDBPyConnection, model: Model) -> None:

@@ -43,7 +43,7 @@ class Model(Named, Protocol):
 class ComputedTable(Named, Protocol):
     """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file.
 
-    `reads` are the marts that it is computed from.
+    `reads` are the marts that it is computed from; `prepare` is called with a frame that has all tables.
     """
 
     @property
@@ -52,6 +52,8 @@ class ComputedTable(Named, Protocol):
     def columns(self) -> Sequence[str]: ...
     @property
     def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
+    @property
+    def prepare(self) -> Callable[[duckdb.DuckDBPyConnection], None]: ...
 
 
 class Macro(Named, Protocol):
