@@ -32,6 +32,10 @@ LOG = {"price_event": "valid_from", "withdrawal": "recorded_at"} | dict.fromkeys
 )
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
+MACROS = (
+    *("log.other_point", "log.other_known_at", "core.hourly_price"),
+    *("decision.is_open_to_all", "decision.commitment_class"),
+)
 REMADE = (
     *("price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence"),
     *("accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price", "commitment_option"),
@@ -318,11 +322,9 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         con.execute("update core.sighting set withdrawn_at = null where withdrawn_at >= ?", [as_of])
     con.execute("create view log.other_event as from core.price_event; create view log.price_other as from core.offer")
     con.execute("create view log.coverage as from core.scope_run; create view log.run as from core.scope_run")
-    _take_macros(con, "log", "other_point", "other_known_at")
-    _take_macros(con, "core", "hourly_price")
-    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create schema decision; create table log.price_open (offer_no INTEGER, source VARCHAR)")
-    _take_macros(con, "decision", "commitment_class", "is_open_to_all")
+    _take_macros(con, *MACROS)
+    con.execute("create macro core.price_known_at(moment) as table from log.other_known_at(moment)")
     con.execute("create table core.sku_price as select * from core.price_known_at(TIMESTAMP '9999-01-01')")
     _number(con, "core.sku_price", "sku_price")
     for name, view in con.execute(f"select view_name, sql from duckdb_views() {ours} order by view_name").fetchall():
@@ -339,7 +341,7 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     if known_then and INDEX[-1] in models:
         for name in INDEX:
             con.execute(f"create table int.{name} as {models[name]}")
-        _take_macros(con, "mart", "drift")
+        _take_macros(con, "mart.drift")
 
 
 def _number(con: duckdb.DuckDBPyConnection, prices: str, name: str) -> None:
@@ -351,16 +353,16 @@ def _number(con: duckdb.DuckDBPyConnection, prices: str, name: str) -> None:
     )
 
 
-def _take_macros(con: duckdb.DuckDBPyConnection, schema: str, *only: str) -> None:
-    """Make the macros of a schema of the published file in memory, or some of them."""
+def _take_macros(con: duckdb.DuckDBPyConnection, *names: str) -> None:
+    """Make macros of the published file in memory, in this order."""
     macros = con.execute(
-        "select function_name, parameters, if(function_type = 'table_macro', 'table ', '') || macro_definition "
-        "from duckdb_functions() where schema_name = ? and database_name = 'published' "
-        "and (? = [] or function_name in ?)",
-        [schema, [*only], [*only]],
+        "select schema_name || '.' || function_name as name, parameters, "
+        "if(function_type = 'table_macro', 'table ', '') || macro_definition from duckdb_functions() "
+        "where database_name = 'published' and name in $names order by list_position($names, name)",
+        {"names": [*names]},
     ).fetchall()
-    for name, parameters, definition in sorted(macros, reverse=True):
-        con.execute(f"create macro {schema}.{name}({', '.join(parameters)}) as {definition}")
+    for name, parameters, definition in macros:
+        con.execute(f"create macro {name}({', '.join(parameters)}) as {definition}")
 
 
 def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:

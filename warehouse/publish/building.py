@@ -173,17 +173,18 @@ SHARING: Mapping[str, Fill] = {
 
 
 def _copy_log(con: duckdb.DuckDBPyConnection, log: str, at: str) -> None:
-    """Copy the log in the order of its numbers, and make core.throughput of it and of the frame's rows."""
-    con.execute(
-        f"create temp table shipped as from {throughput.CORE.qualified}; delete from {throughput.CORE.qualified}"
-    )
+    """Copy the log in the order of its numbers; core.throughput is of its runs and of the frame's rows."""
+    runs = throughput.CORE.qualified
+    if has_runs := bool(con.execute(f"from {log}.{runs}{at} limit 1").fetchall()):
+        con.execute(f"create temp table shipped as from {runs}; delete from {runs}")
     order = {"price_closed": "end_fetch_no, offer_no", "sighting": "fetch_no, offer_no"}
     for table in STORED_TABLES:
         copy = table._replace(schema="ref") if table.qualified in MOVED else table
         if table.name != "price_open":  # which rests on the covers of scopes
             keys = order.get(table.name, "all")
             chains.append(con, copy.qualified, f"from {log}.{table.qualified}{at} order by {keys}")
-    throughput.complete(con, "shipped")
+    if has_runs:
+        throughput.complete(con, "shipped")
 
 
 def read_labels(con: duckdb.DuckDBPyConnection) -> None:
