@@ -18,6 +18,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
+from blake3 import blake3
 
 from warehouse.log import db
 from warehouse.log.db import insert_rows, quote, sql
@@ -120,7 +121,7 @@ def _copy(name: str, part: Path) -> bool:
             body = file.read_bytes()
         except OSError:  # another process took its place
             continue
-        if file.stem.rpartition("-")[2] == hashlib.sha256(body).hexdigest():
+        if file.stem.rpartition("-")[2] == blake3(body).hexdigest():
             part.write_bytes(body)
             return True
         with suppress(OSError):
@@ -133,7 +134,7 @@ def _keep(name: str, part: Path) -> None:
     body, folder = part.read_bytes(), _folder(part.parent)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"{name}-{hashlib.sha256(body).hexdigest()}.duckdb"
+        target = folder / f"{name}-{blake3(body).hexdigest()}.duckdb"
         new = target.with_suffix(f".{os.getpid()}.part")
         new.write_bytes(body)
         new.replace(target)
