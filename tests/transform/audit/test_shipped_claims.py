@@ -6,7 +6,9 @@ from collections import Counter
 import duckdb
 import pytest
 
+from transform.audit.evidence import Evidence
 from transform.audit.finding import VERDICTS
+from transform.audit.judge import judge
 from transform.audit.tables import audit, in_words
 from warehouse.reference import claims
 
@@ -121,6 +123,18 @@ def test_the_whole_audit_is_fast(con):
         audit(con, claims.read_table())
         taken.append(time.process_time() - start)
     assert min(taken) < 2
+
+
+def test_formulas_give_what_they_gave_for_the_frame(con):
+    """Asked again they give the same numbers: no shipped claim asks one of a price. A file of before has none of it."""
+    evidence = Evidence(con, claims.shipped())
+    kept, evidence.answers = evidence.answers, {}
+    judge(claims.shipped(), evidence)
+    assert evidence.answers == kept and len(kept) > 50
+
+    with duckdb.connect() as bare:
+        bare.execute("create schema meta; create table meta.build as select TIMESTAMP '2026-11-21' as built_at")
+        assert Evidence(bare, ()).answers == {}
 
 
 def test_the_published_tables_have_the_same_verdicts(con, shipped):
