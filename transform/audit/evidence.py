@@ -108,7 +108,7 @@ from (
 order by place
 """
 """The bound of each reading, by the function that holds runs against theirs. Planned in parts it takes less time."""
-_ASKED_BY = f"-- {hashlib.sha256(_BOUNDS.encode()).hexdigest()[:8]}\n"
+_BOUND_PREFIX = f"-- {hashlib.sha256(_BOUNDS.encode()).hexdigest()[:8]}\n"
 """Begins each call: what another SELECT gave is no answer."""
 
 
@@ -255,7 +255,7 @@ class Evidence:
     def _bound_of(self, one: Reading) -> str:
         facts = self.fact(one.chip, "memory_gb"), self.fact(one.chip, "memory_bandwidth_tb_s")
         numbers = one.peak, *facts, one.chips, one.batch, one.context, one.accepted
-        return f"{_ASKED_BY}'{one.way}', '{one.model_name}', '{one.precision}', {', '.join(map(_literal, numbers))}"
+        return f"{_BOUND_PREFIX}'{one.way}', '{one.model_name}', '{one.precision}', {', '.join(map(_literal, numbers))}"
 
     def bytes_per_value(self, precision: str) -> float:
         """Return the bytes of one number in a precision. Raises ValueError for one that is not known."""
