@@ -1,6 +1,5 @@
 """The frame of published files: made once, copied after that, and never trusted when it is not what it says."""
 
-import hashlib
 import shutil
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from blake3 import blake3
 from few_marts import LEAST_MARTS, formulas_of
 from looks import day
 
@@ -121,7 +121,7 @@ def test_processes_at_once_leave_whole_ones(tmp_path: Path, folder: Path) -> Non
     with get_context("spawn").Pool(3) as pool:  # the threads of polars survive no fork
         hashes = pool.map(_hash, [tmp_path / f"part{number}" for number in range(6)], chunksize=1)
 
-    found = {hashlib.sha256(file.read_bytes()).hexdigest() for file in kept(folder)}
+    found = {blake3(file.read_bytes()).hexdigest() for file in kept(folder)}
     assert found <= {*hashes}
     assert found == {file.stem.rpartition("-")[2] for file in kept(folder)}
 
@@ -194,4 +194,4 @@ def copied(contents: Contents, part: Path) -> bytes:
 def _hash(part: Path) -> str:
     """Return the hash of a frame that a process of its own copied; frames are kept beside it."""
     frame._folder = lambda _: part.parent / "kept"
-    return hashlib.sha256(copied(OF_ONE, part)).hexdigest()
+    return blake3(copied(OF_ONE, part)).hexdigest()
