@@ -432,7 +432,7 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
-    """Yield a step that frees blocks for what the others write, beside the first, which alters no table and no row."""
+    """Yield a step that frees blocks for what others write, beside the first alone: DuckDB has none beside updates."""
     checkpoint = Step("checkpoint", frozenset(), _checkpoint)
     first, *others = queue
     yield from (checkpoint, first)
