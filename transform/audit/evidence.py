@@ -218,7 +218,7 @@ class Evidence:
 
     @cached_property
     def answers(self) -> dict[str, list[float | None]]:
-        """Return what formulas gave by question: those that no price was needed for were asked as the frame was made.
+        """Return what formulas gave, by call. Calls that need no price were made when the frame was.
 
         A file of an earlier version has none.
         """

@@ -342,7 +342,7 @@ class _Amendment:
         con, daily = self.con, chains.TABLES["offers"][mart.name]
         # Of links the mart reads the last.
         chains.show_offers(con, f"select offer_id, TIMESTAMP '9999-01-01' as since from ({mart.amended})")
-        # Of ten years' documents those of the last prices are asked: a hash is known by its first number.
+        # Reads the documents of the last prices alone. The number that a fetch names is the first of its hash.
         others = "exists (from core.price_history_other semi join shown_offer using (offer_id))"
         first = f"select case when {others} then 0 else min(document_no) end from shown_last_link"
         later = f"document_no >= {0 if ducklake.of(con) else f'({first})'} and recorded_at is not null"
@@ -432,7 +432,7 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
-    """Yield a step that frees blocks for what others write, beside the first alone: DuckDB has none beside updates."""
+    """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as DuckDB requires."""
     checkpoint = Step("checkpoint", frozenset(), _checkpoint)
     first, *others = queue
     yield from (checkpoint, first)
