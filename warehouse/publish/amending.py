@@ -432,7 +432,7 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
-    """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as DuckDB requires."""
+    """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as they must."""
     checkpoint = Step("checkpoint", frozenset(), _checkpoint)
     first, *others = queue
     yield from (checkpoint, first)
