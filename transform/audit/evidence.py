@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -208,16 +208,15 @@ class Evidence:
         machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
         self._chips = sorted({name for thing in named for name, _ in thing.chips})
-        self.formula = lru_cache(maxsize=None)(self._formula)
         self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
         ((built,),) = con.execute("select max(built_at)::DATE from meta.build").fetchall()
-        self.today: date = built or max(days)
+        self.today: date = built or max(days)  # a frame has no date of its own
         self.since = min([self.today, *days])
 
     @cached_property
-    def answers(self) -> dict[str, list[float | None]]:
+    def answers(self) -> dict[str, list[Any]]:
         """Return what formulas gave, by call. Calls that need no price were made when the frame was.
 
         A file of an earlier version has none.
@@ -227,7 +226,7 @@ class Evidence:
         except duckdb.CatalogException:
             return {}
 
-    def _formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
+    def formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
         """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
         if not _NAME.fullmatch(name):
             raise ValueError(name)
@@ -241,7 +240,7 @@ class Evidence:
         question = f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
         if question not in self.answers:
             self.answers[question] = [value for (value,) in self._con.execute(question).fetchall()]
-        return tuple(self.answers[question])  # type: ignore[arg-type]
+        return tuple(self.answers[question])
 
     def rate_bounds(self, readings: Sequence[Reading]) -> list[float | None]:
         """Return the bound of each reading, None where an input of it is unknown; new ones are computed together."""

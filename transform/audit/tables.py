@@ -110,7 +110,6 @@ def _answer_formulas(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("create table meta.formula_answer (question VARCHAR, answer DOUBLE[])")
     _, evidence = audit(con, claims.shipped())
     insert_rows(con, "meta.formula_answer", list(evidence.answers.items()))
-    evidence.forget()
 
 
 def _contradiction_rows(con: duckdb.DuckDBPyConnection) -> list[Row]:
