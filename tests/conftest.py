@@ -242,10 +242,12 @@ def pricing(standin: aws.StandIn) -> Any:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let retries pause hardly at all."""
+    """Let retries pause hardly at all, and this machine be asked without pauses."""
     from extract.web.http import HttpWeb, Retries
+    from extract.web.polite import PAUSES_S
 
     soon = Retries(attempts=2, pause_s=0.001)
+    monkeypatch.setitem(PAUSES_S, "127.0.0.1", 0.0)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
     monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))

@@ -41,7 +41,7 @@ CHIPS = {"H100": "h100-sxm5-80gb", "H200": "h200-sxm5-141gb", "B200": "b200-sxm6
 RECIPIENTS = ("ada@example.com", "grace@example.com")
 SOURCE_NAMES = tuple(sorted({offer.source for offer in OFFERS.values()}))
 WITHIN_S = 240
-ASK_EVERY_S = 1
+ASK_EVERY_S = 0.3
 SLOW_S = 300
 """For which the slow source keeps a run waiting that is to be killed; the run is gone long before."""
 

@@ -52,7 +52,7 @@ def wait_for(api: str) -> None:
         except OSError:
             if time.monotonic() > end:
                 raise
-            time.sleep(0.5)
+            time.sleep(0.1)
         else:
             return
 

@@ -30,7 +30,7 @@ def test_the_price_list_is_believed_although_the_maps_are_read_last(
     pages = Pages(shared / "data/aws2/aws_us_east_1_commitments_20260924.csv")
     pages.server.start()
     monkeypatch.setattr(price_pages, "ROOT", f"{pages.server.url}/")
-    monkeypatch.setitem(polite.PAUSES_S, "127.0.0.1", 0.03)
+    monkeypatch.setitem(polite.PAUSES_S, "127.0.0.1", 0.015)
     tables: dict[str, dict[str, object]] = {each.name: {"enabled": False} for each in SOURCES}
     tables["aws_price_list"] = {"bulk_url": standin.url, "regions": ["us-east-1"]}
     tables["aws_price_pages"] = {"enabled": True}
