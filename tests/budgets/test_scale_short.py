@@ -51,7 +51,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("kind", ["file", "lake"])
+@pytest.mark.parametrize("kind", ["file", pytest.param("lake", marks=pytest.mark.prove)])
 def test_each_step_of_a_small_market(scale: ModuleType, tmp_path: Path, kind: str) -> None:
     """A log is made, a day is loaded with as many events as prices changed, and published; all is measured."""
     where = scale.place_for(kind, tmp_path, "sqlite", "", 0)

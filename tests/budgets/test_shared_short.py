@@ -80,6 +80,7 @@ def told(out: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.prove
 def test_a_writer_writes_and_a_reader_reads(
     roles: ModuleType, shared: ModuleType, world: ModuleType, lake_place: Place, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def stop(out: Path) -> None:
     (out / "running").unlink()
 
 
+@pytest.mark.prove
 def test_a_reader_asks_while_runs_publish(
     roles: ModuleType, soak: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

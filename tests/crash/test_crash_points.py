@@ -8,7 +8,6 @@ from crash.points import ARCHIVE, INTERVALS, POINTS
 
 SHORT = (
     "in the load, between events and coverage", "before the position is written", f"within migration {INTERVALS}",
-    f"after migration {INTERVALS}",
 )  # fmt: skip
 """The points at which every run of the tests kills; all of them are for the long proofs."""
 

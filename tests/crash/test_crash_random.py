@@ -35,11 +35,6 @@ def moments(bench: Bench, job: str, number: int, *, seed: int) -> None:
     bench.each(range(number), kill)
 
 
-def test_killed_at_a_few_random_moments(bench: Bench) -> None:
-    """A handful, always the same share of a run."""
-    moments(bench, "run", 2, seed=0)
-
-
 @pytest.mark.prove
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("job", MOMENTS)

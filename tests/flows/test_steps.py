@@ -275,6 +275,7 @@ def test_a_price_that_waits_is_told_the_day_it_is_held(toy: Toy) -> None:
 # --- rebuilding
 
 
+@pytest.mark.prove
 def test_the_landing_folder_is_enough(toy: Toy) -> None:
     """Deleted and loaded again from landing alone, core and mart are the same, decisions and refusals included."""
     others = {"p4d.24xlarge": "21.96", "p3.2xlarge": "3.06", "g6.xlarge": "0.8048", "g5.xlarge": "1.006"}
