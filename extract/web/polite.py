@@ -46,7 +46,6 @@ class _Host:
     """One host of a run: its rules, or why they are unknown, and when it may get the next request."""
 
     pause_s: float
-    is_free: bool
     rules: Protego | None = None
     error: SourceError | None = None
     failed_at: float = 0.0
@@ -62,8 +61,7 @@ class PoliteWeb:
     Raises, in addition to what HttpWeb raises, SourceError with field "robots" where a site forbids an address to us or
     wants pauses beyond `MAX_PAUSE_S`, and Unavailable with that field where its robots.txt cannot be read.
     At a host and port of `documented` APIs a robots.txt that cannot be read forbids nothing.
-    `spare_loopback=False` drops the pauses, not the rules, on this machine's own addresses. `clock` and `sleep` count
-    in seconds.
+    `clock` and `sleep` count in seconds.
     """
 
     def __init__(
@@ -72,14 +70,13 @@ class PoliteWeb:
         *,
         documented: Collection[str] = (),
         pause_s: float = PAUSE_S,
-        spare_loopback: bool = True,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._web = web.guarded(self._admit)
         self._unruled = web.guarded(self._pace)
         self._agent = user_agent().partition("/")[0]
-        self._pause_s, self._spare_loopback = pause_s, spare_loopback
+        self._pause_s = pause_s
         self._clock, self._sleep = clock, sleep
         self._documented = documented
         self._hosts: dict[str, _Host] = {}
@@ -132,8 +129,6 @@ class PoliteWeb:
     def _pace(self, url: str) -> None:
         """Wait until the host may get a request, and hold others back for a pause."""
         host = self._host(url)
-        if host.is_free:
-            return
         with host.timing:
             now = self._clock()
             at = max(now, host.free_at)
@@ -204,23 +199,13 @@ class PoliteWeb:
     def _host(self, url: str) -> _Host:
         address = parse_url(url)
         with self._hosts_lock:
-            is_free = not self._spare_loopback and _is_loopback(address.host)
             pause_s = PAUSES_S.get(address.host, self._pause_s)
-            return self._hosts.setdefault(_root(address), _Host(pause_s=pause_s, is_free=is_free))
+            return self._hosts.setdefault(_root(address), _Host(pause_s=pause_s))
 
 
 def _root(address: httpx.URL) -> str:
     """Return scheme, name and port of an address, the port only where it is not the scheme's own."""
     return f"{address.scheme}://{address.netloc.decode('ascii')}"
-
-
-def _is_loopback(name: str) -> bool:
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _is_private(name: str) -> bool:

@@ -192,27 +192,6 @@ def test_too_long_a_crawl_delay_is_not_waited_for(site: Site, clock: Clock, text
     assert (clock.slept, len(site.asked)) == ([], 1)
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_loopback_may_go_without(site: Site, clock: Clock, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Where a test says so, this machine gets no pause; other hosts do, and the rules are minded everywhere."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    site.answers["/robots.txt"] = [send(b"User-agent: *\nCrawl-delay: 9\nDisallow: /no\n")]
-    site.answers["/page"] = [send(b"page")]
-    here = f"http://{name}:{site.server.server_port}"
-    web = polite(clock, spare_loopback=False)
-
-    web.get(f"{here}/page")
-    web.get(f"{here}/page")
-    assert clock.slept == []
-    with pytest.raises(SourceError, match="forbids"):
-        web.get(f"{here}/no")
-    web.get(f"{A}/page")
-    assert clock.slept == [1.0]
-
-    polite(clock).get(f"{here}/page")
-    assert clock.slept == [1.0, 9.0]
-
-
 # --- threads
 
 

@@ -152,7 +152,7 @@ def rows(subject: Subject, base: str, folder: Path) -> list[dict[str, Any]]:
         subject.prepare(base, folder, patch)
         web: Any = extract.web.http.HttpWeb()
         if subject.source.polite:
-            web = extract.web.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
+            web = extract.web.polite.PoliteWeb(web, pause_s=0.0)
         ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
         return read(subject, list(subject.looks(ctx)))
 

@@ -202,7 +202,7 @@ def _asked(lab: Lab, subject: Subject, fault: Fault | None, folder: Path, n_good
             subject.prepare(base, folder, patch)
             web: Any = extract.web.http.HttpWeb()
             if subject.source.polite:
-                web = extract.web.polite.PoliteWeb(web, spare_loopback=False, pause_s=0.0)
+                web = extract.web.polite.PoliteWeb(web, pause_s=0.0)
             ctx = Context(web=web, settings=subject.settings(base), now=lambda: MOMENT)
             error: BaseException | None = None
             looks: list[ScopeFetch] = []

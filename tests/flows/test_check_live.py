@@ -23,10 +23,10 @@ from standin.exchange import NOT_FOUND, Answer
 from standin.server import LoopbackServer
 
 import extract.web.http
-import extract.web.polite
 from extract import SOURCES, source_named
 from extract.aws import price_pages
 from extract.web.interface import Response
+from extract.web.polite import PAUSES_S
 from flows.cli.main import main
 from flows.collect import live
 from flows.collect.collector import Collector, LogState, utc_now
@@ -56,7 +56,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pauses on this machine, and no patience."""
     retries = extract.web.http.Retries(attempts=1)
     monkeypatch.setattr(extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries))
-    monkeypatch.setattr(extract.web.polite, "PoliteWeb", partial(extract.web.polite.PoliteWeb, spare_loopback=False))
+    monkeypatch.setitem(PAUSES_S, "127.0.0.1", 0.0)
     for name, value in keys(list(CASES.values())).items():
         monkeypatch.setenv(name, value)
 

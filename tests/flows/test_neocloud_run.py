@@ -19,8 +19,8 @@ from neoclouds.case import MOMENT, cases
 from neoclouds.servers import ALLOWED, FORBIDDEN, PAGES, ROBOTS, Site, keys, open_sites
 
 import extract.web.http
-import extract.web.polite
 from extract import SOURCES
+from extract.web.polite import PAUSES_S
 from flows.collect import steps
 from flows.collect.publisher import Publisher
 from flows.collect.summary import Summary
@@ -55,7 +55,7 @@ def quick(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries, read_timeout_s=READ_TIMEOUT_S)
     )
-    patch.setattr(extract.web.polite, "PoliteWeb", partial(extract.web.polite.PoliteWeb, spare_loopback=False))
+    patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
 
 
 def go(folder: Path, sites: dict[str, Site], moment: Any) -> Done:
