@@ -5,11 +5,14 @@ cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing 
 """
 
 import pickle
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import kept
+import polars as pl
 import pytest
 from few_marts import formulas_of
 from log_rows import add_documents
@@ -29,6 +32,11 @@ BUILT_DAY = 42.5
 LATE = ((6, "5"), (9, "6"))
 LATE_DAY = 20
 """What an archive tells of W02, and when it was read: in W04."""
+
+
+def with_frames(facts: Any, **frames: pl.DataFrame) -> Any:
+    """Return the same facts of a day or a week with other answers."""
+    return replace(facts, frames={**facts.frames, **frames})
 
 
 def chip(provider: str, price: str, label: str, **others: object) -> Row:

@@ -103,10 +103,6 @@ class WeekFacts:
             raise Unanswered(self.faults[name])
         return self.frames[name]
 
-    def with_frames(self, **frames: pl.DataFrame) -> "WeekFacts":
-        """Return the same week with other answers."""
-        return replace(self, frames={**self.frames, **frames})
-
     @property
     def late(self) -> tuple[int, datetime | None]:
         """Return how many changes of earlier weeks were learnt in this one, with the date of the first."""

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hostile_site import WEEK
 from selectolax.lexbor import LexborHTMLParser
+from weekly_file import with_frames
 
 import flows
 import reports
@@ -73,7 +74,7 @@ def test_the_mail_shows_words_from_outside_as_text(hostile_reports: Path) -> Non
     evil = week["biggest"].with_columns(
         pl.lit(EVIL).alias("service_provider_name"), pl.lit(EVIL).alias("accelerator_name"), pl.lit(EVIL).alias("tier")
     )
-    found = replace(week.with_frames(biggest=evil), faults={"cheapest": EVIL})
+    found = replace(with_frames(week, biggest=evil), faults={"cheapest": EVIL})
     made = mail.letter(found, page_url=f"https://x.test/{EVIL}", draw=False)
 
     assert harmful(made.html, 0) == []

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import polars as pl
 import pytest
+from weekly_file import with_frames
 
 from reports.pages import daily_page
 from reports.pages.daily_page import Facts
@@ -61,10 +62,6 @@ def quiet() -> Facts:
         },
         sparks={},
     )
-
-
-def with_frames(facts: Facts, **frames: pl.DataFrame) -> Facts:
-    return replace(facts, frames={**facts.frames, **frames})
 
 
 def with_moves(facts: Facts, *moves: tuple) -> Facts:

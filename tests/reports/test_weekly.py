@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 import pytest
 import weekly_file
-from weekly_file import HOSTILE, Tags
+from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import site_charts
 from reports.pages import frame
@@ -193,8 +193,8 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
         n_listed=pl.when(pl.col("service_provider_name") == "AWS").then(listed).otherwise("n_listed"),
     )
     others = rows.filter(pl.col("service_provider_name") != "AWS")
-    assert news.aws_words(found.with_frames(checked=rows)) == [said]
-    assert news.aws_words(found.with_frames(checked=others)) == ["AWS not read"]
+    assert news.aws_words(with_frames(found, checked=rows)) == [said]
+    assert news.aws_words(with_frames(found, checked=others)) == ["AWS not read"]
 
 
 def test_what_a_provider_moved_is_one_sentence() -> None:
@@ -276,7 +276,7 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
 def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
     found = told("2026-W02")
     first = pages.write(found, tmp_path).page.read_bytes()
-    empty = found.with_frames(move=found["move"].clear(), biggest=found["biggest"].clear())
+    empty = with_frames(found, move=found["move"].clear(), biggest=found["biggest"].clear())
     now = pages.write(empty, tmp_path).page.read_text(encoding="utf-8")
     kept = tmp_path / "weeks" / "2026-W02.edition-1.html"
 
@@ -293,7 +293,7 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
     found = pages.read(file, Week(2026, 7))
     page = pages.write(found, tmp_path).page
-    pages.write(replace(found.with_frames(drifting=found["drifting"].clear()), version="other"), tmp_path)
+    pages.write(replace(with_frames(found, drifting=found["drifting"].clear()), version="other"), tmp_path)
 
     assert not found.is_over
     assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")

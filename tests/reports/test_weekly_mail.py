@@ -10,7 +10,7 @@ from email.message import EmailMessage
 import polars as pl
 import pytest
 import weekly_file
-from weekly_file import HOSTILE, Tags
+from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.weekly import mail, page
 from reports.weekly.facts import WeekFacts
@@ -88,7 +88,7 @@ def test_a_large_week_stays_short(weeks: dict[str, WeekFacts]) -> None:
     name = pl.lit("<" * 300)
     unseen = found["checked"].head(1).with_columns(n_checked=pl.lit(0, pl.Int64), service_provider_name=name)
     checked = pl.concat([found["checked"], *[unseen] * 2000])
-    large = found.with_frames(move=pl.concat([found.lists] * 2000), checked=checked)
+    large = with_frames(found, move=pl.concat([found.lists] * 2000), checked=checked)
     n = 2000 + found["checked"].filter(pl.col("n_checked") == 0).height
     message = sent(large)
 
@@ -150,7 +150,7 @@ def test_words_from_outside_are_text_in_both_parts(weeks: dict[str, WeekFacts]) 
     """The hostile provider raised its price by 10 %: it is news, and only words."""
     found = weeks["2026-W03"]
     hostile = pl.col("service_provider_name") == HOSTILE
-    alone = found.with_frames(move=found["move"].filter(hostile), biggest=found["biggest"].filter(hostile))
+    alone = with_frames(found, move=found["move"].filter(hostile), biggest=found["biggest"].filter(hostile))
     message = sent(alone)
     tags = Tags(part(message, "html"))
     seen = "".join(tags.words)

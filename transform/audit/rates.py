@@ -31,7 +31,6 @@ from warehouse.reference.models import Model
 PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"
 SYSTEM = "throughput_tokens_per_s_system"
-MFU = "mfu_range"
 WIDTHS = ("fp32", "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "fp4", "int4")
 """Precisions of which physics.bytes_per_value has the bytes."""
 MAX_ACCEPTED = 8.0
