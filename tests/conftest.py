@@ -242,12 +242,10 @@ def pricing(standin: aws.StandIn) -> Any:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let retries pause hardly at all, and this machine be asked without pauses."""
+    """Let retries pause hardly at all."""
     from extract.web.http import HttpWeb, Retries
-    from extract.web.polite import PAUSES_S
 
     soon = Retries(attempts=2, pause_s=0.001)
-    monkeypatch.setitem(PAUSES_S, "127.0.0.1", 0.0)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setattr("extract.web.http.STREAM_RETRIES", soon)
     monkeypatch.setattr("extract.web.http.HttpWeb", functools.partial(HttpWeb, retries=soon))
@@ -272,6 +270,24 @@ def own_certificates() -> Iterator[None]:
         os.environ.pop(name, None)
         if value is not None:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_pauses() -> Iterator[None]:
+    """Let this machine be asked without pauses; `own_pauses` takes that back."""
+    from extract.web.polite import PAUSES_S
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
+        yield
+
+
+@pytest.fixture
+def own_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pauses be those of the product, on this machine too."""
+    from extract.web.polite import PAUSES_S
+
+    monkeypatch.delitem(PAUSES_S, "127.0.0.1")
 
 
 @pytest.fixture(scope="session", autouse=True)

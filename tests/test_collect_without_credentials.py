@@ -17,7 +17,6 @@ from standin import aws
 from standin.catalogue import Catalogue
 
 from extract import SOURCES, source_named
-from extract.web.polite import PAUSES_S
 from flows.cli.main import main
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
@@ -70,7 +69,6 @@ def collected(
     folder = tmp_path_factory.mktemp("collect")
     with pytest.MonkeyPatch.context() as patch, aws.StandIn(*catalogues) as standin:
         take_credentials_away(patch, folder)
-        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
         (folder / "chipledger.toml").write_text(
             "".join(f"[sources.{name}]\nenabled = false\n" for name in OTHERS)
             + f'[sources.aws_price_list]\nbulk_url = "{standin.url}"\n'

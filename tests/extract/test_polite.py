@@ -12,6 +12,8 @@ from extract.web.interface import Response
 from extract.web.polite import RETRY_AFTER_S, ROBOTS_LIMIT_BYTES, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
+pytestmark = pytest.mark.usefixtures("own_pauses")
+
 QUICK = Retries(attempts=2, seconds=5, pause_s=0.001)
 PAGE = "/pricing/gpu?tier=on-demand"
 

@@ -14,6 +14,8 @@ from extract.web.http import HttpWeb, Retries
 from extract.web.polite import PAUSE_S, PAUSES_S, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
+pytestmark = pytest.mark.usefixtures("own_pauses")
+
 QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
 A, B = "http://a.example", "http://b.example"
 

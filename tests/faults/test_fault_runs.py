@@ -15,7 +15,6 @@ import pytest
 from few_marts import LEAST_MARTS
 
 from extract import SOURCES
-from extract.web.polite import PAUSES_S
 from faults.probe import Patience, address, expected, quick
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab, lab, subjects
@@ -84,7 +83,6 @@ def asking(running: Lab, asked: list[Subject], folder: Path) -> Iterator[dict[st
     """Give the settings of all sources that lead to the lab."""
     settings: dict[str, dict[str, Any]] = {source.name: {"enabled": False} for source in SOURCES}
     with pytest.MonkeyPatch.context() as patch, quick(patch, PATIENCE):
-        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
         for subject in asked:
             base = running.server(subject).url()
             settings[subject.source.name] = {

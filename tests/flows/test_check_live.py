@@ -26,7 +26,6 @@ import extract.web.http
 from extract import SOURCES, source_named
 from extract.aws import price_pages
 from extract.web.interface import Response
-from extract.web.polite import PAUSES_S
 from flows.cli.main import main
 from flows.collect import live
 from flows.collect.collector import Collector, LogState, utc_now
@@ -53,10 +52,9 @@ TRANSPORT = {
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No pauses on this machine, and no patience."""
+    """No patience."""
     retries = extract.web.http.Retries(attempts=1)
     monkeypatch.setattr(extract.web.http, "HttpWeb", partial(extract.web.http.HttpWeb, retries=retries))
-    monkeypatch.setitem(PAUSES_S, "127.0.0.1", 0.0)
     for name, value in keys(list(CASES.values())).items():
         monkeypatch.setenv(name, value)
 

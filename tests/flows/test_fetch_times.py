@@ -20,7 +20,6 @@ from web_site import Site, open_site, send
 from extract import SOURCES
 from extract.web import answer_dates
 from extract.web.http import HttpWeb
-from extract.web.polite import PAUSES_S
 from flows.cli.main import main
 from flows.collect import fetch_times, steps
 from flows.collect.collector import FetchResult
@@ -71,7 +70,6 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """Return a shop; the product's clocks, its own and the one compared with the servers', are those of its machine."""
     for module in ("flows.collect.collector", "extract.web.answer_dates"):
         monkeypatch.setattr(f"{module}.datetime", Moved)
-    monkeypatch.setitem(PAUSES_S, "127.0.0.1", 0.0)
     monkeypatch.setenv("MOVED_CLOCK", str(tmp_path / "clock"))
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(tmp_path / "chipledger.toml"))
     with open_site() as site, published_with("accelerator_hour_price", least=()):

@@ -14,7 +14,6 @@ from published import query
 from truth_file import SXM, at, cloud
 from web_site import open_site, send
 
-from extract.web.polite import PAUSES_S
 from flows.collect import steps
 from flows.config.settings import Settings
 from reports.pages import disagreement_page
@@ -160,7 +159,6 @@ def history(shared_history: Path, shared: Path, tmp_path_factory: pytest.TempPat
     body = (shared / "data/neocloud_samples/runpod/graphql_gputypes_2026-07-18.json").read_bytes()
     with open_site() as site, pytest.MonkeyPatch.context() as patch:
         patch.setenv("NO_PROXY", "127.0.0.1")
-        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
         site.answers = {"/graphql": [send(body)], "/robots.txt": [send(status=404)]}
         settings = Settings(data_dir=folder, sources={"runpod": {"enabled": True, "url": f"{site.url}/graphql"}})
         with steps.open_run(settings, clock=lambda: datetime(2026, 7, 18, 12, tzinfo=UTC)) as one:
