@@ -94,10 +94,12 @@ class Files:
             yield con
 
     def migrate(self, con: duckdb.DuckDBPyConnection) -> None:
-        """Migrate, but for a file that was made here, and has all migrations, macros and facts."""
-        place = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchone()
-        if place is None or place[0] is None or Path(place[0]) not in self.made or db.lacking(con):
+        """Migrate, but for a file that was made or migrated here, and has all migrations, macros and facts."""
+        file = con.execute("select path from duckdb_databases() where database_name = current_database()").fetchone()
+        place = Path(file[0]) if file and file[0] and ducklake.of(con) is None else None
+        if place not in self.made or db.lacking(con):
             MIGRATE(con)
+            self.made.add(place or self.first)
 
 
 _LAKES: list[Lakes] = []
