@@ -57,11 +57,11 @@ def report_of_one_line(settings, summary, **_):
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.prove)], ids=["short", "whole"])
 def test_offline_run_names_file_and_report(tmp_path, whole):
-    """A run ends with the names of what it made, and both exist; at length with all marts and pages."""
+    """A run ends with the names of what it made, and both exist; at length with all scopes, marts and pages."""
     with nullcontext() if whole else published_with(least=()), pytest.MonkeyPatch.context() as patch:
         if not whole:
             patch.setattr("flows.collect.publisher.report", report_of_one_line)
-        result = call("run", "--offline", data_dir=tmp_path)
+        result = call("run", "--offline", *([] if whole else ["--scope", "us-gov-east-1"]), data_dir=tmp_path)
     assert result.exit_code == 0, result.output
     file, report = re.search(r"file: (.*)\nreport: (.*)\n", result.stdout).groups()
     assert {tmp_path} < {*Path(file).parents} & {*Path(report).parents}

@@ -7,12 +7,14 @@ The rules read source text, so an import inside a function or under TYPE_CHECKIN
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+installed = cache(packages_distributions)
 PACKAGES = ("flows", "extract", "transform", "reports", "warehouse")
 
 ALLOWED = {
@@ -92,7 +94,7 @@ def offences(root: Path) -> list[str]:
 
 def misnamed_flows(root: Path) -> list[str]:
     """Return files and folders in flows/ named like a library: flow files run by path would import them instead."""
-    taken = (sys.stdlib_module_names | packages_distributions().keys()) - {"__init__"}
+    taken = (sys.stdlib_module_names | installed().keys()) - {"__init__"}
     return sorted(path.name for path in (root / "flows").iterdir() if path.stem in taken)
 
 

@@ -12,15 +12,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import LEAST_MARTS
+from few_marts import published_with
 
 from extract import SOURCES
 from faults.probe import Patience, address, expected, quick
 from faults.subject import Subject
 from faults.subjects import MOMENT, Lab, lab, subjects
 from faults.table import FAULTS, Fault
-from flows.collect import importer, publisher, steps
-from flows.collect.publisher import Publisher
+from flows.collect import importer, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from warehouse.reference.source_terms import terms_of
@@ -44,13 +43,10 @@ PRICES = (
 
 
 @pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> None:
+def published() -> Iterator[None]:
     """Publish the least, and write no pages."""
-    monkeypatch.setattr(publisher, "MARTS", LEAST_MARTS)
-    monkeypatch.setattr(publisher, "PUBLIC", ())
-    monkeypatch.setattr(publisher, "MACROS", ())
-    monkeypatch.setattr("flows.collect.publisher.audit_tables.TABLES", ())
-    monkeypatch.setattr(Publisher, "report", lambda run: run.settings.data_dir)
+    with published_with("source_health", least=()):
+        yield
 
 
 def doors(number: int) -> list[Subject]:

@@ -60,9 +60,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def sites(shared: Path) -> Iterator[dict[str, Site]]:
-    """A site for each provider, which answers with its capture where one is read by the same scope."""
-    with open_sites(list(CASES.values())) as found:
+def sites(shared: Path, request: pytest.FixtureRequest) -> Iterator[dict[str, Site]]:
+    """A site for each provider, or that of a test's `name`, with its capture where one is read by the same scope."""
+    params = getattr(getattr(request.node, "callspec", None), "params", {})
+    with open_sites([case for name, case in CASES.items() if params.get("name", name) == name]) as found:
         for name, site in found.items():
             pages = sorted((shared / "data/captures/neoclouds" / name).glob("*.html"))
             site.body = pages[-1].read_bytes() if pages and name != "digitalocean" else None

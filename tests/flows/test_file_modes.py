@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+import log_place
 import pytest
 from click.testing import CliRunner
 from few_marts import published_with
@@ -21,30 +22,14 @@ CSV = (
     "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"
     "2026-11-01T00:00:00Z,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk\n"
 )
-PROGRAM = """
-import os, sys
-os.umask(int(sys.argv.pop(1), 8))
-from few_marts import published_with
-from flows.cli.main import main
-with published_with('mart.price_now', least=()): main(sys.argv[1:])
-"""
-"""Publishes no more than these tests ask for."""
 
 
-def chipledger(folder: Path, *words: str, umask: int = 0o000) -> None:
-    """Run a command in a process of its own, as the umask is the whole process's."""
-    tests = str(Path(__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, f"{umask:o}", "--data-dir", "data", *words],
-        cwd=folder, env={**os.environ, "PYTHONPATH": tests}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def here() -> Iterator[Callable[..., None]]:
+    """Return a function that runs a command in this process as if it had been started with a umask.
 
-
-@pytest.fixture
-def here(migrated_anew: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Return a function that runs a command in this process as if it had been started with a umask."""
-    monkeypatch.setenv("CHIPLEDGER_SITE__CHARTS", "false")
+    It publishes no more than these tests ask for, and migrates each file of a log itself.
+    """
 
     def run(folder: Path, *words: str, umask: int = 0o000) -> None:
         users_umask.cache_clear()
@@ -54,7 +39,11 @@ def here(migrated_anew: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
         assert done.exit_code == 0, done.output
 
     theirs, before = users_umask(), os.umask(0o077)
-    yield run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHIPLEDGER_SITE__CHARTS", "false")
+        patch.setattr("warehouse.log.db.open_build", log_place.OPEN_BUILD)
+        patch.setattr("warehouse.log.db.migrate", log_place.MIGRATE)
+        yield run
     os.umask(theirs)
     users_umask.cache_clear()
     assert users_umask() == theirs
@@ -69,11 +58,11 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(here: Callable[..., None], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which an import was published, under umask 000."""
     folder = tmp_path_factory.mktemp("modes")
     (folder / "seen.csv").write_text(CSV)
-    chipledger(folder, "import", "seen.csv")
+    here(folder, "import", str(folder / "seen.csv"))
     return folder
 
 
@@ -131,17 +120,23 @@ def test_folders_that_are_there_keep_their_modes(here: Callable[..., None], tmp_
     assert (found["."], found["landing"], found["landing/journal.jsonl"]) == (0o775, 0o775, 0o600)
 
 
-@pytest.mark.parametrize(("umask", "expected"), [(0o002, 0o660), (0o022, 0o640), (0o077, 0o600)])
-def test_a_shared_warehouse_is_its_groups(tmp_path: Path, umask: int, expected: int) -> None:
+def test_a_shared_warehouse_is_its_groups(tmp_path: Path) -> None:
     """The user's umask decides for his group, and others have nothing."""
     program = (
-        "import os, pathlib, sys; os.umask(int(sys.argv[1], 8)); from flows.config import settings; "
-        "settings.read(environ={'CHIPLEDGER_WAREHOUSE__URL': 'ducklake:sqlite:/tmp/none.sqlite'}); "
-        "pathlib.Path('made').touch()"
+        "import os, pathlib, sys; from flows.config import settings\n"
+        "for mask in sys.argv[1:]:\n"
+        "    if not os.fork():\n"
+        "        os.umask(int(mask, 8))\n"
+        "        settings.read(environ={'CHIPLEDGER_WAREHOUSE__URL': 'ducklake:sqlite:/tmp/none.sqlite'})\n"
+        "        pathlib.Path(mask).touch()\n"
+        "        os._exit(0)\n"
+        "    os.wait()\n"
     )
-    subprocess.run([sys.executable, "-c", program, f"{umask:o}"], cwd=tmp_path, check=True)
+    subprocess.run([sys.executable, "-c", program, "002", "022", "077"], cwd=tmp_path, check=True)
 
-    assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == expected
+    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {
+        "002": 0o660, "022": 0o640, "077": 0o600
+    }  # fmt: skip
 
 
 def test_the_users_umask_ends_with_what_he_named(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def notes(printed: str) -> list[str]:
 @pytest.mark.usefixtures("log_alone")
 def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     """A corrected price beside a wrong one: neither counts; printed and listed with the document of the other."""
-    run("import", csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,"))
-    run("import", csv("b.csv", "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,"))
+    known = csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,")
+    run("import", known, csv("b.csv", "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,"))
     code, printed = run("import", csv("c.csv", "2025-06-30,Acme,eu-1,on_demand,16.50,m8,H100 SXM,8,desk,"))
     assert code == 0
     file = tmp_path / "data" / "prices.duckdb"
@@ -160,9 +160,9 @@ def test_a_wrong_import_moves_no_price(run, tmp_path: Path) -> None:
     """A month's price, or one 2.6 times the last, of a machine whose chip nobody reads: the last one stands."""
     row = "Acme,eu-1,on_demand,{},{},Z9000,8,desk,"
     wrong = {"m8": "11680.00", "m9": "41.60"}
-    run("import", csv("a.csv", *(f"2025-06-01,{row.format('16.00', machine)}" for machine in wrong)))
+    known = csv("a.csv", *(f"2025-06-01,{row.format('16.00', machine)}" for machine in wrong))
     code, printed = run(
-        "import", csv("b.csv", *(f"2025-06-30,{row.format(price, machine)}" for machine, price in wrong.items()))
+        "import", known, csv("b.csv", *(f"2025-06-30,{row.format(price, name)}" for name, price in wrong.items()))
     )
     assert code == 0
     told = [line for line in notes(printed) if "row held" in line]

@@ -15,7 +15,7 @@ from mcp_file import PRIVATE_FIGURE, client, doubt, published_now, put_private, 
 from flows.cli.main import main
 from flows.config.settings import Settings
 from flows.decisions import cost
-from flows.read_api import server
+from flows.read_api import answers, server
 
 OPTIONS = ["capacity_block", "on_demand", "reserved", "savings_plan", "spot"]
 
@@ -43,9 +43,10 @@ def call(served):
 
 
 @pytest.fixture
-def later(file):
+def later(file, monkeypatch):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
     passed = timedelta()
+    monkeypatch.setattr(server.Pool, "ask", lambda pool, function, *, seconds, **given: answers.answer(**given))
     api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + passed)
 
     def call(hours, tool, **given):
@@ -53,8 +54,7 @@ def later(file):
         passed = timedelta(hours=hours)
         return anyio.run(api.call_tool, tool, given).structured_content
 
-    yield call
-    api.close()
+    return call
 
 
 def prices(found, option):

@@ -1,11 +1,14 @@
 """One question that would never end, beside twenty others of other clients: it delays none of them."""
 
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,7 +17,6 @@ import anyio
 import pytest
 from cost_file import P5
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from mcp_file import published_now
 from own_postgres import free_port
 
@@ -39,13 +41,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return published_now(tmp_path_factory)
 
 
-@asynccontextmanager
-async def stdio(folder: Path) -> AsyncIterator[Client]:
-    command = StdioServerParameters(command=sys.executable, args=[*COMMAND, str(folder), "mcp"], cwd=folder)
-    async with Client(command) as client:
-        yield client
-
-
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a data directory over HTTP, and give the address."""
@@ -62,7 +57,7 @@ def served(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-async def slowest(client: Client, tool: str, *, together: bool, n: int) -> float:
+async def slowest(client: Client | server.ReadApi, tool: str, *, together: bool, n: int) -> float:
     """Return the seconds of the slowest of n answers, put one after the other or all together: more than their p99."""
     found: list[float] = []
 
@@ -83,7 +78,7 @@ async def slowest(client: Client, tool: str, *, together: bool, n: int) -> float
 
 
 async def beside(
-    client: Client, other: Client, tool: str, sql: str, *, together: bool, n: int = N
+    client: Client | server.ReadApi, other: Client | server.ReadApi, tool: str, sql: str, *, together: bool, n: int = N
 ) -> tuple[float, float]:
     """Return the slowest answer alone, and beside a hostile question of another client, which is open all the time."""
     await slowest(client, tool, together=together, n=n)  # the first questions wait for processes to start
@@ -103,18 +98,18 @@ async def beside(
     return alone, found
 
 
-def test_a_question_without_an_end_delays_no_other(folder: Path) -> None:
+def test_a_question_without_an_end_delays_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four others take at most ten times as long as alone, all before it ends; it is stopped with its server.
 
     `make prove` puts twenty over HTTP, of each tool, one after the other and together.
     """
-
-    async def main() -> tuple[float, float]:
-        async with stdio(folder) as client:
-            sql = HOSTILE["that cannot be interrupted"]
-            return await beside(client, client, "latest_price", sql, together=False, n=4)
-
-    alone, found = anyio.run(main)
+    monkeypatch.setattr(Pool, "warm", lambda pool: None)  # nobody asks the processes in reserve
+    sql = HOSTILE["that cannot be interrupted"]
+    with closing(server.ReadApi(lambda: folder / "prices.duckdb", lambda: datetime.now(UTC))) as api:
+        alone, found = anyio.run(partial(beside, api, api, "latest_price", sql, together=False, n=4))
+        (busy,) = api.pools[True]._busy
+        process = busy.start()
+    assert process.wait(10) == -signal.SIGKILL
     assert found <= 10 * alone, (alone, found)
 
 

@@ -1,5 +1,6 @@
 """Free SQL for programs: what is answered, what is refused, and what is cut."""
 
+import os
 from datetime import UTC, datetime
 
 import duckdb
@@ -30,11 +31,15 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def asker():
-    """Give one process for all questions."""
-    one = Child(ADDRESS_SPACE_BYTES, ANSWERS)
-    yield one
-    one.close()
+def asker(tmp_path_factory):
+    """Give one process for all questions, which waits less than the product's for one that does not end."""
+    folder = tmp_path_factory.mktemp("impatient")
+    (folder / "impatient.py").write_text(f"import __main__\nimport {ANSWERS}\n__main__.GRACE_S = 0.2\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        one = Child(ADDRESS_SPACE_BYTES, "impatient")
+        yield one
+        one.close()
 
 
 def asked(asker, file, sql, *, rows=200, seconds=5.0):
@@ -76,63 +81,52 @@ def test_rows_and_bytes_are_limited_and_the_cut_is_told(asker, file):
 
 HOSTILE = [
     "attach '{folder}/private.duckdb' as p",
-    "attach '{folder}/new.duckdb' as p",
     "detach prices",
     "copy numbers to '{folder}/new.csv'",
-    "copy (select 1) to '/dev/stdout'",
     "export database '{folder}/new'",
-    "import database '{folder}/new'",
     "from read_csv('{folder}/secret.csv')",
     "from '{folder}/secret.csv'",
     "select * from read_text('{folder}/secret.csv')",
-    "from read_blob('/proc/self/environ')",
     "from glob('{folder}/*')",
     "from read_duckdb('{folder}/private.duckdb')",
-    "from sniff_csv('{folder}/secret.csv')",
-    "from parquet_metadata('{folder}/secret.csv')",
     "from query('attach ''{folder}/private.duckdb'' as p')",
     "install httpfs",
-    "load httpfs",
     "from read_csv('https://example.com/x.csv')",
     "pragma version",
-    "pragma enable_profiling",
     "call enable_logging()",
     "set memory_limit = '64GB'",
     "set enable_external_access = true",
-    "reset lock_configuration",
-    "set variable x = 1",
     "use system",
     "create table t as select 1",
-    "create temp table t as select 1",
-    "create macro m() as 1",
     "insert into numbers values (1, 1)",
-    "update numbers set i = 0",
-    "delete from numbers",
     "drop table numbers",
-    "alter table numbers add column x int",
-    "comment on table numbers is 'x'",
     "merge into numbers using numbers as n on true when matched then delete",
     "vacuum",
-    "checkpoint",
-    "begin",
     "prepare q as select 1",
     "explain analyze select 1",
-    "update extensions",
     "select 1; select 2",
-    "select 1; drop table numbers",
     "select 1\0; drop table numbers",
     "-- nothing",
-    "select",
     "select $1",
     "select " + "+".join(["1"] * 5000),
 ]
+LIKE_THEM = [
+    "attach '{folder}/new.duckdb' as p", "copy (select 1) to '/dev/stdout'", "import database '{folder}/new'",
+    "from read_blob('/proc/self/environ')", "from sniff_csv('{folder}/secret.csv')",
+    "from parquet_metadata('{folder}/secret.csv')", "load httpfs", "pragma enable_profiling",
+    "reset lock_configuration", "set variable x = 1", "create temp table t as select 1", "create macro m() as 1",
+    "update numbers set i = 0", "delete from numbers", "alter table numbers add column x int",
+    "comment on table numbers is 'x'", "checkpoint", "begin", "update extensions", "select 1; drop table numbers",
+    "select",
+]  # fmt: skip
 
 
-def test_nothing_but_reading_the_file_is_answered(asker, file):
+@pytest.mark.parametrize("hostile", [HOSTILE, pytest.param(LIKE_THEM, marks=pytest.mark.prove)], ids=["", "more"])
+def test_nothing_but_reading_the_file_is_answered(asker, file, hostile):
     """Refused in words; no file appears, no row of another is told, and the next question is answered."""
     before = sorted(file.parent.rglob("*"))
 
-    for sql in HOSTILE:
+    for sql in hostile:
         with pytest.raises(ChipledgerError) as refusal:
             asked(asker, file, sql.format(folder=file.parent))
         assert refusal.value.field == "sql", sql

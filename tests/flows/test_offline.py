@@ -82,12 +82,11 @@ def add_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "source_named", by_name)
 
 
-def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW) -> Summary:
+def run(folder: Path, *, is_offline: bool, clock: datetime | None = NOW, scopes: tuple[str, ...] = FEW) -> Summary:
     of_run = Settings(data_dir=folder, workers=2)
     chosen = of_run.offline() if is_offline else of_run
-    scopes = () if not is_offline else FEW
     return steps.run(
-        chosen, offline=is_offline, scopes=scopes, clock=(lambda: clock) if clock else None,
+        chosen, offline=is_offline, scopes=scopes if is_offline else (), clock=(lambda: clock) if clock else None,
         source_names=("price_archive",) if is_offline else (),
     )  # fmt: skip
 
@@ -174,7 +173,7 @@ def archived(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         ("audit",),
         ("quarantine", "list"),
         ("chips", "H100"),
-        ("export", "out"),
+        ("export", "out", "--mart", "price_now"),
     ],
 )
 def test_readers_find_the_archive(archived: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
@@ -282,7 +281,7 @@ def test_the_archive_is_refused_beside_live_prices(tmp_path: Path, with_live: No
     run(tmp_path, is_offline=False)
     with pytest.raises(ChipledgerError, match="holds live prices, and the archive of the package never mixes"):
         steps.run(Settings(data_dir=tmp_path), offline=True, source_names=("price_archive",), clock=lambda: NOW)
-    run(tmp_path, is_offline=True, clock=None)
+    run(tmp_path, is_offline=True, clock=None, scopes=FEW[-1:])
     assert asked(tmp_path, "select distinct source from core.price_event") == [(LIVE,)]
 
 

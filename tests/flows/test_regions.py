@@ -12,6 +12,7 @@ from standin import aws
 pytestmark = pytest.mark.usefixtures("least_marts", "log_alone")
 
 ROOT = Path(__file__).parents[2]
+AT_LENGTH = [pytest.param(door, marks=pytest.mark.prove) for door in ("aws_price_list api", "aws_spot")]
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +39,7 @@ def quick(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(
-    "door", [pytest.param("aws_price_list api", marks=pytest.mark.prove), "aws_price_list bulk", "aws_spot"]
-)
+@pytest.mark.parametrize("door", ["aws_price_list bulk", *AT_LENGTH])
 def test_failing_regions_are_named_and_the_others_complete(
     bench: ModuleType, standin: aws.StandIn, tmp_path: Path, door: str
 ) -> None:

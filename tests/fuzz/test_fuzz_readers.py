@@ -35,7 +35,7 @@ from fuzz.verdicts import (
 
 from warehouse.errors import LayoutChanged
 
-SHORT, LONG = 5, 400
+SHORT, LONG = 3, 400
 FAMILIES = (aws_subjects, other_subjects, text_subjects)
 
 
@@ -53,7 +53,7 @@ def found(tallies: dict[str, Tally]) -> str:
 
 
 def test_every_reader_refuses_or_reads_what_stands_there() -> None:
-    """Of documents in the package and in the tests alone: five mutants of each."""
+    """Of documents in the package and in the tests alone: three mutants of each."""
     tallies = {subject.name: tallied(subject, SHORT) for subject in subjects(None)}
     publish("fuzz_readers_short", tallies)
 

@@ -190,12 +190,7 @@ def test_the_shared_history_by_collector(history: Path) -> None:
         "select accelerator_name, price_per_accelerator_hour, other_price_per_accelerator_hour, source "
         "from int.disagreement where is_wrong",
     )
-    assert decided == (
-        "RTX-6000-Ada",
-        0.5,
-        0.77,
-        "import:romaindeniau75-commits/gpu-price-scraper",
-    )
+    assert decided == ("RTX-6000-Ada", 0.5, 0.77, "import:romaindeniau75-commits/gpu-price-scraper")
     assert query(history, "select count(*) from int.disagreement where began_at > last_confirmed_at") == [(0,)]
 
 

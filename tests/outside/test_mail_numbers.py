@@ -18,8 +18,8 @@ from flows.mail import weekly_steps
 from reports.weekly.calendar import Week
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-WEEKS = ("2026-W15", "2026-W22", "2025-W26")
-"""Of the busiest weeks of 2026, and that of AWS's cut of June 2025."""
+WEEKS = ("2026-W15", "2025-W26", pytest.param("2026-W22", marks=pytest.mark.prove))
+"""Of the busiest weeks of 2026, one only at length, and that of AWS's cut of June 2025."""
 Write = Callable[[str], tuple[Path, tuple[str, ...]]]
 
 

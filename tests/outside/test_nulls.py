@@ -41,12 +41,12 @@ def columns(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     return [(table, name) for table, name in rows if table in TABLES and table in tables and name not in NEVER]
 
 
-PARTS = [(part, 2) for part in range(2)] + [pytest.param(part, 6, marks=pytest.mark.prove) for part in range(6)]
+PARTS = [(0, 1)] + [pytest.param(part, 6, marks=pytest.mark.prove) for part in range(6)]
 
 
 @pytest.mark.parametrize(("seed", "n_parts"), PARTS)
 def test_a_null_in_any_column_ends_no_page(file: Path, tmp_path: Path, seed: int, n_parts: int) -> None:
-    """In some rows of one part of all columns at a time: no part of any page fails, none is missing."""
+    """In some rows of all columns, at length of one part of them: no part of any page fails, none is missing."""
     chosen = random.Random(seed)  # noqa: S311
     with duckdb.connect(str(file)) as con:
         every = columns(con)
@@ -61,6 +61,7 @@ def test_a_null_in_any_column_ends_no_page(file: Path, tmp_path: Path, seed: int
     assert {each.path for each in site.PAGES} <= {path.name for path in (tmp_path / "reports").glob("*.html")}
 
 
+KEYS = ("accelerator_name", "cell", "index_level", "window_days", "purchase_option")
 ALONE = ("core.offer", "core.offer_unit", "int.front_cell", "int.drift_report")
 OF_NULLS = [
     pytest.param(("core.offer", "int.drift_report"), False, id="two"),
@@ -78,13 +79,7 @@ def test_a_table_of_nulls_ends_no_page(file: Path, tmp_path: Path, tables: tuple
     """Everything but the keys is unknown; one table alone, and with charts, only at length."""
     with duckdb.connect(str(file)) as con:
         for of, name in columns(con):
-            if of in tables and name not in (
-                "accelerator_name",
-                "cell",
-                "index_level",
-                "window_days",
-                "purchase_option",
-            ):
+            if of in tables and name not in KEYS:
                 con.execute(f'update {of} set "{name}" = null')
     with guard.noted() as failed:
         site.write(file, tmp_path / "reports", draw=draw)

@@ -125,10 +125,9 @@ def test_the_published_sum() -> None:
 @given(MOVES, numbers(0.5, 0.999))
 def test_more_saving_never_lengthens_it(moves: list[dict[str, float]], share: float) -> None:
     """A cheaper new side pays no later, after no more tokens, from no higher spend, and gains no less."""
-    before = SUMS.moves(moves)
-    after = SUMS.moves([move | {"to_usd": move["to_usd"] * share} for move in moves])
+    found = SUMS.moves([*moves, *(move | {"to_usd": move["to_usd"] * share} for move in moves)])
 
-    for one, other in zip(before, after, strict=True):
+    for one, other in zip(found[: len(moves)], found[len(moves) :], strict=True):
         assert other["gain_usd"] >= one["gain_usd"]
         for name in ("break_even_months", "break_even_tokens", "spend_to_pay_usd_per_month"):
             assert one[name] is None or other[name] <= one[name] * (1 + 1e-9)
@@ -140,13 +139,13 @@ def test_tokens_months_and_curves_agree(moves: list[dict[str, float]]) -> None:
     """Tokens x saving is the one-off cost; the curves of both costs cross at months_from_start, and nowhere else."""
     rows = SUMS.moves(moves)
     paying = [(move, row) for move, row in zip(moves, rows, strict=True) if row["break_even_months"] is not None]
-    ends = [
-        SUMS.moves([move | {"horizon": max(row["months_from_start"], 1e-6) * factor} for move, row in paying])
-        for factor in (0.999, 1, 1.001)
-    ]
+    ends = SUMS.moves([
+        move | {"horizon": max(row["months_from_start"], 1e-6) * factor}
+        for move, row in paying for factor in (0.999, 1, 1.001)
+    ])  # fmt: skip
 
     assert {row["move_verdict"] for row in rows if row["break_even_months"] is None} <= {"never"}
-    for (move, row), early, there, late in zip(paying, *ends, strict=True):
+    for (move, row), early, there, late in zip(paying, ends[::3], ends[1::3], ends[2::3], strict=True):
         assert row["break_even_tokens"] * row["saving_usd_per_million"] / 1e6 == pytest.approx(row["one_off_usd"])
         assert row["break_even_months"] * move["tokens_a_day"] * 730 / 24 == pytest.approx(row["break_even_tokens"])
         if row["one_off_usd"] > 0:

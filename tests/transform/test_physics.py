@@ -439,23 +439,23 @@ def test_a_file_declares_its_formula() -> None:
 # Bounds of a row of ref.accelerator and one of ref.model
 
 
-def bounds(chip: str, model: str, rest: str) -> dict[str, float | None]:
-    """Return physics.rate_bounds of a chip and a model by name; `rest` are the other arguments."""
+def bounds(chip: str, model: str, rest: str, *each: str) -> list[dict[str, Any]]:
+    """Return physics.rate_bounds of a chip and a model by name; `rest` are the other arguments, one of them x."""
     name, _, form = chip.partition(" ")
     sizes = ", ".join(rest.split(", ")[2:7])
-    row = CON.execute(
+    values = ", ".join(f"({number}, {x})" for number, x in enumerate(each))
+    rows = CON.execute(
         f"select physics.rate_bounds(c, m, {rest}, physics.fitting_batch(c, m, {sizes})) "
-        "from ref.accelerator as c cross join ref.model as m "
-        "where c.accelerator_name = ? and coalesce(c.form_factor, '') = ? and m.model_name = ?",
+        f"from ref.accelerator as c cross join ref.model as m cross join (values {values}) as t (number, x) "
+        "where c.accelerator_name = ? and coalesce(c.form_factor, '') = ? and m.model_name = ? order by number",
         [name, form, model],
-    ).fetchone()
-    assert row is not None
-    return dict(row[0])
+    ).fetchall()
+    return [dict(row[0]) for row in rows]
 
 
 def test_one_h200_in_fp16_gives_a_thousand_tokens_at_most() -> None:
     """Llama-2-70B, replies of 294 tokens, no batch told: 31 sequences fit, and 4.8 TB/s read them 34 times a second."""
-    found = bounds("H200 SXM", "llama-2-70b", "'serving', false, 1, 'fp16', null, null, 294.45, null, 1")
+    (found,) = bounds("H200 SXM", "llama-2-70b", "'serving', false, 1, x, null, null, 294.45, null, 1", "'fp16'")
     weights, cache = 68_976_648_192 * 2, 294.45 * 327_680
     batch = (141e9 - weights) // cache
     assert batch == 31
@@ -468,26 +468,22 @@ def test_one_h200_in_fp16_gives_a_thousand_tokens_at_most() -> None:
 
 def test_a_smaller_batch_in_flight_binds_and_a_larger_one_does_not() -> None:
     """Of 8 requests in flight 8 are read; of 10,000 only those whose cache fits."""
-    rest = "'serving', false, 1, 'fp16', {}, 100, 389, null, 1"
-    few, many, untold = (
-        bounds("H200 SXM", "llama-2-70b", rest.format(n))["fitting"] for n in (8, 10_000, "null::INTEGER")
-    )
-    assert few < many == untold
+    rest = "'serving', false, 1, 'fp16', x, 100, 389, null, 1"
+    few, many, untold = bounds("H200 SXM", "llama-2-70b", rest, "8", "10000", "null")
+    assert few["fitting"] < many["fitting"] == untold["fitting"]
 
 
 def test_weights_that_do_not_fit_bound_at_nothing() -> None:
     """Llama-3.1-405B in BF16 takes 812 GB: eight A100 of 80 GB cannot have run it."""
-    rest = "'serving', false, 8, '{}', 1, 100, 100, null, null"
-    assert bounds("A100-80GB SXM", "llama-3.1-405b", rest.format("bf16"))["fitting"] == 0
-    assert bounds("A100-80GB SXM", "llama-3.1-405b", rest.format("int8"))["fitting"] is None  # speculation not told
+    rest = "'serving', false, 8, x, 1, 100, 100, null, null"
+    bf16, int8 = bounds("A100-80GB SXM", "llama-3.1-405b", rest, "'bf16'", "'int8'")
+    assert (bf16["fitting"], int8["fitting"]) == (0, None)  # of the other, speculation is not told
 
 
 def test_training_has_the_compute_bound_alone() -> None:
     """Six operations a parameter and token, four where the base is frozen."""
-    full, lora = (
-        bounds("H100 SXM", "llama-2-70b", f"'training', {is_lora}, 8, 'bf16', null, 8192, null, null, null")
-        for is_lora in ("false", "true")
-    )
+    rest = "'training', x, 8, 'bf16', null, 8192, null, null, null"
+    full, lora = bounds("H100 SXM", "llama-2-70b", rest, "false", "true")
     assert full["compute"] == pytest.approx(8 * 1979e12 / (6 * 68_976_648_192))
     assert lora["compute"] == pytest.approx(1.5 * full["compute"])
     assert full["bandwidth"] is full["fitting"] is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from cost_file import P5, TRN1, cost_file, lines, run, values
+from cost_file import P5, TRN1, lines, put_prices, putting_costs, run, values
 
 LORA = run(
     model_name="llama-3-70b", task="training", scenario="own LoRA", benchmark_family="mlperf_training",
@@ -23,8 +23,9 @@ CHEAT = run(
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with cost_file(tmp_path_factory.mktemp("cost"), LORA, CHEAT) as published:
-        yield published
+    asked = ("training_cost", "training_run_cost")
+    with putting_costs(tmp_path_factory.mktemp("cost"), LORA, CHEAT, asked=asked) as put:
+        yield put_prices(put)
 
 
 @pytest.mark.parametrize(

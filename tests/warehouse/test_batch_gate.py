@@ -52,6 +52,25 @@ ANSWERS: dict[str, tuple[dict[str, str], dict[str, bool]]] = {
 """Answers of the day after the listed prices, each in a scope and region of its own, and what is said of each."""
 
 
+def chips(where: str, *prices: str) -> list[Row]:
+    """Return machines of 1, 2, 4 and 8 chips, at these prices, that another provider than AWS names by its chip."""
+    own = {"service_provider_name": "Lambda", "accelerator_label": "H100 SXM", "region_id": where}
+    named = zip("1248", prices, strict=True)
+    return [row(None, price, accelerator_count=count, tier=f"{count}x", **own) for count, price in named]
+
+
+def market(prices: dict[str, str]) -> list[Row]:
+    return [each | {"statistic": "median"} for each in rows(prices, "market")]
+
+
+WHOLE, EACH = ("6", "12", "24", "48"), ("6",) * 4
+OTHERS = {
+    "whole": (chips("whole", *WHOLE), chips("whole", *EACH)), "each": (chips("each", *EACH), chips("each", *WHOLE)),
+    "market": (market(LISTED), market({"p5.48xlarge": "190", "g6.xlarge": LISTED["g6.xlarge"]})),
+}  # fmt: skip
+"""Rows of the first day and of the day after, likewise."""
+
+
 @pytest.fixture(scope="module")
 def second() -> tuple[dict[str, ScopeResult], Read]:
     """Return what becomes of the answers, by scope; those that are refused leave no trace in the history of prices."""
@@ -60,9 +79,11 @@ def second() -> tuple[dict[str, ScopeResult], Read]:
             "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
             "values ('USD', '2026-01-01', 1.1611, '2026-01-02')"
         )
-        load(con, [look(0, *rows(LISTED, name), scope=name) for name in ANSWERS], recorded_at=day(0))
+        looks = [look(0, *rows(LISTED, name), scope=name) for name in ANSWERS]
+        load(con, looks + [look(0, *shown, scope=name) for name, (shown, _) in OTHERS.items()], recorded_at=day(0))
         before = Read(con)
         looks = [look(1, *rows(prices, name), scope=name, **said) for name, (prices, said) in ANSWERS.items()]
+        looks += [look(1, *shown, scope=name) for name, (_, shown) in OTHERS.items()]
         results = {each.scope: each for each in load(con, looks, recorded_at=day(1))}
         after = Read(con)
         looked = con.execute("select scope, complete, status from core.scope_run order by observed_at").fetchall()
@@ -272,26 +293,11 @@ def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:
         assert con.execute("select count(*) from core.quarantine").fetchone() == (4,)
 
 
-def chips(price: str, count: int) -> Row:
-    """Return a row of a machine of so many chips that another provider than AWS names by its chip."""
-    return row(
-        None, price, service_provider_name="Lambda", accelerator_label="H100 SXM", accelerator_count=str(count),
-        tier=f"{count}x",
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_prices_that_moved_by_their_own_chip_counts_are_refused(turned: bool) -> None:
+@pytest.mark.parametrize("name", ["whole", "each"])
+def test_prices_that_moved_by_their_own_chip_counts_are_refused(results: dict[str, ScopeResult], name: str) -> None:
     """The price of a machine becomes one of a chip: each moves by its own count, so that no factor is common."""
-    whole = [chips(str(6 * count), count) for count in (1, 2, 4, 8)]
-    each = [chips("6", count) for count in (1, 2, 4, 8)]
-    first, then = (each, whole) if turned else (whole, each)
-    with memory() as con:
-        load(con, [look(0, *first)], recorded_at=day(0))
-        (result,) = load(con, [look(1, *then)], recorded_at=day(1))
-
-    assert result.status == "refused"
-    assert result.error == "3 of 3 prices of several chips moved by their number of chips; waits for a person"
+    assert results[name].status == "refused"
+    assert results[name].error == "3 of 3 prices of several chips moved by their number of chips; waits for a person"
 
 
 @pytest.mark.parametrize("factor", RATES)
@@ -303,13 +309,7 @@ def test_prices_that_moved_by_an_exchange_rate_are_refused(results: dict[str, Sc
     assert str(result.error).endswith("the rate between EUR and USD; waits for a person")
 
 
-def test_a_marketplace_may_halve_and_double() -> None:
+def test_a_marketplace_may_halve_and_double(results: dict[str, ScopeResult], read: Read) -> None:
     """Its statistics follow whoever rents out that day, so neither its prices nor their number wait for anything."""
-    market = {name: row(name, price, statistic="median") for name, price in LISTED.items()}
-    with memory() as con:
-        load(con, [look(0, *market.values())], recorded_at=day(0))
-        few = [market["p5.48xlarge"] | {"unit_price": "190"}, market["g6.xlarge"]]
-        (result,) = load(con, [look(1, *few)], recorded_at=day(1))
-
-        assert result.status == "ok"
-        assert not refused(con)
+    assert results["market"].status == "ok"
+    assert not read.refused("market")

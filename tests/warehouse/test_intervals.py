@@ -175,7 +175,7 @@ def check_order_and_split(looks: list[ParsedFetch], data: st.DataObject) -> None
             assert known_at(con, day(100 + moment)) == by_events(con, day(100 + moment)), "as the events tell it"
 
 
-@settings(PLAIN, max_examples=5)
+@settings(PLAIN, max_examples=3)
 @given(looks=LOOKS, data=st.data())
 def test_any_order_and_any_split_give_the_same_intervals(looks: list[ParsedFetch], data: st.DataObject) -> None:
     """The intervals are a function of the set of looks: order of arrival and split into loads do not matter.
