@@ -6,14 +6,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from few_marts import needed, published_with
+from few_marts import needed
 from log_days import told
 from looks import Row, look, row
 from two_files import chip, dated, differences, n_amended, put
 
-from flows.collect import publisher
 from warehouse.log import db
 from warehouse.log.parsed import ParsedFetch
+from warehouse.publish.published_file import FILE_NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,22 +381,23 @@ CASES = {name: case for name, case in list(globals().items()) if isinstance(case
 def test_what_may_differ_is_made_anew(tmp_path: Path) -> None:
     """All cases in one log, which is published on four days; some make so much anew that they come after others.
 
-    What the long form adds is each case alone, in all marts, where nothing that another makes anew can stand in for it.
+    What the long form adds is each case alone, where nothing that another makes anew can stand in for it.
     """
-    marts, _ = needed("price_index_item", "option_price_history")
     days = sorted({case.later for case in CASES.values()})
     with db.writer(tmp_path / "writer") as con:
         told(con, *(each for case in CASES.values() for each in case.before), learnt=3.4)
-        file = put(con, tmp_path / "daily", 3.5, marts=marts)
+        file = put(con, tmp_path / "daily", 3.5)
         for n_before, later in enumerate(days):
             cases = {name: case for name, case in CASES.items() if case.later == later}
             found = asked(file, cases)
             told(con, *(each for case in cases.values() for each in case.after), learnt=4.4 + later)
-            put(con, tmp_path / "daily", 4.5 + later, marts=marts)
+            put(con, tmp_path / "daily", 4.5 + later)
             both = {name: (found[name], now) for name, now in asked(file, cases).items()}
             assert both == {name: case.found for name, case in cases.items()}
             assert n_amended(file) == n_before + 1
-        assert differences(file, put(con, tmp_path / "once", 4.5 + later, marts=marts)) == {}
+            if later != 1:
+                (tmp_path / "once" / FILE_NAME).unlink(missing_ok=True)
+                assert differences(file, put(con, tmp_path / "once", 4.5 + later)) == {}
 
 
 @pytest.mark.prove
@@ -415,18 +416,19 @@ def test_what_may_differ_of_one_alone_is_made_anew(tmp_path: Path, name: str) ->
 
 def test_what_a_log_has_no_more_is_not_taken_over(tmp_path: Path) -> None:
     """The log was made again and lacks what the file before rests on: sightings, then refusals."""
+    marts, _ = needed()
     looks = (
         look(0.25, row("g6.xlarge", "1")),
         look(1.25, row("g6.xlarge", "1"), complete=False),
         look(1.5, row("g6.xlarge", "900")),
         look(2.25, row("g6.xlarge", "1.1")),
     )
-    with db.writer(tmp_path / "writer") as con, published_with(least=()):
+    with db.writer(tmp_path / "writer") as con:
         told(con, *looks, learnt=3.4)
-        put(con, tmp_path / "daily", 3.5, marts=publisher.MARTS)
+        put(con, tmp_path / "daily", 3.5, marts=marts)
         for at, table in enumerate(("log.sighting", "core.quarantine")):
             con.execute(f"delete from {table}")
-            assert n_amended(put(con, tmp_path / "daily", 4.5 + at, marts=publisher.MARTS)) == 0
+            assert n_amended(put(con, tmp_path / "daily", 4.5 + at, marts=marts)) == 0
 
 
 def asked(file: Path, cases: dict[str, Case]) -> dict[str, Any]:
