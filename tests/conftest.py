@@ -6,6 +6,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, ModuleType, SimpleNamespace
@@ -86,13 +87,12 @@ def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-def migrated_anew(monkeypatch: pytest.MonkeyPatch, warehouse: Any) -> None:
-    """Let each file of a log be migrated by the product itself, and be no copy of one that was."""
+def migrated_anew(warehouse: Any) -> Iterator[None]:
+    """Let each file of a log be migrated by the product itself."""
     import log_place
 
-    if warehouse is None:
-        monkeypatch.setattr("warehouse.log.db.open_build", log_place.OPEN_BUILD)
-        monkeypatch.setattr("warehouse.log.db.migrate", log_place.MIGRATE)
+    with log_place.anew() if warehouse is None else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")

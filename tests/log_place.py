@@ -116,6 +116,15 @@ def files(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
+def anew() -> Iterator[None]:
+    """Let each file of a log be migrated by the product itself, and be no copy of one that was."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warehouse.log.db.open_build", OPEN_BUILD)
+        patch.setattr("warehouse.log.db.migrate", MIGRATE)
+        yield
+
+
+@contextmanager
 def unsigned_extensions() -> Iterator[None]:
     """Leave the signatures of extensions unread: reading 70 MB of them takes longer than most tests."""
     connect: Any = duckdb.connect

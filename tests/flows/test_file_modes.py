@@ -39,10 +39,8 @@ def here() -> Iterator[Callable[..., None]]:
         assert done.exit_code == 0, done.output
 
     theirs, before = users_umask(), os.umask(0o077)
-    with pytest.MonkeyPatch.context() as patch:
+    with log_place.anew(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("CHIPLEDGER_SITE__CHARTS", "false")
-        patch.setattr("warehouse.log.db.open_build", log_place.OPEN_BUILD)
-        patch.setattr("warehouse.log.db.migrate", log_place.MIGRATE)
         yield run
     os.umask(theirs)
     users_umask.cache_clear()
