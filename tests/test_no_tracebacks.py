@@ -1,11 +1,13 @@
 """What a user meets who damages, misplaces or stops something: a message that says what to do, never a traceback."""
 
+import _thread
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ from looks import row
 from purchase import P5, putting, seen
 
 from flows.cli.main import main
+from flows.shared.child import Child
 from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.log import db
@@ -220,3 +223,14 @@ def test_a_question_that_is_stopped_takes_its_process_along(folder: Path) -> Non
             return
         time.sleep(0.05)
     pytest.fail("the process goes on")
+
+
+def test_a_signal_that_interrupts_no_wait_is_seen_soon() -> None:
+    """As one does that comes between the last look of Python and the wait for an answer, too short to meet."""
+    asked, began = Child(2_000_000_000, "multiprocessing.connection"), time.monotonic()
+    asked.start()
+    comes = threading.Timer(0.3, _thread.interrupt_main)
+    comes.start()
+    with pytest.raises(KeyboardInterrupt):
+        asked.ask("multiprocessing.connection:wait", seconds=30, object_list=[], timeout=20)
+    assert time.monotonic() - began < 10

@@ -80,7 +80,7 @@ def query(
     # A process of its own, which is ended where DuckDB cannot be interrupted. This one does not import DuckDB.
     answering = child.Child(ADDRESS_SPACE_BYTES, "flows.shared.query", writes=target is not None)
     with folders.as_user():  # which the process has for good
-        number = answering.number
+        number = answering.start().pid
     part = tabular.part_of(target, number) if target else None
     try:
         with output.progress(quiet=in_json):

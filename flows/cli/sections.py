@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -94,11 +95,7 @@ def in_form(ctx: click.Context) -> Iterator[None]:
 
 def _is_importing(frame: FrameType | None) -> bool:
     """Return whether a module is being imported: Python 3.11 loses an error there, or keeps a lock of the module."""
-    while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-            return True
-        frame = frame.f_back
-    return False
+    return any(each.f_code.co_filename == "<frozen importlib._bootstrap>" for each, _ in traceback.walk_stack(frame))
 
 
 class Sections(click.Group):

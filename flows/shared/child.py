@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import pickle
+import select
 import signal
 import sys
 import threading
@@ -24,6 +25,8 @@ from warehouse.errors import ChipledgerError, SettingsError
 GRACE_S = 2.0
 WAIT_S = 60.0
 """In a queue."""
+POLL_S = 0.5
+"""Between two looks at whether this program was stopped: a signal just before a wait does not end it."""
 KEPT = ("PYTHONPATH", "SYSTEMROOT", "TZ")
 """Of the environment."""
 
@@ -57,11 +60,14 @@ class Child:
         """
         process = self.start()
         assert process.stdin is not None and process.stdout is not None  # noqa: S101 - both are pipes, for the type checker
-        line = b""
+        line, answers = b"", select.poll()
+        answers.register(process.stdout, select.POLLIN)
         try:
             with contextlib.suppress(BrokenPipeError):
                 pickle.dump((function, seconds, arguments), process.stdin)
                 process.stdin.flush()
+                while not answers.poll(POLL_S * 1000):
+                    pass
                 line = process.stdout.readline()
         except BaseException:  # this program is being stopped
             self.close()
@@ -77,11 +83,6 @@ class Child:
             kind = SettingsError if reply.pop("is_usage", False) else ChipledgerError
             raise kind(reply.pop("error"), **reply)
         return reply["answer"]
-
-    @property
-    def number(self) -> int:
-        """Return the number of the process, which is started where none runs."""
-        return self.start().pid
 
     def kill(self) -> None:
         """End the process, if there is one, from any thread; a question that it has fails."""

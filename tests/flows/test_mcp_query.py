@@ -180,13 +180,13 @@ def test_an_endless_question_is_stopped(asker, file, sql):
 def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(asker, file):
     """The distance of two long texts is one step to DuckDB; the next question has a new process."""
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000))"
-    before = asker.number
+    before = asker.start().pid
 
     with pytest.raises(ChipledgerError, match=r"stopped after 0\.1 s"):
         asked(asker, file, endless, seconds=0.1)
 
     assert asked(asker, file, "select 1")["rows"] == [[1]]
-    assert asker.number != before
+    assert asker.start().pid != before
 
 
 @pytest.mark.parametrize(
