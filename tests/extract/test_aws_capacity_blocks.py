@@ -46,7 +46,7 @@ SPLIT = """
 def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Return a maker of contexts for the stand-in."""
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    faster(standin, monkeypatch, 25)
+    faster(standin, monkeypatch, 100)
 
     def context(**settings: object) -> Context:
         return Context(web=HttpWeb(retries=Retries(attempts=1)), settings=settings, now=lambda: NOW)

@@ -209,7 +209,7 @@ def test_a_site_that_forbids_robots_is_named(sites: dict[str, Site], tmp_path: P
 def test_the_sources_of_aws(standin: aws.StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One region each, through the API; a refusal is named, missing credentials leave a source out."""
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    faster(standin, monkeypatch, 25)
+    faster(standin, monkeypatch, 100)
     where = {name: {"bulk_url": standin.url} for name in AWS_LIVE[:2]}
     found = check(tmp_path, {}, *AWS_LIVE, **where)
 

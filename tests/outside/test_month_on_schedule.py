@@ -287,9 +287,10 @@ def test_the_daily_flow_retries_what_may_pass(
     assert prefect_api.newest_artifact(done.api, "chipledger-daily").count("| aws\\_price\\_list |") == 3
 
 
+@pytest.mark.prove
 @short_form
 def test_the_daily_flow_adds_nothing_offline_twice(done: Done, daily_file: ModuleType, tmp_path: Path) -> None:
-    """Of the archive, the second time; started by hand."""
+    """Of the archive, the second time; started by hand. In short, without Prefect: tests/flows/test_nothing_new.py."""
     n_events = []
     with flows_on(done.api), published_with("drift"):
         for _ in range(2):

@@ -73,9 +73,13 @@ def answers(file: Path) -> dict[int, list[list[str]]]:
         }
 
 
-@pytest.mark.parametrize("n_publications", [1, pytest.param(3, marks=pytest.mark.prove)])
-def test_they_are_answered_while_a_run_publishes(offline_run: Path, tmp_path: Path, n_publications: int) -> None:
-    """Another process publishes the same log anew: whenever they are asked, each file is whole and answers alike."""
+@pytest.mark.prove
+def test_they_are_answered_while_a_run_publishes(offline_run: Path, tmp_path: Path) -> None:
+    """Another process publishes the same log anew: whenever they are asked, each file is whole and answers alike.
+
+    In short: `test_readers_see_no_error_and_one_state` of tests/warehouse/test_publish.py.
+    """
+    n_publications = 3
     folder = tmp_path / "data"
     shutil.copytree(offline_run, folder, ignore=shutil.ignore_patterns("reports", "mail"))
     file = folder / "prices.duckdb"
