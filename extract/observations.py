@@ -224,6 +224,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     currency, dollars, own = _text("currency").str.to_uppercase(), _text("usd_per_hour"), _text("price_per_hour")
     in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
     upfront = _text("upfront_usd")
+    term = _text("term").str.to_lowercase().replace_strict(TERMS, default=None, return_dtype=pl.Int64)
     # The first of these that is not NULL is why a row is no price as it is.
     doubts = (
         ("flags", pl.col("flag"), pl.col("flag_reason")),
@@ -235,6 +236,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
             own,
             _when(dollars.is_not_null() & own.is_not_null(), "usd_per_hour and price_per_hour are both filled in"),
         ),
+        ("term", _text("term"), _when(_text("term").is_not_null() & term.is_null(), "a term other than 1yr and 3yr")),
         (
             "upfront_usd",
             upfront,
@@ -251,9 +253,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         region_id=_text("region"),
         availability_zone_id=_text("availability_zone_id"),
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
-        commitment_term_hours=_text("term")
-        .str.to_lowercase()
-        .replace_strict(TERMS, default=None, return_dtype=pl.Int64),
+        commitment_term_hours=term,
         purchase_payment_model=_text("payment"),
         offering_class=_text("offering_class").str.to_lowercase(),
         tier=_text("tier_raw"),

@@ -320,6 +320,14 @@ def test_reserved_terms_keep_class_and_fee_apart() -> None:
     assert aside(other) == [("upfront_usd", "65000", "an upfront fee in dollars with a price in another currency")]
 
 
+def test_a_term_that_is_not_read_holds_its_row() -> None:
+    """Else two terms would be one offer, whose price seems to move."""
+    rows = (f"aws,us-east-1,reserved,7.4,p5.48xlarge,{term}" for term in ("2yr", "6mo", "1 Year", ""))
+    observed = seen("instance_type,term", *rows)
+    assert prices(observed, "commitment_term_hours") == [(8760,), (None,)]
+    assert aside(observed) == [("term", value, "a term other than 1yr and 3yr") for value in ("2yr", "6mo")]
+
+
 def test_spot_has_its_zone() -> None:
     """Two zones of a region are two offers."""
     observed = seen(

@@ -171,3 +171,25 @@ def test_a_wrong_import_moves_no_price(run, tmp_path: Path) -> None:
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double, valid_to from core.sku_price") == [
         (16.0, None), (16.0, None),
     ]  # fmt: skip
+
+
+TERMS = (
+    "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu,gpu_count,term,payment,upfront_usd,source"
+)
+RESERVED = "{},aws,us-east-1,reserved,{},p5.48xlarge,H100 SXM,8,3yr,All Upfront,{},desk"
+NEOCLOUD = "{},Acme,eu-1,on_demand,{},m8,H100 SXM,8,,,,desk"
+
+
+@pytest.mark.usefixtures("log_alone")
+def test_what_is_not_offered_any_more_ends_with_a_later_file(run, tmp_path: Path) -> None:
+    """A row without amounts is no price of zero: it ends the price of the file before, also of a term paid upfront."""
+    before = csv(
+        "a.csv", NEOCLOUD.format("2025-06-01", "24"), RESERVED.format("2025-06-01", "0", "525600"), header=TERMS
+    )
+    after = csv("b.csv", NEOCLOUD.format("2025-06-20", ""), RESERVED.format("2025-06-20", "", ""), header=TERMS)
+    for name in (before, after):
+        code, printed = run("import", name)
+        assert (code, notes(printed)) == (0, [])
+    ends = query(tmp_path / "data" / "prices.duckdb", "select distinct valid_to::date::varchar from core.sku_price "
+                 "where unit_price is not null")  # fmt: skip
+    assert ends == [("2025-06-20",)]

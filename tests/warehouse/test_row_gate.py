@@ -51,6 +51,10 @@ SPOILT: list[tuple[str, Row, Row]] = [
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"commitment_term_hours": 8784},
     ),
     (
+        "a term with a price on demand or spot, which bind nobody: leave it empty, or name the purchase option",
+        row("p5.48xlarge", "55.04"), {"commitment_term_hours": 8760},
+    ),
+    (
         "unknown payment model",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"purchase_payment_model": None},
     ),
@@ -61,6 +65,11 @@ SPOILT: list[tuple[str, Row, Row]] = [
     (
         "the upfront fee of a Partial or All Upfront term is missing or zero",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"upfront_price": "0"},
+    ),
+    (
+        "an upfront fee with a Savings Plan, whose rate holds it: leave it empty",
+        row("p4d.24xlarge", "9", **PARTIAL | {"purchase_option": "savings_plan"}, upfront_price=None),
+        {"upfront_price": "118260"},
     ),
     (
         "an upfront fee with No Upfront",
@@ -101,12 +110,16 @@ def test_no_rule_is_without_a_test() -> None:
         ("Partial Upfront", "0", "59000", False),
         ("No Upfront", "13.92", None, True),
         ("No Upfront", "0", None, False),
+        *((payment, None, None, True) for payment in ("All Upfront", "Partial Upfront", "No Upfront")),
     ],
 )
 def test_amounts_fit_the_payment_model(
     payment: str, unit_price: str | None, upfront_price: str | None, passes: bool
 ) -> None:
-    """All Upfront may cost nothing an hour; a Partial Upfront term that lacks a half is refused."""
+    """All Upfront may cost nothing an hour; a Partial Upfront term that lacks a half is refused.
+
+    Without any amount each says that it is not offered from then on.
+    """
     term = row("p4d.24xlarge", unit_price, **PARTIAL | {"purchase_payment_model": payment}, upfront_price=upfront_price)
 
     _, refusals = row_gate(frame([term]))

@@ -141,13 +141,10 @@ def _of_row(fetch: ParsedFetch, number: int, row: Refusal | RefusedRow, text: st
 
 def _offer_of(row: pl.DataFrame) -> pl.DataFrame:
     """Return a refused row without its amounts where the row gate lets it pass so; else no row."""
-    payment = row["purchase_payment_model"]
-    bare = row.with_columns(pl.lit(None, pl.String).alias("unit_price"), pl.lit(None, pl.String).alias("upfront_price"))
-    typed, refused = row_gate(bare)
-    if refused and refused[0].field == "upfront_price":
-        # A term paid upfront is refused for lack of its fee alone.
-        typed, _ = row_gate(bare.with_columns(pl.lit("No Upfront").alias("purchase_payment_model")))
-    return typed.with_columns(payment) if len(typed) else typed
+    typed, _ = row_gate(
+        row.with_columns(pl.lit(None, pl.String).alias(name) for name in ("unit_price", "upfront_price"))
+    )
+    return typed
 
 
 def _judge_empty(

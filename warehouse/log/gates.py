@@ -80,6 +80,11 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         ~_AWS_COMMITMENT | pl.col("commitment_term_hours").is_in([8760, 26280]).fill_null(value=False),
     ),
     (
+        "commitment_term_hours",
+        "a term with a price on demand or spot, which bind nobody: leave it empty, or name the purchase option",
+        ~_one_of("purchase_option", ("on_demand", "spot")) | pl.col("commitment_term_hours").is_null(),
+    ),
+    (
         "purchase_payment_model",
         "unknown payment model",
         _one_of("purchase_payment_model", vocabulary.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
@@ -90,7 +95,13 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         "the upfront fee of a Partial or All Upfront term is missing or zero",
         ~_is("reserved")
         | ~_one_of("purchase_payment_model", ("Partial Upfront", "All Upfront")).fill_null(value=False)
-        | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False)),
+        | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False))
+        | (~_has("unit_price") & ~_has("upfront_price")),  # not offered from here on
+    ),
+    (
+        "upfront_price",
+        "an upfront fee with a Savings Plan, whose rate holds it: leave it empty",
+        ~_is("savings_plan") | _zero("upfront_price"),
     ),
     (
         "upfront_price",

@@ -35,6 +35,7 @@ with priced as (
         and r.row_number >= 0
         and r.unit_price_type = 'List'
         and r.unit_price is distinct from k.unit_price
+        and coalesce(r.unit_price, r.upfront_price) is not null -- not offered from here on
 ),
 
 compared as (
