@@ -11,6 +11,8 @@ from statistics import fmean
 
 import duckdb
 
+from warehouse.schema.vocabulary import MARKETPLACES
+
 Series = tuple[str, str | None, str | None, str]
 """Level, provider, chip, purchase option."""
 
@@ -18,7 +20,7 @@ READ = """
 select
     h.offer_id, o.service_provider_name, u.accelerator_name, o.purchase_option,
     h.valid_from, h.valid_to, h.last_observed_at, h.effective_hourly_price / u.accelerator_count::double as price,
-    o.service_provider_name in (select service_provider_name from core.offer where tier ilike 'marketplace%')
+    list_contains($markets, lower(o.service_provider_name))
 from int.price_history as h
 join core.offer as o using (offer_id)
 join core.offer_unit as u using (offer_id)
@@ -32,7 +34,7 @@ select offer_id, observed_at from int.price_change where change_kind in ('correc
 def drift(file: Path, now: datetime, days: int) -> dict[Series, float]:
     """Return the drift of each series over so many days up to a moment."""
     with duckdb.connect(str(file), read_only=True) as con:
-        rows, doubts = con.execute(READ).fetchall(), con.execute(DOUBTFUL).fetchall()
+        rows, doubts = con.execute(READ, {"markets": list(MARKETPLACES)}).fetchall(), con.execute(DOUBTFUL).fetchall()
     begin = now - timedelta(days=days)
     left_out = {offer for offer, at in doubts if begin <= at <= now}
     spells = defaultdict(list)

@@ -116,3 +116,19 @@ def test_one_price_moves_its_own_series_alone(file: Path) -> None:
     assert changed
     assert {key[:4] for key in changed} <= allowed
     assert before.keys() == after.keys()
+
+
+def test_what_is_only_held_has_not_stood_still(offline_run: Path) -> None:
+    """A provider that nobody read in a window has no drift there, though its index goes on; one that was read has."""
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        rows = con.execute(
+            "with seen as (select o.service_provider_name, u.accelerator_name, o.purchase_option, "
+            "max(h.last_observed_at) as newest from int.price_history as h join core.offer as o using (offer_id) "
+            "join core.offer_unit as u using (offer_id) group by all) "
+            "select d.drift = 0, s.newest >= b.built_at - to_days(d.window_days) from int.drift_report as d "
+            "join seen as s using (service_provider_name, accelerator_name, purchase_option) "
+            "cross join meta.build as b where d.n_items_before is not null"
+        ).fetchall()
+    assert rows.count((True, False)) == 0
+    assert rows.count((None, False)) > 100
+    assert rows.count((True, True)) > 100

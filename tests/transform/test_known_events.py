@@ -154,7 +154,7 @@ def test_a_marketplace_changes_no_list(made) -> None:
     names = query(made.file, "select distinct lower(service_provider_name) from int.price_change "
                              "where change_kind = 'list_change'")  # fmt: skip
     assert {name for (name,) in names}.isdisjoint(MARKETPLACES)
-    text = (ROOT / "warehouse/sql/market_offer.sql").read_text(encoding="utf-8")
+    text = (ROOT / "warehouse/sql/market.sql").read_text(encoding="utf-8")
     assert set(
         re.findall(r"'([^']+)'", text.partition("MARKETPLACES")[2].partition(" in (")[2].partition(")")[0])
     ) == set(MARKETPLACES)

@@ -89,7 +89,7 @@ def every_kind() -> dict[str, list[str]]:
         con.execute("create view ref.instance_type as from core.instance_type")
         con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
         con.execute(f"create table core.offer_unit as {sql('offer_unit.sql')}")
-        for name in ("market_offer", "first_look", "silent_import"):
+        for name in ("market", "market_offer", "first_look", "silent_import"):
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
         number_prices(con)

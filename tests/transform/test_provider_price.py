@@ -95,6 +95,7 @@ CURRENT = [
     machine("sold out", "40"), machine("sold out", "48", region_id="us-west-2"),
     market("median", "3", "median"),
     machine("both ages", "40"),
+    *(machine(f"equal, {older} is older", "40", region_id=newer) for older, newer in ("ab", "ba", "cd", "dc")),
 ]  # fmt: skip
 OLD = [
     (40, plan("p5.48xlarge", "8", years=3)),
@@ -102,6 +103,9 @@ OLD = [
     (9, machine("months", "8", region_id="a")), (10, machine("months", "16", region_id="b")),
     (40, machine("months", "32", region_id="c")),
     *((at, machine(f"seen on {at}", "40")) for at in (NOW - 91, NOW - 90, NOW - 1)),
+    (NOW - 31, machine("Vast.ai", "40")), (NOW - 30, machine("Lium", "40")),
+    (NOW - 31, machine("hosts", "40", tier="marketplace")),
+    *((NOW - 20, machine(f"equal, {place} is older", "40", region_id=place)) for place in "abcd"),
 ]  # fmt: skip
 RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 3).date(), "units_per_eur": Decimal("1.25")}
 SOLD_OUT = {"instance_type": "8x", "accelerator_count": Decimal(8), "stock_status": "sold out"}
@@ -292,6 +296,18 @@ def test_a_price_beyond_the_limit_of_age_has_no_distance(file: Path, at: int, ex
     line = only(file, f"seen on {at}")
     assert values(line) == (5, 5, 10, expected)
     assert line["aws_last_observed_at"] == day(NOW).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize(("provider", "is_ranked"), [("Vast.ai", False), ("Lium", True), ("hosts", False)])
+def test_a_marketplace_has_a_shorter_limit_of_age(file: Path, provider: str, is_ranked: bool) -> None:
+    """Thirty days; it is one by its name, too, as its own API names no such tier."""
+    assert only(file, provider)["is_ranked"] == is_ranked
+
+
+@pytest.mark.parametrize("older", list("abcd"))
+def test_of_equal_prices_the_one_seen_last_stands(file: Path, older: str) -> None:
+    """Whichever of the two regions it is in."""
+    assert only(file, f"equal, {older} is older")["age_days"] == 0
 
 
 def test_every_documented_query_of_providers_answers(file: Path) -> None:

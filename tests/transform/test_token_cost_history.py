@@ -16,6 +16,7 @@ from purchase import putting, seen
 
 from warehouse.log import db
 from warehouse.reference import throughput
+from warehouse.schema.vocabulary import MARKETPLACES
 
 ASKED = ("token_cost_history", "token_option")
 POINTS = (
@@ -56,7 +57,7 @@ def file(shared_history: Path) -> Path:
 def prices(file: Path, option: str) -> list[Price]:
     """Return the prices of an option that may be ranked on some day."""
     markets = {
-        name for (name,) in values(file, "select service_provider_name from core.offer where tier ilike 'marketplace%'")
+        name for (name,) in values(file, "select service_provider_name from core.offer") if name.lower() in MARKETPLACES
     }
     found = []
     for row in lines(

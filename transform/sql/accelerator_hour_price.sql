@@ -6,13 +6,7 @@
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
 -- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days).
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
-with marketplace as (
-    select distinct service_provider_name
-    from core.offer
-    where tier ilike 'marketplace%'
-),
-
-changed as (
+with changed as (
     select
         c.offer_id,
         max(c.observed_at) as last_changed_at
@@ -117,6 +111,6 @@ select
     k.offer_id
 from known as k
 inner join core.source as s on k.source = s.source
-left join marketplace as m on k.service_provider_name = m.service_provider_name
+left join core.market as m on k.service_provider_name = m.service_provider_name
 left join changed as d on k.offer_id = d.offer_id
 cross join meta.build as b

@@ -1,7 +1,8 @@
 -- What each series did over 7, 30, 90 and 365 days up to the file's own date, like for like: one row per series and
 -- window. A series is one provider's offers of one chip under one purchase option (index_level provider), all providers
 -- of a chip with equal weights (chip), or all chips with equal weights (all).
---   drift        chained: that of int.price_index, where one chain has both days. matched: else, each offer compared
+--   drift        chained: that of int.price_index, where one chain has both days and in between an offer was confirmed
+--                or moved: prices that are only held tell of no day. matched: else, each offer compared
 --                with itself in its own currency (mean of the logarithms), from the window's beginning, or from when it
 --                was first seen in the window; a series needs an offer that was known when the window began
 --   mix_effect   what the logarithm of the geometric mean price did beyond drift and rates of exchange: offers that
@@ -36,12 +37,6 @@ provider_series as (
     group by service_provider_name, accelerator_name, purchase_option
 ),
 
-marketplace as (
-    select distinct service_provider_name
-    from core.offer
-    where tier ilike 'marketplace%'
-),
-
 -- Prices of the year, and those with which it began, each with the last moment at which it is known.
 price as (
     select
@@ -66,7 +61,7 @@ price as (
             o.service_provider_name = s.service_provider_name
             and u.accelerator_name = s.accelerator_name
             and o.purchase_option = s.purchase_option
-    left join marketplace as k on o.service_provider_name = k.service_provider_name
+    left join core.market as k on o.service_provider_name = k.service_provider_name
     inner join log.price_link as h on o.offer_no = h.offer_no
     cross join meta.build as b
     where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
@@ -375,7 +370,11 @@ cross join meta.build as b
 inner join point as w on w.days_back in (7, 30, 90, 365)
 left join leveled as z on a.series = z.series and w.days_back = z.days_back
 left join matched as m on a.series = m.series and w.days_back = m.days_back
-left join chained as c on a.series = c.series and w.days_back = c.days_back
+left join chained as c
+    on
+        a.series = c.series
+        and w.days_back = c.days_back
+        and (m.n_matched > 0 or abs(c.drift_log) > 1e-12)
 left join spark as s on a.series = s.series
 where a.days_back = 0
 order by index_level, accelerator_name, service_provider_name, a.series.option, w.days_back

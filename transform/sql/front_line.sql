@@ -13,12 +13,6 @@ with point as (
     cross join range(0, 209) as s (n)
 ),
 
-market as (
-    select distinct service_provider_name
-    from core.offer
-    where tier ilike 'marketplace%'
-),
-
 form as (
     select
         accelerator_name,
@@ -42,7 +36,7 @@ other as (
     inner join core.offer as o on u.offer_id = o.offer_id
     inner join int.price_history as h on u.offer_id = h.offer_id
     left join form as f on u.accelerator_name = f.accelerator_name
-    left join market as m on o.service_provider_name = m.service_provider_name
+    left join core.market as m on o.service_provider_name = m.service_provider_name
     where
         o.service_provider_name <> 'AWS'
         and o.purchase_option = 'on_demand'
@@ -64,7 +58,7 @@ known as (
         p.moment,
         o.price * case
             when o.pricing_currency = 'USD' then 1
-            when o.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
+            when least(p.moment, o.last_observed_at)::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
         end::DOUBLE as price_usd
     from other as o
     inner join point as p
@@ -73,7 +67,7 @@ known as (
             and o.last_observed_at >= p.moment
             - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
     asof left join core.usd_rate as r
-        on o.pricing_currency = r.pricing_currency and o.last_observed_at::DATE >= r.rate_date
+        on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE >= r.rate_date
 ),
 
 at_provider as (

@@ -1,5 +1,5 @@
--- Whose list prices moved in the 90 days before the file's own date: one row per provider, how many rose and fell, and
--- the largest of them. size_rank 1 has the largest move of all, news_rank 1 the provider with the most.
+-- Whose on-demand list prices moved in the 90 days before the file's own date: one row per provider, how many rose and
+-- fell, and the largest of them. size_rank 1 has the largest move of all, news_rank 1 the provider with the most.
 with moved as (
     select
         o.service_provider_name,

@@ -4,13 +4,7 @@
 -- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look
 -- confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of
 -- Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
-with marketplace as (
-    select distinct service_provider_name
-    from core.offer
-    where tier ilike 'marketplace%'
-),
-
-held as (
+with held as (
     select
         o.offer_id,
         u.accelerator_name,
@@ -40,7 +34,7 @@ held as (
     inner join core.offer_unit as u on o.offer_id = u.offer_id
     inner join ref.accelerator as c
         on u.accelerator_name = c.accelerator_name and (u.form_factor = c.form_factor or c.form_factor is null)
-    left join marketplace as m on o.service_provider_name = m.service_provider_name
+    left join core.market as m on o.service_provider_name = m.service_provider_name
     cross join meta.build as b
     where
         starts_on < ends_on

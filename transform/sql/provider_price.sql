@@ -104,7 +104,7 @@ chosen as (
                 'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
                 'offer': offer_id
             },
-            (statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd, offer_id)
+            (statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd, floor(age_days), offer_id)
         ) as cheapest
     from standing
     group by terms

@@ -96,6 +96,7 @@ def describe(
     }
     rows |= {f"int.{model.name}": model.row for model in computed}
     rows |= {f"{model.schema}.{model.name}": model.row for model in (*marts, *public)}
+    rows["core.market"] = "One provider that is a marketplace"
     rows["core.market_offer"] = "One offer that has a market's price, and none of a list"
     rows["core.first_look"] = "When one source first fetched one scope"
     rows["core.silent_import"] = "One import that has changes alone, and the day of its last row"

@@ -17,7 +17,8 @@ CURRENCIES = allowed("pricing_currency")
 HOURS_PER_YEAR = 8760
 """AWS's own convention for spreading an upfront fee: 365 days, no leap day."""
 MARKETPLACES = (
-    *("akash", "lium", "prime intellect", "sesterce", "sf compute", "sfcompute", "spheron", "tensordock", "vast.ai"),
+    *("akash", "lium", "prime intellect", "prime-intellect", "sesterce", "sf compute", "sfcompute", "spheron"),
+    *("tensordock", "vast.ai"),
 )
 """Providers, in small letters, whose prices are those of whoever rents out that day, or of the host behind an offer:
 they have no price list that could change."""
