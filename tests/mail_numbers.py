@@ -264,10 +264,29 @@ def _left_back(r: Reader, g: dict[str, str]) -> bool:
 
 def _silent(r: Reader, g: dict[str, str]) -> bool:
     names = r.rows(
-        "select service_provider_name from seen where seen_at >= ?::timestamp - interval 35 day group by all "
-        "having max(seen_at) < ?", r.since, r.since,
+        "select service_provider_name from seen where seen_at >= ?::timestamp - to_days(?::int) group by all "
+        "having max(seen_at) < ?", r.since, g["days"], r.since,
     )  # fmt: skip
-    return number(g["n"]) == len(names) and (g["k"] is None or number(g["k"]) == len(names) - 4)
+    is_right = number(g["n"]) == len(names) and (g["k"] is None or number(g["k"]) == len(names) - 4)
+    return is_right and _limit(r, g)
+
+
+def _before(r: Reader, g: dict[str, str]) -> bool:
+    """Return whether some list price that moved in the week was last seen before on that day, which is not of it."""
+    days = r.rows(
+        "select strftime(last_observed_before_at, '%Y-%m-%d') from int.price_change where change_kind = 'list_change' "
+        "and observed_at >= ? and observed_at < ? and last_observed_before_at < ?", r.since, r.until, r.since,
+    )  # fmt: skip
+    return r.day(g["on"]) in days
+
+
+def _read(r: Reader, g: dict[str, str]) -> bool:
+    n = r.one("select count(distinct service_provider_name) from seen where seen_at >= ?", r.since)
+    return number(g["n"]) == n - 1
+
+
+def _prices_as_of(r: Reader, g: dict[str, str]) -> bool:
+    return r.day(g["on"]) == r.one("select strftime(built_at, '%Y-%m-%d') from meta.build")
 
 
 def _scopes(r: Reader, g: dict[str, str]) -> bool:
@@ -389,7 +408,11 @@ RULES: dict[str, Rule] = {
     rf"(?P<chip>{CHIP}) at (?P<who>[^:]+?): (?P<wrong>{PRICE}) \w+ of (?P<a>{DAY}) was a mistake; (?P<right>{PRICE}) "
     rf"again on (?P<b>{DAY})(?: \((?P<n>[\d,]+) offers\))?\.": _taken_back,
     r"(?P<n>[\d,]+) more prices? corrected": _left_back,
-    r"(?P<n>[\d,]+) providers? not seen, though in the five weeks before: .*?(?: and (?P<k>[\d,]+) more)?\. "
+    rf"The price before was last seen on (?P<on>{DAY})": _before,
+    r"Of (?P<n>[\d,]+) other providers? read in the week none moved": _read,
+    rf"Prices as of (?P<on>{DAY})": _prices_as_of,
+    r"nor in the (?P<days>\d+) days before": _limit,
+    r"(?P<n>[\d,]+) providers? not seen, though in the (?P<days>\d+) days before: .*?(?: and (?P<k>[\d,]+) more)?\. "
     r"(?=[A-Z\d])": _silent,
     r"(?P<n>[\d,]+) scopes? (?:never read|not read in time|not read last time): (?P<list>.*?)\. (?=[A-Z\d])": _scopes,
     r"(?P<n>[\d,]+) rows? refused": _refused,

@@ -199,10 +199,11 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
         if chip in rows:
             yield _line(_cells(rows[chip]))
     if move and move[2] is not None:
-        way, percent = "rose" if move[2] > 0 else "fell", abs(move[2]) * 100
-        yield f"Biggest list move in 90 days: {move[0]} {way} {percent:.{0 if percent >= 1 else 2}f} % at {move[1]}."
+        chip, provider, ratio = move
+        way, percent = "rose" if ratio > 0 else "fell", abs(ratio) * 100
+        yield f"Biggest on-demand move in 90 days: {chip} {way} {percent:.{0 if percent >= 1 else 2}f} % at {provider}."
     else:
-        yield "No list price moved in 90 days."
+        yield "No on-demand price moved in 90 days."
 
 
 def _cells(row: tuple[object, ...]) -> tuple[str, ...]:

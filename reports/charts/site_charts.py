@@ -110,8 +110,8 @@ def _seller(row: Row) -> str:
 
 ORDER = ("AWS", "median", "lowest")
 USD_UNIT = "USD per chip-hour"
-APART = 15
-"""Least distance between two labels."""
+APART, LETTER = 15, 8
+"""Least distance between two labels, and how wide one letter of them is at most on average."""
 
 Spans = Sequence[tuple[datetime, datetime, float]]
 
@@ -182,7 +182,7 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
         scope="Index of the offers that were there on both days, on demand, 100 on each line's first day; each "
         "provider counts alike. A line that stops was not observed any more.",
         drawings=[
-            _front(shown, replace(size, left=32, right=size.right + 14), until, chip, kind, unit="index, 100 at first")
+            _front(shown, size, until, chip, kind, unit="index, 100 at first")
             for size, kind in ((DESK, "desk"), (PHONE, "phone"))
         ],
     )
@@ -252,6 +252,13 @@ def _front(
     high = max(price for spans in lines.values() for *_, price in spans)
     step = style.round_step(high / 3.2, (1, 2, 4, 5, 10))
     top = high * 1.06
+    names = {name: _named(name, spans, until, is_price=unit == USD_UNIT) for name, spans in lines.items()}
+    ticks = [f"{n * step:g}" for n in range(int(top / step) + 1)]
+    size = replace(
+        size,
+        left=max(size.left, LETTER * max(map(len, ticks)) + 6),
+        right=max(size.right, LETTER * max(map(len, names.values())) + 10),
+    )
 
     def x(moment: datetime) -> float:
         share = min(max((moment - since).total_seconds() / total, 0), 1)
@@ -265,12 +272,12 @@ def _front(
         "kind": kind,
         "size": size,
         "label": f"{chip}, {unit}: {ends}",
-        "grid": [(f"{n * step:g}", y(n * step)) for n in range(int(top / step) + 1)],
+        "grid": [(tick, y(n * step)) for n, tick in enumerate(ticks)],
         # Times are naive and UTC, as all times of the file.
         "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
         "lines": [(CLASSES.get(name, "lowest"), sparkline.steps(lines[name], x, y)) for name in reversed(list(lines))],
         "event": _event(lines.get("AWS"), x, y, size, below=unit != USD_UNIT),
-        "labels": _labels(lines, y, until, is_price=unit == USD_UNIT),
+        "labels": _labels(lines, y, names),
     }
 
 
@@ -297,15 +304,19 @@ def _event(spans: Spans | None, x, y, size: Size, *, below: bool) -> tuple[float
     return at, height, at - 8 if is_left else at + 8, middle, "event end" if is_left else "event", text
 
 
-def _labels(lines: Mapping[str, Spans], y, until: datetime, *, is_price: bool) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
-    """Return the names at the ends of the lines, pushed apart; one that ended before says when."""
-    placed = sorted((y(spans[-1][2]), name) for name, spans in lines.items())
+def _named(name: str, spans: Spans, until: datetime, *, is_price: bool) -> str:
+    """Return the name of a line with its last value; one that ended before says when."""
+    _, end, price = spans[-1]
+    dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
+    text = f"{price:.2f}" if is_price else _percent(price / 100 - 1)
+    return f"{wording.short(name, most=10)} {text}{dated}"
+
+
+def _labels(lines: Mapping[str, Spans], y, names: Mapping[str, str]) -> list[tuple[str, str, str]]:  # type: ignore[no-untyped-def]
+    """Return the names at the ends of the lines, pushed apart."""
     made: list[tuple[str, str, str]] = []
     last = float("-inf")
-    for height, name in placed:
+    for height, name in sorted((y(spans[-1][2]), name) for name, spans in lines.items()):
         last = max(height, last + APART)
-        _, end, price = lines[name][-1]
-        dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
-        text = f"{price:.2f}" if is_price else _percent(price / 100 - 1)
-        made.append((f"{last + 4:.1f}", CLASSES.get(name, "lowest"), f"{wording.short(name, most=10)} {text}{dated}"))
+        made.append((f"{last + 4:.1f}", CLASSES.get(name, "lowest"), names[name]))
     return made

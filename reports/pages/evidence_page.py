@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -81,13 +82,17 @@ def _offer(row: Row) -> str:
 
 
 def _stated(row: Row) -> str:
-    amounts = [f"{row['unit_price']:f}" if row["unit_price"] is not None else wording.UNKNOWN]
+    amounts = [_exact(row["unit_price"])]
     if row["upfront_price"]:
-        amounts.append(f"upfront {row['upfront_price']:f}")
-    count = f"{row['accelerator_count']:f}".rstrip("0").rstrip(".") if row["accelerator_count"] is not None else "?"
+        amounts.append(f"upfront {_exact(row['upfront_price'])}")
     return f"{' + '.join(amounts)} {row['pricing_currency'] or ''}" + small(
-        wording.listed(f"for {count} chips", row["price_parts"], by=" = ")
+        wording.listed(f"for {_exact(row['accelerator_count'])} chips", row["price_parts"], by=" = ")
     )
+
+
+def _exact(value: Decimal | None) -> str:
+    """Return a number as it was stated, with thousands separated and no zeros after its last digit."""
+    return wording.UNKNOWN if value is None else f"{value.normalize():,f}"
 
 
 def _seen(row: Row) -> str:

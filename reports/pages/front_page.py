@@ -374,7 +374,7 @@ def _bill(front: Front) -> Markup:
 
 
 def headline(front: Front) -> str:
-    """Return the one line of news: what the first chip costs each way, and who moved list prices."""
+    """Return the one line of news: what the first chip costs each way, and who moved on-demand prices."""
     if front.chip is None:
         return "No price is known yet that is young enough to be ranked"
     cells = front.cells[front.chip]
@@ -397,22 +397,22 @@ def headline(front: Front) -> str:
 
 
 def _moved(front: Front) -> str:
-    """Return whose list prices moved in 90 days; of AWS always, where its price is known."""
+    """Return whose on-demand prices moved in 90 days; of AWS always, where its price is known."""
     known = {row["service_provider_name"] for cells in front.cells.values() for row in cells.values()}
     others = [row for row in front.moves if row["service_provider_name"] != "AWS"]
     own = [row for row in front.moves if row["service_provider_name"] == "AWS"]
     parts = [f"{row['service_provider_name']} {_ways(row)}" for row in [*own, *others][:2]]
     if not parts:
-        return "no list price moved in 90 days"
+        return "no on-demand price moved in 90 days"
     if not own and "AWS" in known:
         return f"in 90 days {parts[0]}, AWS moved none"
     return f"in 90 days {', '.join(parts)}"
 
 
 def _ways(row: Row) -> str:
-    """Return how many list prices a provider raised and lowered."""
+    """Return how many on-demand prices a provider raised and lowered."""
     rises, falls = row["n_rises"], row["n_falls"]
     if not rises:
-        return f"lowered {wording.count(falls, 'list price')}"
-    raised = f"raised {wording.count(rises, 'list price')}"
+        return f"lowered {wording.count(falls, 'on-demand price')}"
+    raised = f"raised {wording.count(rises, 'on-demand price')}"
     return f"{raised} and lowered {falls:,}" if falls else raised

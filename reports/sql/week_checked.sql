@@ -1,5 +1,5 @@
--- What a week's looks confirmed, by provider: known are the prices that were confirmed in the week or in the five weeks
--- before it, and were not gone when it began. A provider of which nothing was confirmed stands there with 0.
+-- What a week's looks confirmed, by provider: known are the prices that were confirmed in the week or before it within the
+-- limit of age, and were not gone when it began. A provider of which nothing was confirmed stands there with 0.
 -- n_listed are all list prices that were not gone when it began and confirmed in the 400 days before; what is said of a
 -- provider's whole list needs nearly all of them.
 with priced as (
@@ -9,10 +9,11 @@ with priced as (
         p.source,
         p.last_observed_at,
         p.last_observed_at >= $since as is_checked,
-        p.last_observed_at >= $since::TIMESTAMP - interval 35 days as is_known,
+        p.last_observed_at >= $since::TIMESTAMP - to_days(b.ranked_days) as is_known,
         o.purchase_option <> 'spot' and o.statistic = 'price' and o.unit_price_type = 'List' as is_listed
     from core.sku_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
+    cross join meta.build as b
     where
         coalesce(p.valid_to >= $since, true)
         and p.last_observed_at >= $since::TIMESTAMP - interval 400 days

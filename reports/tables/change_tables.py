@@ -21,7 +21,7 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
     `sparks` are sparklines by offer; where none of the rows has one, there is no column of them.
     """
     rows = frame.head(MAX_CHANGES).rows(named=True)
-    places = wording.places_of_pairs((row["unit_price_before"], row["unit_price_after"]) for row in rows)
+    places = wording.places_of(row[f"unit_price_{side}"] for row in rows for side in ("before", "after"))
     place = Column("Region", lambda row: row["availability_zone_id"] or row["region_id"], why="the source states none")
     spark = Column("Last 90\ndays", lambda row: sparks.get(row["offer_id"]))
     return Table(
@@ -85,10 +85,14 @@ def _offer(row: Row) -> str:
 
 
 def _price(row: Row, side: str, places: int) -> str:
-    """Return the price of one side: the hourly amount, what is paid once below it, or that it was not offered."""
+    """Return the price of one side: the hourly amount, what is paid once below it, or that it was not offered.
+
+    It has more than `places` decimals where else both sides would look the same.
+    """
     hourly, upfront = row[f"unit_price_{side}"], row[f"upfront_price_{side}"]
     if hourly is None:
         return "not seen" if side == "before" else "not offered"
     currency = "" if row["pricing_currency"] == "USD" else f" {row['pricing_currency']}"
     once = f"+ {wording.amount(upfront, 2)}{currency} once" if upfront else ""
+    places = max(places, wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])]))
     return wording.amount(hourly, places) + currency + small(once)

@@ -144,15 +144,20 @@ def documents(found: pl.DataFrame) -> Table:
         rows=found.rows(named=True),
         columns=[
             Column("SHA-256", lambda row: element("code", row["document_sha256"], f"d-{row['document_sha256'][:12]}")),
-            Column(
-                "Address or operation",
-                lambda row: span(outside(row["url"], row["url"]), "long") + small(wording.short(row["parameters"])),
-            ),
+            Column("Address or operation", _address),
             Column("Published", lambda row: wording.day(row["published_at"]), why="the document states none"),
-            Column("Read", lambda row: wording.minute(row["fetched_at"])),
+            Column("Read", lambda row: row["accessed_on"] or wording.minute(row["fetched_at"])),
             Number("Bytes\nkept", "size_bytes"),
             Column("Source, scope", _place),
         ],
+    )
+
+
+def _address(row: Row) -> str:
+    """Return where a document was read; of one of the archive where its figures were copied from."""
+    address = row["source_url"] or row["url"]
+    return span(outside(address, address), "long") + small(
+        None if row["source_url"] else wording.short(row["parameters"])
     )
 
 

@@ -148,7 +148,7 @@ def happened(found: WeekFacts) -> list[str]:
     row = biggest.row(0, named=True)
     own = next(each for each in repriced if each["service_provider_name"] == row["service_provider_name"])
     others = [each for each in repriced if each is not own and each["is_of_chips"]]
-    return [_news(row, own), _others(others), *_elsewhere(repriced), *_of_aws(found)]
+    return [_news(row, own), *_since(row, found), _others(others, found), *_elsewhere(repriced), *_of_aws(found)]
 
 
 def _news(row: Row, own: Row) -> str:
@@ -181,10 +181,17 @@ def _repriced(row: Row) -> str:
     return f"{words} by {most}" if least == most else f"{words} by {least.removesuffix(' %')} to {most}"
 
 
-def _others(rows: Sequence[Row]) -> str:
-    """Return who else moved list prices of the reader's chips."""
+def _since(row: Row, found: WeekFacts) -> list[str]:
+    """Return when the price before was last seen, where that was before the week: it moved on some day since."""
+    seen = min((window["seen_from"] for window in row["windows"] if window["seen_from"]), default=found.week.since)
+    return [f"The price before was last seen on {on(seen, found)}."] if seen < found.week.since else []
+
+
+def _others(rows: Sequence[Row], found: WeekFacts) -> str:
+    """Return who else of those that were read moved list prices of the reader's chips."""
     if not rows:
-        return "No other provider moved a list price of your chips."
+        read = wording.count(found["checked"].filter(pl.col("n_checked") > 0).height - 1, "other provider")
+        return f"Of {read} read in the week none moved a list price of your chips."
     shown = [f"{brief(row['service_provider_name'])} {_repriced(row)}" for row in rows[:MAX_OTHERS]]
     left = len(rows) - len(shown)
     return "; ".join([*shown, *([wording.count(left, "other provider") + " moved some"] if left else [])]) + "."
@@ -204,7 +211,7 @@ def _of_aws(found: WeekFacts) -> list[str]:
         return []
     rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
     if not rows.height:
-        return ["AWS was not read in this week, nor in the five weeks before."]
+        return [f"AWS was not read in this week, nor in the {found.ranked_days} days before."]
     row = rows.row(0, named=True)
     last = on(row["last_observed_at"], found)
     if not row["n_listed_checked"]:
@@ -231,7 +238,7 @@ def not_seen(found: WeekFacts) -> list[str]:
     silent = [brief(row["service_provider_name"]) for row in found["checked"].to_dicts() if not row["n_checked"]]
     if silent:
         shown.append(
-            f"{wording.count(len(silent), 'provider')} not seen, though in the five weeks before: "
+            f"{wording.count(len(silent), 'provider')} not seen, though in the {found.ranked_days} days before: "
             f"{wording.few(silent, most=4)}."
         )
     priced = set(found["cheapest"]["accelerator_name"])

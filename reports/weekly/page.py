@@ -244,13 +244,13 @@ def checked_table(found: WeekFacts) -> Table:
     return Table(
         id="checked",
         title=title + (f"; {wording.count(silent, 'provider')} not seen" if silent else ""),
-        subtitle=f"{_span(found)}; a price is checked where a good fetch showed it. Providers seen in the five "
-        "weeks before stand here, too.",
+        subtitle=f"{_span(found)}; a price is checked where a good fetch showed it. Providers seen in the "
+        f"{found.ranked_days} days before stand here, too.",
         rows=rows,
         columns=[
             Column("Provider", "service_provider_name"),
             Number("Prices\nchecked", "n_checked"),
-            Number("Known in\nsix weeks", "n_known"),
+            Number("Known\nbefore", "n_known"),
             Number("List prices\nchecked", lambda row: f"{row['n_listed_checked']:,} of {row['n_listed']:,}"),
             Number("List prices\nmoved", lambda row: n_moved.get(row["service_provider_name"], 0)),
             Column("Last seen", lambda row: _greyed(row["last_observed_at"], found)),

@@ -216,6 +216,7 @@ def _tokens(found: WeekFacts) -> Section:
     lengths = f", {at['input_length']:,.0f} tokens in and {at['output_length']:,.0f} out" if at["input_length"] else ""
     note = f"USD per million output tokens: {news.brief(at['model_name'])}{lengths}{speed}."
     if rows:
+        note += f" Prices as of {news.on(found.built_at, found)}."
         note += _spot_note({row["price_kind"] for row in costs if row["option_kind"] == "spot"})
     return Section(
         sentences=tuple(_token_split(row, found) for row in split),

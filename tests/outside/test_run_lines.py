@@ -55,7 +55,7 @@ def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
             "order by abs(change_ratio) desc limit 1"
         ).fetchall()[0]
     way = "rose" if ratio > 0 else "fell"
-    told = f"Biggest list move in 90 days: {chip} {way} {abs(ratio):.0%} at {provider}."
+    told = f"Biggest on-demand move in 90 days: {chip} {way} {abs(ratio):.0%} at {provider}."
     assert [*summary.price_lines(file)][-1].replace(" %", "%") == told
 
 

@@ -14,6 +14,7 @@ from reports import wording
 from reports.pages import daily_page, market_pages
 
 Cells = dict[str, str]
+TIER = "a tier with a long name that has to wrap somewhere"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def row(page: str, name: str, id: str = "standing", group: str = "SXM") -> Cells
 
 def test_a_price_stands_with_its_distance_from_aws_its_day_and_its_document(page: str) -> None:
     """40 for 8 chips is 5 each, half of AWS's 10 for a node."""
-    assert row(page, "Alpha")["on demand"] == f"5.00 {wording.MINUS}50.0 % to AWS, 2 Mar"
+    assert row(page, "Alpha")["on demand"] == f"5.00 {TIER}, {wording.MINUS}50.0 % to AWS, 2 Mar"
     (sha,) = set(re.findall(r'<a href="#d-(\w{12})" data-offer-id="\d+">5\.00</a>', page))
     assert re.search(rf'<code id="d-{sha}">{sha}[^<]*</code>', page)
     assert row(page, "AWS")["on demand"] == "10.00 2 Mar"

@@ -148,6 +148,7 @@ def test_only_web_addresses_become_links() -> None:
     document = {
         "document_sha256": SHA, "source": "aws", "scope": "x", "parameters": None, "published_at": None,
         "fetched_at": SEEN, "size_bytes": 10, "whole_size_bytes": None, "whole_sha256": None,
+        "source_url": None, "accessed_on": None,
     }  # fmt: skip
     frame = pl.DataFrame(
         [document | {"url": 'https://a.example/?q="x"'}, document | {"url": "javascript:alert(1)"}],
@@ -156,6 +157,17 @@ def test_only_web_addresses_become_links() -> None:
     made = to_html(source_tables.documents(frame))
     assert '<a href="https://a.example/?q=&#34;x&#34;" rel="noreferrer">' in made
     assert 'href="javascript' not in made
+
+
+def test_a_document_of_the_archive_leads_to_where_its_figures_were_copied_from() -> None:
+    """With the day of that, in place of when the archive was read; what it says else of itself is not shown."""
+    copied = {"source_url": "https://b.example/prices", "accessed_on": "2026-11-21", "parameters": '{"terms": "free"}'}
+    rest = {"document_sha256": SHA, "source": "archive", "scope": "x", "published_at": None, "size_bytes": 10}
+    frame = pl.DataFrame([rest | copied | {"url": "archive:/prices/b.csv", "fetched_at": SEEN}])
+    made = to_html(source_tables.documents(frame))
+    assert '<a href="https://b.example/prices" rel="noreferrer">' in made
+    assert "2026-11-21" in made
+    assert "terms" not in made
 
 
 def test_a_sparkline_stands_in_the_row_of_its_offer_alone() -> None:
