@@ -57,10 +57,10 @@ def build(con: duckdb.DuckDBPyConnection) -> tuple[datetime, str]:
 
 
 def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Return whether a published file has a mart that is stored as a table; those of older versions lack some."""
+    """Return whether a published file has a mart, stored or a view; those of older versions lack some."""
     found = con.execute(
-        "select 1 from duckdb_tables() where schema_name = 'int' and table_name = ? "
-        "and database_name = current_database()",
+        "select 1 from information_schema.tables where table_schema = 'int' and table_name = ? "
+        "and table_catalog = current_database()",
         [name],
     ).fetchone()
     return found is not None

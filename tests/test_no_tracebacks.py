@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from click.testing import CliRunner, Result
 from few_marts import published_with
 from looks import row
 from purchase import P5, putting, seen
+from web_site import Site
 
 from flows.cli.main import main
 from flows.shared.child import Child
@@ -206,6 +208,30 @@ def test_a_run_that_is_stopped_says_what_is_kept(tmp_path: Path, name: str) -> N
     )
     assert "Traceback" not in said
     assert list(tmp_path.glob("offline/*.part")) == []
+
+
+def test_a_run_is_stopped_while_a_site_is_silent(tmp_path: Path) -> None:
+    """What waits for its turn is never asked, and what was asked is not waited for."""
+    site = Site()
+    site.answers = defaultdict(lambda: [lambda handler: time.sleep(60)])
+    sources = ("voltagepark", "hotaisle", "lium")
+    (tmp_path / "chipledger.toml").write_text(
+        "workers = 1\n" + "".join(f'[sources.{name}]\nenabled = true\nurl = "{site.url}/{name}"\n' for name in sources)
+    )
+    words = ["run", *(word for name in sources for word in ("--source", name))]
+    threading.Thread(target=site.server.serve_forever, daemon=True).start()
+    former = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen([*COMMAND, "data", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
+        signal.signal(signal.SIGINT, former)
+        while not site.asked and run.poll() is None:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, said = run.communicate(timeout=60)
+    site.server.shutdown()
+    assert (run.returncode, time.monotonic() - began < 10) == (130, True), said
+    assert "stopped by SIGINT. What was published is as it was." in said
+    assert len(site.asked) == 1
 
 
 def test_a_question_that_is_stopped_takes_its_process_along(folder: Path) -> None:

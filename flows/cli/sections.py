@@ -1,11 +1,12 @@
 """The groups of commands in `--help`, and the former names of commands."""
 
+import os
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -77,6 +78,11 @@ def stopping(ctx: click.Context) -> Iterator[None]:
     if seen:
         kept = f" {KEPT}" if ctx.invoked_subcommand in (*SECTIONS["collect"], "data") else ""
         click.echo(f"stopped by {seen[0].name}.{kept}", err=True)
+        if any(not each.daemon for each in threading.enumerate() if each is not threading.main_thread()):
+            # Python would wait for requests under way, which may take minutes; all files are as a kill may leave them.
+            with suppress(OSError):
+                sys.stdout.flush()
+            os._exit(128 + seen[0])
         sys.exit(128 + seen[0])
 
 

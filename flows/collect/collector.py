@@ -6,15 +6,15 @@ landed, which are looked up by their keys.
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import duckdb
@@ -117,6 +117,33 @@ class LogState:
             return query.rows(apart, f"from log.document where source = ? and {which}", list(parameters))
 
 
+Done = TypeVar("Done")
+POLL_S = 0.5
+
+
+@contextmanager
+def threads(n: int) -> Iterator[ThreadPoolExecutor]:
+    """Give a pool of threads; left by an error or a signal, nothing in it begins any more or is waited for."""
+    pool = ThreadPoolExecutor(max_workers=n)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def ended(futures: Iterable[Future[Done]]) -> Iterator[Future[Done]]:
+    """Yield futures as they end.
+
+    Where Polars is loaded, SIGINT ends no wait that has no limit: it has the system go on with it (SA_RESTART).
+    """
+    left = {*futures}
+    while left:
+        done, left = wait(left, timeout=POLL_S, return_when=FIRST_COMPLETED)
+        yield from done
+
+
 @dataclass
 class Collector:
     """Plans and fetches the scopes of one run; `fetch` may be called from several threads."""
@@ -169,8 +196,8 @@ class Collector:
                 return [(scope, HttpWeb().size(url)) for url in urls]
             return []
 
-        with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:
-            found = [file for part in pool.map(files, planned) for file in part]
+        with threads(self.settings.workers) as pool:
+            found = [file for done in ended([pool.submit(files, one) for one in planned]) for file in done.result()]
         n_bytes = sum(size or 0 for _, size in found)
         n_unknown = sum(size is None for _, size in found)
         if n_bytes < MIN_ANNOUNCED_BYTES and not n_unknown:
@@ -197,9 +224,9 @@ class Collector:
 
     def fetch_in_threads(self, planned: Iterable[tuple[Source, str]], land: Callable[[FetchResult], None]) -> None:
         """Fetch scopes in threads and call `land` in this thread with each result; a failure affects its scope only."""
-        with ThreadPoolExecutor(max_workers=self.settings.workers) as pool:
+        with threads(self.settings.workers) as pool:
             futures = {pool.submit(self.fetch, source, scope): (source.name, scope) for source, scope in planned}
-            for done in as_completed(futures):
+            for done in ended(futures):
                 source, scope = futures[done]
                 try:
                     land(FetchResult(source=source, scope=scope, fetches=done.result()))

@@ -12,7 +12,6 @@ import platform
 import tarfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ import polars as pl
 from extract.base import Source, failing_alone
 from extract.neoclouds.offers import plain
 from extract.web.interface import Response
-from flows.collect.collector import Collector, LogState, check, compare, utc_now
+from flows.collect.collector import Collector, LogState, check, compare, ended, threads, utc_now
 from flows.collect.inspect_document import differences, known_shapes, shape_of
 from flows.config.settings import Settings
 from flows.shared import Progress, redact
@@ -123,8 +122,9 @@ def run(
     folder = settings.data_dir / FOLDER
     if text := collector.announcement([(source, region) for source in sources if source.downloads]):
         echo(text, err=True)
-    with ThreadPoolExecutor(max_workers=settings.workers) as pool:
-        checks = list(pool.map(lambda source: one(collector, source, region, folder), sources))
+    with threads(settings.workers) as pool:
+        looks = [pool.submit(one, collector, source, region, folder) for source in sources]
+        checks = [done.result() for done in ended(looks)]
     worst = sorted(checks, key=lambda each: (VERDICTS.index(each.verdict), each.source))
     values = {"folder": str(folder), "checks": worst, "order": VERDICTS, "at": utc_now()}
     files.put(folder / STATUS, render("live.html.j2", **values, **frame.alone()))

@@ -56,7 +56,8 @@ def dry_run(
 def _put_message(
     settings: Settings, written: Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
-    chosen = settings.mail_to_send() if settings.mail.to else MailSettings(sender=NOBODY, to=(NOBODY,))
+    mail = settings.mail  # of which a message that is not sent needs the names alone
+    chosen = mail.model_copy(update={"sender": mail.sender or NOBODY, "to": mail.to or (NOBODY,)})
     letter = _written(settings, written, chosen, draw=draw)
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"

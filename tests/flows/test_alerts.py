@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 from alert_file import write
 from click.testing import CliRunner
+from few_marts import published_with
 from looks import day
+from toy_source import installed
 
 from flows.alerts import after_run, deliver, findings
 from flows.alerts.deliver import Outcome
 from flows.alerts.findings import Item, Message
 from flows.cli.main import main
+from flows.collect import steps
 from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail.sending import Refused, Uncertain
 from reports.wording import MINUS
@@ -55,6 +58,18 @@ def written(folder: Path) -> list[dict[str, Any]]:
 
 
 # --- what is news
+
+
+def test_a_move_in_a_published_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a run publishes it, where the mart of changes is a view."""
+    toy, ear = installed(monkeypatch, tmp_path), Ear()
+    with published_with("price_change", "accelerator_hour_price", least=()):
+        for at, price in enumerate(("2.0", "1.8", "1.6")):
+            toy.learn(at, here={"g6.xlarge": price})
+            with steps.open_run(toy.settings(), clock=toy.clock) as run:
+                run.publisher.publish()
+            tell(tmp_path, at + 0.1, ear, kinds=("move",))
+    assert ear.titles == ["1 list price moved by 5 % or more"] * 2
 
 
 def test_the_first_look_tells_nothing(tmp_path: Path) -> None:

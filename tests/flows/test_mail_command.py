@@ -2,6 +2,7 @@
 
 import email
 import json
+import os
 import re
 import shutil
 import struct
@@ -25,6 +26,7 @@ from flows.config.settings import Settings
 from flows.mail import weekly_steps
 from flows.mail.sending import Smtp
 from reports.weekly import facts
+from warehouse.errors import SettingsError
 
 A = "a@example.com"
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
@@ -58,6 +60,18 @@ def test_a_dry_run_writes_a_message_and_sends_nothing(data_dir: Path) -> None:
     assert result.stdout.strip() == str(data_dir / "mail" / "2026-W03.eml")
     assert message["Subject"].startswith("AWS cut H100 SXM 25 %")
     assert not (data_dir / "mail.jsonl").exists()
+
+
+def test_a_mail_that_cannot_be_sent_yet_stops_no_run(data_dir: Path) -> None:
+    """A user without his password, and nobody to reply to: the run writes its message all the same; `mail` says it."""
+    mail = {"from": "p@example.com", "to": [A], "user": "me", "host": "localhost", "tls": "starttls"}
+    settings = Settings(data_dir=data_dir, mail=mail)
+    assert weekly_steps.after_run(settings, data_dir / "prices.duckdb", clock=lambda: NOON) == ()
+    assert (
+        email.message_from_bytes(max((data_dir / "mail").glob("*.eml"), key=os.path.getmtime).read_bytes())["To"] == A
+    )
+    with pytest.raises(SettingsError, match="must be set"):
+        weekly_steps.send(settings, None, clock=lambda: NOON)
 
 
 def test_a_week_is_written_again_from_what_was_known_then(data_dir: Path) -> None:
