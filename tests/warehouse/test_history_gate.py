@@ -107,6 +107,18 @@ def standing(log: Read, where: str) -> str:
     return str(p5_of(log, where)[-1][-1])
 
 
+def test_each_sighting_of_a_price_that_waits_is_of_its_own_fetch() -> None:
+    """With its run and document, and the reason of the first."""
+    with memory() as con:
+        told(con, *waiting("a", ""))
+        kept = con.execute(
+            "select q.observed_at, q.run_id = r.run_id, q.document_sha256 = r.document_sha256, q.reason "
+            "from core.quarantine as q inner join core.scope_run as r using (source, scope, observed_at) order by 1"
+        ).fetchall()
+    assert [row[1:3] for row in kept] == [(True, True)] * 3
+    assert len({reason for *_, reason in kept}) == 1
+
+
 def test_a_jump_waits(log: Read) -> None:
     """Half and twice the last price pass; a hair more waits, and the last price holds unconfirmed meanwhile."""
     assert {price: standing(log, price) for price in JUMPS} == JUMPS

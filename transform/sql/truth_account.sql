@@ -85,7 +85,7 @@ select
             then arg_max(
                 'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_refused
                 || ' refused by the look, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
-                abs(l.n_refused - coalesce(q.n_rows, 0))
+                (abs(l.n_refused - coalesce(q.n_rows, 0)), l.observed_at, l.scope)
             )
     end as example,
     max(l.observed_at) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as newest_differing_at
@@ -99,13 +99,16 @@ select
     l.source as subject,
     sum(l.n_rows)::BIGINT as n_compared,
     sum(abs(l.n_rows - coalesce(h.n_prices, 0)))::BIGINT as n_differing,
-    arg_max((l.n_rows - coalesce(h.n_prices, 0)) / l.n_rows, abs(l.n_rows - coalesce(h.n_prices, 0))) as checked_value,
+    arg_max(
+        (l.n_rows - coalesce(h.n_prices, 0)) / l.n_rows,
+        (abs(l.n_rows - coalesce(h.n_prices, 0)), l.observed_at, l.scope)
+    ) as checked_value,
     case
         when sum(abs(l.n_rows - coalesce(h.n_prices, 0))) > 0
             then arg_max(
                 'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_rows
                 || ' prices accepted, ' || coalesce(h.n_prices, 0) || ' hold since',
-                abs(l.n_rows - coalesce(h.n_prices, 0))
+                (abs(l.n_rows - coalesce(h.n_prices, 0)), l.observed_at, l.scope)
             )
     end as example,
     max(l.observed_at) filter (where l.n_rows <> coalesce(h.n_prices, 0)) as newest_differing_at

@@ -197,14 +197,14 @@ same_offer as (
         m.subject,
         count(*) as n_compared,
         count(*) filter (where m.is_off) as n_differing,
-        arg_max(m.ratio, (m.badness, m.offer_id)) as checked_value,
+        arg_max(m.ratio, (m.badness, m.offer_id, m.other_source, m.began_at)) as checked_value,
         arg_max(
             m.source || ' (document ' || coalesce(m.document_sha256, d.document_sha256)[:12] || '): '
             || m.unit_price::DOUBLE || '; ' || m.other_source || ' (document '
             || coalesce(m.other_document_sha256, e.document_sha256)[:12] || '): ' || m.other_unit_price::DOUBLE,
-            (m.badness, m.offer_id)
+            (m.badness, m.offer_id, m.other_source, m.began_at)
         ) filter (where m.is_off) as example,
-        arg_max(m.offer_id, (m.badness, m.offer_id)) as offer_id,
+        arg_max(m.offer_id, (m.badness, m.offer_id, m.other_source, m.began_at)) as offer_id,
         max(m.began_at) filter (where m.is_off) as newest_differing_at
     from measured as m
     left join cited as d on m.document_no = d.document_no

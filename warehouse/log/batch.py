@@ -289,7 +289,7 @@ def _hold(
         same = next((each for each in before if each.gate == gate and each.row_json == new.row_json), None)
         decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(new))
         if same is not None:
-            batch.refusals[-1] = same.waits_at(new.fetch, new.observed_at)
+            batch.refusals[-1] = same.waits_at(new)
         elif decided_by:
             batch.refusals[-1] = new.decided("refuse", by=decided_by)
         _leave_unsaid(batch, replaced.get(held.row, ()))
@@ -333,7 +333,7 @@ def _wait(
         return
     seen = _staged(con, (number for number, _ in rows))
     for number, hold in rows:
-        batch.refusals.append(hold.waits_at(seen[number]["fetch_number"], seen[number]["observed_at"]))
+        batch.refusals.append(hold.waits_at(_refusal(batch, seen[number], hold.gate, hold.reason, hold.field)))
         _leave_unsaid(batch, replaced.get(number, ()))
 
 

@@ -87,9 +87,10 @@ class Quarantined:
         """Return the same refusal with the offer that it leaves without a price at this moment; None for none."""
         return replace(self, offer_id=offer_id)
 
-    def waits_at(self, fetch: int, observed_at: datetime) -> "Quarantined":
-        """Return the same held price, seen once more but not yet confirmed."""
-        return replace(self, quarantine_id=self._id_with(observed_at.isoformat()), fetch=fetch, observed_at=observed_at)
+    def waits_at(self, seen: "Quarantined") -> "Quarantined":
+        """Return the same held price, not yet confirmed, as the fetch of another refusal saw it once more."""
+        id = self._id_with(seen.observed_at.isoformat())
+        return replace(seen, quarantine_id=id, reason=self.reason, field=self.field, value=self.value)
 
     def in_place_of(self, offer_id: int) -> "Quarantined":
         """Return that nothing is known of another offer, whose place the held one would take; nobody has to look."""
