@@ -268,3 +268,31 @@ def test_quick_commands_import_nothing_slow(published):
     )
     done = subprocess.run([sys.executable, "-c", script, published], check=True, capture_output=True, text=True)
     assert done.stderr.splitlines()[1:] == [""]
+
+
+def test_build_publishes_no_log_without_a_fetch(tmp_path):
+    """Beside the archive's an empty file would be what is asked from then on."""
+    result = call("build", data_dir=tmp_path)
+    assert result.exit_code == 1
+    assert "there is nothing to publish" in result.stderr
+    assert not (tmp_path / "prices.duckdb").exists()
+
+
+@pytest.mark.parametrize("number", ["inf", "nan", "-inf", "1e400"])
+def test_what_is_no_finite_number_is_refused(published, number):
+    """Python reads these as numbers; a cost of infinity is none."""
+    result = call("cost", "--throughput", "1500", "--price", number, data_dir=published)
+    assert result.exit_code == 2
+    assert "is not" in result.stderr
+
+
+def test_a_bare_sum_shows_its_numbers(published):
+    """Long reasons beside them do not take their column away."""
+    words = ["cost", "--throughput", "1500", "--price", "4.54", "--chip", "h200 sxm", "--model", "llama-3-70b"]
+    result = call(*words, "--batch", "8", "--precision", "fp8", data_dir=published)
+    assert re.search(r"^ *usd_per_million_tokens +0[.]84", result.stdout, re.MULTILINE)
+
+
+def test_days_and_months_contradict_each_other(published):
+    result = call("decide", "--chip", "H100", "--accelerators", "8", "--days", "3", "--months", "2", data_dir=published)
+    assert (result.exit_code, "either days or months" in result.stderr) == (2, True)

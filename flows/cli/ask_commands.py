@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Count, Result, command, subcommands
+from flows.cli.command import DAY, EXISTING_FILE, Count, Number, Result, command, subcommands
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
@@ -39,7 +39,7 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
 )
 @click.option("--output", "target", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace the output file where it is there already.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=60.0, help="Seconds until it is stopped.")
+@click.option("--timeout", type=Number(min=0.1), default=60.0, help="Seconds until it is stopped.")
 @click.option("--shell", "in_shell", is_flag=True, help="Open the file in DuckDB's shell, or its UI, read-only.")
 @click.option("--ui", "in_browser", is_flag=True, help="Open the file in DuckDB's UI in the browser.")
 @click.option(

@@ -11,7 +11,7 @@ import click
 from flows.cli.command import DAY, EXISTING_FILE, Result, command, subcommands
 from flows.config import Reader
 from flows.shared import Progress, output
-from warehouse.errors import SettingsError, did_you_mean
+from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
@@ -123,6 +123,10 @@ def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
 
     with steps.open_run(read(), progress=progress) as one:
         one.load()
+        is_first = not (one.settings.data_dir / "prices.duckdb").exists()
+        if is_first and one.con.execute("from log.document limit 1").fetchone() is None:
+            hint = "`chipledger run` fetches prices; `chipledger run --offline` has those of the package"
+            raise ChipledgerError("there is nothing to publish", source=str(one.settings.data_dir), hint=hint)
         one.publisher.publish(new_history=new_history)
     return _result(one.summary, judge=False)
 

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -12,12 +13,22 @@ import click
 
 from flows.shared import output
 
+
+class Number(click.FloatRange):
+    """A number in a range; infinity and NaN, which Python reads too, are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; fail as click does."""
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a number.", param, ctx)
+
+
 JSON_TEXT = "Print the result as JSON, errors as JSON on stderr."
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 DAY = click.DateTime(["%Y-%m-%d"])
-SHARE = click.FloatRange(min=0, max=1, min_open=True)
-POSITIVE = click.FloatRange(min=0, min_open=True)
-NOT_NEGATIVE = click.FloatRange(min=0)
+SHARE = Number(min=0, max=1, min_open=True)
+POSITIVE = Number(min=0, min_open=True)
+NOT_NEGATIVE = Number(min=0)
 COMMITMENT_USE = click.option(
     "--commitment-use",
     type=SHARE,
@@ -26,7 +37,7 @@ COMMITMENT_USE = click.option(
 SPOT_LOSS = click.option(
     "--spot-loss",
     "spot_running_share",
-    type=click.FloatRange(min=0, max=1, max_open=True),
+    type=Number(min=0, max=1, max_open=True),
     callback=lambda _context, _option, lost: 1 - lost,
     default=0.0,
     help="Share of spot hours lost to interruptions.",

@@ -14,6 +14,7 @@ from flows.cli.command import (
     SHARE,
     SPOT_LOSS,
     Count,
+    Number,
     Result,
     command,
 )
@@ -48,7 +49,7 @@ from warehouse.errors import SettingsError
 @click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens that each of them attends to.")
 @click.option(
     "--accepted-tokens",
-    type=click.FloatRange(min=1),
+    type=Number(min=1),
     help="Bare sum: output tokens of one step, 1 without speculative decoding; unstated, every reading counts.",
 )
 @COMMITMENT_USE

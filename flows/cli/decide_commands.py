@@ -17,6 +17,7 @@ from flows.cli.command import (
     SHARE,
     SPOT_LOSS,
     Count,
+    Number,
     Result,
     command,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from flows.decisions.decide import Load
 
 EXAMPLE = "decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120"
-MONTHS = click.FloatRange(min=1, max=120)
+MONTHS = Number(min=1, max=120)
 _NUMBER = r"\d+(?:\.\d+)?"
 
 
@@ -67,7 +68,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--accelerators", type=POSITIVE, help="How many chips, with --chip.")
 @click.option("--model", help="A model, such as gpt-oss-120b.")
 @click.option("--tokens-per-day", type=Count(), help="Output tokens that it serves a day, in the mean.")
-@click.option("--peak", type=click.FloatRange(min=1), help="Load at the peak / the mean: machines are for the peak.")
+@click.option("--peak", type=Number(min=1), help="Load at the peak / the mean: machines are for the peak.")
 @click.option("--interactivity", type=POSITIVE, help="Least tokens per second for one user.")
 @click.option("--batch", "is_batch", is_flag=True, help="No user waits: the rate of batches.")
 @click.option("--scenario", help='Of which lengths, such as "8k/1k"; default: where most chips were measured.')
@@ -83,12 +84,12 @@ class Spread(click.ParamType["Range"]):
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")
-@click.option("--spot-loss", type=click.FloatRange(min=0, max=1, max_open=True), help="Share of spot hours lost.")
+@click.option("--spot-loss", type=Number(min=0, max=1, max_open=True), help="Share of spot hours lost.")
 @click.option("--hosted", type=EXISTING_FILE, help="A CSV of prices of hosted models, for the same tokens.")
 @click.option("--hosted-price", type=(float, float), help="Or one: USD per million input and output tokens.")
 @click.option("--bedrock", type=EXISTING_FILE, help="Or a saved index.json of AWS's price list of Amazon Bedrock.")
 @click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens to each output token, hosted.")
-@click.option("--cached-share", type=click.FloatRange(min=0, max=1), help="Share of the input that is cached there.")
+@click.option("--cached-share", type=Number(min=0, max=1), help="Share of the input that is cached there.")
 @click.option("--own", hidden=True, help="Former way to name machines: chip, purchase option, provider.")
 @click.option("--workload", help="A published workload in place of --model and its load: docs/deciding.md.")
 @click.option("--capital", type=NOT_NEGATIVE, help="Cost of capital a year [0.08].")
@@ -137,6 +138,8 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     if (words := stated.pop("own", None)) is not None:
         found |= decision.own(settings.published(), words) | {"months": 1, "peak": 1.0, "spare": 0}
         stated["is_batch"] = "interactivity" not in stated
+    if days is not None and stated.get("months") is not None:
+        raise SettingsError("either days or months", field="--days", value=days, hint="Leave one of them")
     found |= {"months": days * 24 / decision.HOURS_A_MONTH} if days is not None else {}
     files, price = (stated.pop("hosted", None), stated.pop("bedrock", None)), stated.pop("hosted_price", None)
     stated["hosted"], stated["hosted_from"] = hosted.read(*files, price=price, model=options["model"])
@@ -253,8 +256,8 @@ def fleet(read: Reader, *, horizon: float | None) -> Result:
     from flows.decisions import commitments as decision
 
     settings = read()
-    files = settings.published(), settings.data_dir / "private.duckdb"
-    found = decision.answer(*files, settings.decision, horizon_months=horizon)
+    file = settings.published()
+    found = decision.answer(file, file.with_name("private.duckdb"), settings.decision, horizon_months=horizon)
     return Result(found, _fleet_lines(found))
 
 

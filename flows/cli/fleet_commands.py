@@ -11,6 +11,9 @@ from flows.cli.command import DAY, EXISTING_FILE, Result, command
 from flows.config import Reader
 from flows.shared import output
 
+LINE = ("line_number", "label", "offer", "reason")
+MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
+
 
 @command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
 @click.option(
@@ -49,7 +52,8 @@ def check(read: Reader) -> Result:
         "commitments_without_end": "Commitments without commitment_end: they are in no renewal",
     }
     lines = [
-        f"{title}: {len(found[name]) or 'none'}\n{output.text_table(found[name])}" for name, title in titles.items()
+        f"{title}: {len(found[name]) or 'none'}\n{output.text_table(found[name], LINE)}"
+        for name, title in titles.items()
     ]
     return Result(found, map(str.rstrip, lines), is_failed=bool(found["lines"]))
 
@@ -97,7 +101,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         if title:
             yield title
         rows = [{key: _shown(value) for key, value in row.items()} for row in found[name]]
-        yield output.text_table(rows) or "None."
+        yield output.text_table(rows, (*LINE[:-1], *MONTHLY, LINE[-1]) if name == "lines" else ()) or "None."
 
 
 def _shown(value: object) -> object:

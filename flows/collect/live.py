@@ -124,7 +124,9 @@ def run(
         echo(text, err=True)
     with threads(settings.workers) as pool:
         looks = [pool.submit(one, collector, source, region, folder) for source in sources]
-        checks = [done.result() for done in ended(looks)]
+        for _ in ended(looks):
+            pass
+        checks = [look.result() for look in looks]
     worst = sorted(checks, key=lambda each: (VERDICTS.index(each.verdict), each.source))
     values = {"folder": str(folder), "checks": worst, "order": VERDICTS, "at": utc_now()}
     files.put(folder / STATUS, render("live.html.j2", **values, **frame.alone()))

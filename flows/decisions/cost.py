@@ -302,7 +302,7 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
 def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the answer as text: inputs, unit and formula; the table; what is not included, shown or counted."""
     rows = [{name: output.rounded(value) for name, value in row.items()} for row in table]
-    whole = output.text_table(rows)
+    whole = output.text_table(rows, ("what", "value") if _is_sum(found) else ())
     if _is_sum(found) or not rows or output.line_width() is None:
         return [*_head(found), whole or _nothing(found), *_foot(found, len(table))]
     parts = []

@@ -1,6 +1,7 @@
 """A made-up fleet is covered as arithmetic by hand says, at list and at contracted prices, which never mix."""
 
 import math
+import shutil
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -318,6 +319,13 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
         "beyond them: 28.0000 USD a node-hour on demand, the market's, as a node-hour here costs 55.0400"
         in words.output
     )
+
+
+def test_the_fleet_beside_the_archive_s_file_is_found(tmp_path: Path, data_dir: Path) -> None:
+    """Where only the archive of the package was published."""
+    shutil.copytree(data_dir, tmp_path / "offline")
+    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
+    assert (told.exit_code, "owned: 6 nodes" in told.output) == (0, True), told.output
 
 
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:

@@ -251,6 +251,9 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     code, text = call("fleet")
     assert code == 0
     assert "at list: USD 267,749.40 a month for 3 of 4 lines" in text
+    hidden = text.partition("Not shown: ")[2].split(";")[0].split()
+    assert {"list_usd_per_month,", "contracted_usd_per_month,", "reason,"}.isdisjoint(hidden)
+    assert "no price of this provider is known" in " ".join(call("fleet", "check")[1].split())
     code, text = call("fleet", "check", "--json")
     assert code == 1
     told = json.loads(text)

@@ -168,10 +168,11 @@ def imported(*rows: Row) -> pl.DataFrame:
 
 
 def test_an_import_has_times_that_can_be_and_are_past() -> None:
-    """A time that cannot be read and one after the import are refused, by row; the others pass with their times."""
+    """A time that cannot be read, one after the import and one before any cloud are refused, by row; others pass."""
     rows = imported(
         row("p3.one", "1", observed_at_utc="2025-05-05"), row("p3.two", "1", observed_at_utc="yesterday"),
         row("p3.three", "1", observed_at_utc="2026-01-02"), row("p3.four", "0", observed_at_utc="2025-05-05"),
+        row("p3.five", "1", observed_at_utc="0025-05-05"),
     )  # fmt: skip
 
     accepted, refusals = row_gate(rows, latest=naive(day(0)))
@@ -181,6 +182,7 @@ def test_an_import_has_times_that_can_be_and_are_past() -> None:
         (1, "observed_at_utc", "yesterday", "not a time"),
         (2, "observed_at_utc", "2026-01-02", "a time in the future"),
         (3, "unit_price", "0", "a price of zero, which no accelerator is sold for"),
+        (4, "observed_at_utc", "0025-05-05", "a time before 2006, when EC2 began"),
     } == {(each.row, each.field, each.value, each.reason) for each in refusals}
 
 

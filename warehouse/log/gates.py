@@ -49,6 +49,8 @@ def _one_of(name: str, values: tuple[str, ...]) -> pl.Expr:
 
 _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
 
+EARLIEST = datetime(2006, 1, 1)  # noqa: DTZ001 (as rows have it, in UTC)
+"""Amazon EC2 began on 2006-08-25 (https://aws.amazon.com/blogs/aws/amazon_ec2_beta/): a year before is misspelt."""
 RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ("service_provider_name", "the provider is missing", _has("service_provider_name")),
     (
@@ -172,7 +174,8 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | pl.Series | None) -> 
     """Pass rows with times of their own through the row gate, after their times."""
     unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
     reason_of = pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future"))
-    reasons = rows.select(reason_of).to_series()
+    early = pl.col("observed_at") < EARLIEST
+    reasons = rows.select(reason_of.when(early).then(pl.lit("a time before 2006, when EC2 began"))).to_series()
     refusals = [
         Refusal(
             row=index,
