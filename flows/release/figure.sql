@@ -2,6 +2,8 @@
 select
     o.*, -- noqa: AM04
     h.* exclude (h.offer_id, h.valid_to, h.last_observed_at),
+    h.last_observed_at as seen_until,
+    h.valid_to as changed_by,
     s.valid_from as observed_at,
     p.accelerator_name,
     u.accelerator_count as n_chips,

@@ -99,6 +99,12 @@ def reproduce(
             values = dict.fromkeys(values) | {"offer_id": cost["offer_id"]}
         until = naive(day + timedelta(days=1)) if day else None
         figure = _found(con, "figure.sql", values | {"until": until}, words, file)
+        if until and figure["changed_by"] and figure["seen_until"] < until:
+            known = f"{figure['seen_until']:%Y-%m-%d}", f"{figure['changed_by']:%Y-%m-%d}"
+            hint = "The price was last seen on {} and had changed by {}: ask for one of these days".format(*known)
+            raise ChipledgerError(
+                "the price of this day is unknown", source=file.name, field="--day", value=day, hint=hint
+            )
         where = f"price_history/month={figure['valid_from']:%Y-%m}/part0.parquet" if release else "mart.price_history"
         table = f"read_parquet({quote(str(release / where))})" if release else where
         of_offer = f"select price_per_accelerator_hour from {table} where offer_id = ? and valid_from::TIMESTAMP = ?"
