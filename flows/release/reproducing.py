@@ -100,10 +100,12 @@ def reproduce(
         until = naive(day + timedelta(days=1)) if day else None
         figure = _found(con, "figure.sql", values | {"until": until}, words, file)
         if until and figure["changed_by"] and figure["seen_until"] < until:
-            known = f"{figure['seen_until']:%Y-%m-%d}", f"{figure['changed_by']:%Y-%m-%d}"
-            hint = "The price was last seen on {} and had changed by {}: ask for one of these days".format(*known)
+            seen, value = f"{figure['seen_until']:%Y-%m-%d}", f"{day:%Y-%m-%d}"
+            hint = (
+                f"It was last seen on {seen} and had changed by {figure['changed_by']:%Y-%m-%d}: ask for one of these"
+            )
             raise ChipledgerError(
-                "the price of this day is unknown", source=file.name, field="--day", value=day, hint=hint
+                "no price is known of this day", source=file.name, field="--day", value=value, hint=hint
             )
         where = f"price_history/month={figure['valid_from']:%Y-%m}/part0.parquet" if release else "mart.price_history"
         table = f"read_parquet({quote(str(release / where))})" if release else where
