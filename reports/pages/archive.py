@@ -26,6 +26,8 @@ MOVED = {"archive.html": PLACE}
 HEADLINE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 PROVISIONAL = '<meta name="chipledger:provisional" content="true">'
 MADE = re.compile(r'<time datetime="([^"]+)">')
+OF_TODAY = "#tokens-table"
+"""Of a week that is over the table that goes with the file's own day, and says which: it makes no new edition."""
 AS_OF = re.compile(r'as of <time datetime="[^"]+">[^<]+</time>')
 HEAD_BYTES = 65_536
 """Of a page, enough to hold its headline, which stands after style and policy: an archive is read every day."""
@@ -141,7 +143,7 @@ def differs_in_date_only(target: Path, text: str) -> bool:
 
 def _content_of(page: str) -> str:
     """Return what a page says, without white space; pages of versions with another mark-up are compared, too."""
-    return "".join((_headline(page) + _text(page[page.find("<main") : page.find("</main>")])).split())
+    return "".join((_headline(page) + _text(page[page.find("<main") : page.find("</main>")], without=OF_TODAY)).split())
 
 
 def content(headline: str, parts: Iterable[Markup]) -> str:
@@ -150,8 +152,10 @@ def content(headline: str, parts: Iterable[Markup]) -> str:
     return hashlib.sha256("".join(text.split()).encode()).hexdigest()[:32]
 
 
-def _text(html: str) -> str:
+def _text(html: str, *, without: str = "") -> str:
     tree = HTMLParser(html)
+    for found in tree.css(without) if without else ():
+        found.decompose()
     tree.strip_tags(["svg", "figure"], recursive=True)
     return tree.body.text() if tree.body else ""
 

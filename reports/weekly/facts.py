@@ -251,7 +251,7 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     checks = [
         row
         for row in differing or ()
-        if row["newest_differing_at"] is None or row["newest_differing_at"] >= found.week.since
+        if row["newest_differing_at"] is None or found.week.since <= row["newest_differing_at"] < found.week.until
     ]
     return replace(
         found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents

@@ -289,6 +289,19 @@ def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) 
     ]
 
 
+def test_costs_of_the_file_s_own_day_make_no_edition(told, tmp_path: Path) -> None:
+    """They go with each day's file until the next week is over; the page says of which day they are."""
+    point = pl.DataFrame([{"model_name": "m", "interactivity": 50.0, "input_length": 1000.0, "output_length": 1000.0}])
+    cost = {"accelerator_name": "H100", "option_kind": "on_demand", "place": "AWS", "service_provider_name": "AWS"}
+    for day, usd in ((8, 15.5), (9, 16.2)):
+        costs = pl.DataFrame([cost | {"usd_per_million_output_tokens": usd, "price_kind": "price"}])
+        found = replace(told("2026-W05"), built_at=datetime(2026, 2, day, 7))  # noqa: DTZ001 (as files have it)
+        page = pages.write(with_frames(found, token_point=point, token_cost=costs), tmp_path).page
+        text = page.read_text(encoding="utf-8")
+        assert (str(usd) in text, f"Prices as of {day} Feb." in text) == (True, True)
+    assert not list(tmp_path.glob("weeks/*edition*"))
+
+
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
     found = pages.read(file, Week(2026, 7))
     page = pages.write(found, tmp_path).page
