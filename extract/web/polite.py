@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
+import httpcore
 import httpx
 from protego import Protego
 
@@ -49,6 +50,8 @@ class _Host:
     rules: Protego | None = None
     error: SourceError | None = None
     failed_at: float = 0.0
+    lost: Unavailable | None = None
+    lost_at: float = 0.0
     free_at: float = float("-inf")
     turn: threading.Lock = field(default_factory=threading.Lock)
     reading: threading.Lock = field(default_factory=threading.Lock)
@@ -112,12 +115,21 @@ class PoliteWeb:
 
     @contextmanager
     def _turn(self, url: str) -> Iterator[None]:
-        """Wait for the host's other requests; its pause begins at the end of this one."""
+        """Wait for the host's other requests; its pause begins at the end of this one.
+
+        Where it could not be reached a moment ago, by any of the retries, it is not tried for each scope again.
+        """
         host = self._host(url)
         with host.turn:
+            if host.lost is not None and self._clock() - host.lost_at < RETRY_AFTER_S:
+                raise copy.copy(host.lost)
             self._check(url)  # before the retries of HttpWeb: a refusal of ours needs none
             try:
                 yield
+            except Unavailable as error:
+                if isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout):
+                    host.lost, host.lost_at = error, self._clock()
+                raise
             finally:
                 self._rest(host)
 

@@ -10,6 +10,7 @@ from web_site import Answer, Clock, Site, open_site, send
 from extract.web.http import HttpWeb, Retries
 from extract.web.interface import Response
 from extract.web.polite import RETRY_AFTER_S, ROBOTS_LIMIT_BYTES, PoliteWeb
+from extract.web.transport import Transport
 from warehouse.errors import SourceError, Unavailable
 
 pytestmark = pytest.mark.usefixtures("own_pauses")
@@ -243,6 +244,22 @@ def test_nobody_there_is_unavailable(clock: Clock) -> None:
         polite(clock).get("http://127.0.0.1:9/page")
 
     assert (caught.value.source, caught.value.field) == ("http://127.0.0.1:9/robots.txt", "robots")
+
+
+def test_a_host_that_cannot_be_reached_is_tried_once_for_all_its_scopes(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And once more a little later: without a network a cloud of thirty regions would cost thirty times the retries."""
+    tried, send_on = [], Transport.handle_request
+    monkeypatch.setattr(
+        Transport, "handle_request", lambda self, request: tried.append(request.url.path) or send_on(self, request)
+    )
+    web = polite(clock, documented=["127.0.0.1:9"])
+    for region, later, n_pages in (("a", 0.0, 2), ("b", 0.0, 2), ("c", RETRY_AFTER_S, 4)):
+        clock.now += later
+        with pytest.raises(Unavailable, match="no answer"):
+            web.get(f"http://127.0.0.1:9/{region}")
+        assert len([path for path in tried if path != "/robots.txt"]) == n_pages
 
 
 def test_unknown_rules_are_asked_for_again_later(site: Site, clock: Clock) -> None:
