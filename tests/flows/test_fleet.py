@@ -86,7 +86,7 @@ def test_aws_cut_of_june_2025(found: dict[str, Any]) -> None:
     assert (move["list_price_before"], move["list_price_after"]) == (pytest.approx(98.32), pytest.approx(55.04))
     assert move["usd_per_month_change"] == pytest.approx(-170_609.76)
     assert f"{move['observed_at']:%Y-%m-%d}" == "2025-06-23"
-    assert (move["move_of"], f"{move['paid_from']}") == ("on_demand", "2026-06-20")
+    assert (move["move_of"], f"{move['paid_from']}") == ("on_demand", "2026-06-21")
 
 
 def test_renewals_due(found: dict[str, Any]) -> None:

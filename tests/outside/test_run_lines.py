@@ -66,3 +66,20 @@ def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch)
     told = list(summary.price_lines(offline_run / "prices.duckdb"))
     assert max(map(len, told)) <= 100
     assert any("~" in line for line in told)
+
+
+def test_the_docs_have_the_counts_of_the_archive(offline_run: Path) -> None:
+    """Of docs/quick-start.md what a run prints, of docs/offline-archive.md the offers on demand and all."""
+    docs = Path(__file__).parents[2] / "docs"
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        fetches, changes, offers, own, others = con.execute(
+            "select (select count(*) from core.scope_run), (select count(*) from core.price_event), count(*), "
+            "count(*) filter (where service_provider_name = 'AWS' and purchase_option = 'on_demand'), "
+            "count(*) filter (where service_provider_name <> 'AWS' and purchase_option = 'on_demand') "
+            "from mart.price_now"
+        ).fetchall()[0]
+    start, archive = ((docs / f"{name}.md").read_text(encoding="utf-8") for name in ("quick-start", "offline-archive"))
+    assert f"{fetches} fetches: {fetches} read;" in start
+    assert f"{changes:,} changes stored" in start
+    assert f"After a run: {offers:,} offers" in archive
+    assert re.search(rf"^\| on demand \| {own} \| \d+ \| {others} \|", archive, re.MULTILINE)

@@ -1,9 +1,9 @@
 -- What each move of a list price does to each line of the fleet, in dollars a month at its present size.
 -- move_of says whose price moved: the line's own offer, or, for a commitment, the same machine on demand, which is what
 -- it would cost without one. A commitment that runs keeps its price: paid_from is the day on which the move can reach
--- the line, the end of the commitment, and NULL where that is not known. Both prices are taken at one rate of exchange,
--- the present one, so that the move is the price's and not the currency's. Corrections and suspected errors are no
--- moves. The two kinds of move_of are never summed.
+-- the line, the one after its last, and NULL where that is not known. Both prices are taken at one rate of exchange, the
+-- present one, so that the move is the price's and not the currency's. Corrections and suspected errors are no moves.
+-- The two kinds of move_of are never summed.
 with watched as (
     select
         line_number,
@@ -31,7 +31,7 @@ select
     c.observed_at,
     case
         when l.purchase_option in ('on_demand', 'spot') then c.observed_at::DATE
-        when l.commitment_ends_on is not null then greatest(l.commitment_ends_on, c.observed_at::DATE)
+        when l.commitment_ends_on is not null then greatest(l.commitment_ends_on + 1, c.observed_at::DATE)
     end as paid_from,
     c.change_kind,
     c.effective_hourly_price_before * p.usd_per_currency_unit * l.units_per_node as list_price_before,
