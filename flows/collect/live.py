@@ -123,10 +123,10 @@ def run(
     if text := collector.announcement([(source, region) for source in sources if source.downloads]):
         echo(text, err=True)
     with threads(settings.workers) as pool:
-        looks = [pool.submit(one, collector, source, region, folder) for source in sources]
-        for _ in ended(looks):
+        futures = [pool.submit(one, collector, source, region, folder) for source in sources]
+        for _ in ended(futures):
             pass
-        checks = [look.result() for look in looks]
+        checks = [future.result() for future in futures]
     worst = sorted(checks, key=lambda each: (VERDICTS.index(each.verdict), each.source))
     values = {"folder": str(folder), "checks": worst, "order": VERDICTS, "at": utc_now()}
     files.put(folder / STATUS, render("live.html.j2", **values, **frame.alone()))

@@ -1,5 +1,5 @@
--- The documents that the page refers to, each with where and when it was read, and those of the archive with where their
--- figures were copied from and on which day.
+-- The documents that the page refers to, each with where and when it was read, and those of the archive with where
+-- their figures were copied from and on which day.
 select
     *, -- noqa: AM04
     json_extract_string(parameters, '$.source_url') as source_url,

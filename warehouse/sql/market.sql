@@ -1,5 +1,5 @@
--- Providers that are marketplaces, in some tier or by name: what an offer costs there is up to whoever rents it out, or to
--- the host behind it. Their prices have the shorter limit of age.
+-- Providers that are marketplaces, in some tier or by name: what an offer costs there is up to whoever rents it out, or
+-- to the host behind it. Their prices have the shorter limit of age.
 select distinct service_provider_name
 from core.offer
 where
