@@ -86,17 +86,23 @@ def rebuild(
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
     data_dir, ranking = settings.data_dir, settings.ranking
-    now = clock()
+    now, place = clock(), data_dir / "landing"
+    none = ChipledgerError(
+        "there is no journal to rebuild from",
+        source=str(place),
+        hint="`chipledger data restore` brings the landing folder back from a backup",
+    )
+    if not place.exists():  # nothing is made: a backup is restored into an empty folder
+        raise none
     with (
         disk.faults(data_dir),
         db.locked(data_dir, wait_seconds=settings.wait_seconds),
         scratch_folder(data_dir / ".rebuild") as scratch,
     ):
-        landing = Landing(data_dir / "landing")
+        landing = Landing(place)
         unpacked = packs.unpack(landing)
         if not landing.parts():
-            hint = "`chipledger data restore` brings the landing folder back from a backup"
-            raise ChipledgerError("there is no journal to rebuild from", source=str(landing.journal), hint=hint)
+            raise none
         progress("reading all landed documents")
         with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)

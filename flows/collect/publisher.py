@@ -243,12 +243,14 @@ def maintain(settings: Settings, *, days: int, now: datetime) -> list[str]:
 
     What of a shared warehouse is older than so many days expires. `now` is aware. Raises ChipledgerError.
     """
-    place = settings.place()
+    place, is_published = settings.place(), (settings.data_dir / FILE_NAME).exists()
+    if not (place.is_shared or is_published):
+        return ["nothing is published yet"]
     with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
         done = list(maintenance.maintain(con, days=days, now=now).lines()) if place.is_shared else []
-        if (settings.data_dir / FILE_NAME).exists():
+        if is_published:
             done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
-    return done or ["nothing is published yet"]
+    return done
 
 
 IMPORT_PRECEDENCE = 900

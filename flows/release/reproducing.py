@@ -24,7 +24,7 @@ from flows.shared.output import as_json
 from reports.pages.site import sha256_of
 from reports.templating import render
 from warehouse.documents import Document
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
 from warehouse.landing.folder import Landing
 from warehouse.log.db import quote
 from warehouse.log.events import naive
@@ -75,6 +75,10 @@ def verify(folder: Path) -> list[str]:
     faults = [f"altered: {name}" for name in sorted(wanted) if found.get(name, wanted[name]) != wanted[name]]
     faults += [f"missing: {name}" for name in sorted({*wanted} - {*found})]
     return faults + [f"not of this release: {name}" for name in sorted({*found} - {*wanted})]
+
+
+COLUMNS = {"chip": "accelerator_name", "provider": "service_provider_name", "option": "purchase_option"}
+"""Of the words that name a price, what knows them in mart.price_history."""
 
 
 def reproduce(
@@ -128,9 +132,21 @@ def _found(con: duckdb.DuckDBPyConnection, query: str, values: Row, words: Mappi
     text = (files("flows.release") / query).read_text()
     found: list[Row] = con.execute(text, values).to_arrow_table().to_pylist()
     if not found or (words["number"] and values["offer_id"] is None):
+        if not words["number"]:
+            _refuse_unknown(con, words, file)
         message = f"no such {query.removesuffix('.sql').replace('figure', 'price')}"
         raise ChipledgerError(message, source=file.name, field="NUMBER", value=as_json(words), hint=HINT)
     return found[0]
+
+
+def _refuse_unknown(con: duckdb.DuckDBPyConnection, words: Mapping[str, str | None], file: Path) -> None:
+    """Raise SettingsError for the first word of a figure that the file does not know, with the nearest ones."""
+    for name, column in COLUMNS.items():
+        word = words.get(name)
+        known = {str(each) for (each,) in con.execute(f"select distinct {column} from mart.price_history").fetchall()}
+        if word and word.casefold() not in map(str.casefold, known):
+            hint = did_you_mean(word, sorted(known))
+            raise SettingsError(f"no such {name}", source=file.name, field=f"--{name}", value=word, hint=hint)
 
 
 def _steps(body: bytes, figure: Row, where: str, published: float) -> str:

@@ -170,7 +170,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
         columns=[
             Column("Chip", lambda row: row["key"][2]),
             *_windows(),
-            Number("USD now", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"])),
+            Number("USD now,\nbest run", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"])),
             *map(share, wording.EFFECTS),
         ],
     )
