@@ -193,19 +193,3 @@ def test_what_is_not_offered_any_more_ends_with_a_later_file(run, tmp_path: Path
     ends = query(tmp_path / "data" / "prices.duckdb", "select distinct valid_to::date::varchar from core.sku_price "
                  "where unit_price is not null")  # fmt: skip
     assert ends == [("2025-06-20",)]
-
-
-@pytest.mark.usefixtures("log_alone")
-def test_a_history_is_judged_alike_however_often_it_is_imported(run, tmp_path: Path) -> None:
-    """Six of twenty prices move, each by its own factor: not so many at once, also where the log had none before."""
-    rows = [f"2025-06-0{day},Acme,eu-1,on_demand,{10 + n + (day > 1) * max(0, n - 13)},m{n},H100 SXM,8,desk,"
-            for day in (1, 2) for n in range(20)]  # fmt: skip
-    name = csv("a.csv", *rows)
-    file = tmp_path / "data" / "prices.duckdb"
-    found = []
-    for _ in range(2):
-        code, printed = run("import", name)
-        assert (code, notes(printed)) == (0, [])
-        found.append(query(file, "select offer_id, valid_from, unit_price from core.sku_price order by all"))
-    assert found[0] == found[1]
-    assert len(found[0]) == 26
