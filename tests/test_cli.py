@@ -296,3 +296,11 @@ def test_a_bare_sum_shows_its_numbers(published):
 def test_days_and_months_contradict_each_other(published):
     result = call("decide", "--chip", "H100", "--accelerators", "8", "--days", "3", "--months", "2", data_dir=published)
     assert (result.exit_code, "either days or months" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["rebuild", "maintain"])
+def test_upkeep_of_an_empty_folder_leaves_it_empty(tmp_path, command):
+    """A backup is restored into an empty one, which the message of the first advises."""
+    result = call("data", command, data_dir=tmp_path / "data")
+    assert re.search("no journal to rebuild from|nothing is published yet", result.output + result.stderr)
+    assert [*tmp_path.iterdir()] == []

@@ -161,6 +161,10 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
 
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     quarter = next(iter(moving.values())).get(90)
+
+    def now(row: Row) -> str:
+        return wording.significant(next(iter(row["windows"].values()))["usd_after"])
+
     return Table(
         id=name,
         title=wording.listed(point["model_name"], point["precision"], point["scenario"], by=" ") + speed,
@@ -170,7 +174,7 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
         columns=[
             Column("Chip", lambda row: row["key"][2]),
             *_windows(),
-            Number("USD now,\nbest run", lambda row: wording.significant(next(iter(row["windows"].values()))["usd_after"])),
+            Number("USD now,\nbest run", now),
             *map(share, wording.EFFECTS),
         ],
     )

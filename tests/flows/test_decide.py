@@ -285,6 +285,7 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
         (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "a share of the hours is at most 1"),
         (["--workload", "mining"], "no such workload"),
         (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
+        (["--model", "gpt5", "--training-tokens", "1B", "--deadline-days", "9"], "no such model"),
         (["--machine", P5, "--nodes", "1", "--days", "9", "--region", "us-esat-1"], "no price is of this region"),
     ],
 )  # fmt: skip

@@ -451,7 +451,7 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (("offer-1", "--model", "gpt-oss-120b", "--day", "2026-10-01"), 2, "--day is of prices alone"),
         (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 2, "no such provider"),
         (("--chip", "H100", "--provider", "aws", "--option", "on-demand"), 2, "Did you mean on_demand?"),
-        (("--chip", "Trainium2", "--provider", "Lambda", "--option", "on_demand"), 1, "no such price"),
+        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--region", "x"), 1, "no such price"),
     ],
 )
 def test_what_is_no_figure(day: Path, words: tuple[str, ...], code: int, said: str) -> None:
