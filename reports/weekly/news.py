@@ -190,8 +190,9 @@ def _since(row: Row, found: WeekFacts) -> list[str]:
 def _others(rows: Sequence[Row], found: WeekFacts) -> str:
     """Return who else of those that were read moved list prices of the reader's chips."""
     if not rows:
-        read = wording.count(found["checked"].filter(pl.col("n_checked") > 0).height - 1, "other provider")
-        return f"Of {read} read in the week none moved a list price of your chips."
+        n = found["checked"].filter(pl.col("n_checked") > 0).height - 1
+        none = f"Of {wording.count(n, 'other provider')} read in the week none moved a list price of your chips."
+        return none if n > 0 else "No other provider was read in the week."
     shown = [f"{brief(row['service_provider_name'])} {_repriced(row)}" for row in rows[:MAX_OTHERS]]
     left = len(rows) - len(shown)
     return "; ".join([*shown, *([wording.count(left, "other provider") + " moved some"] if left else [])]) + "."
