@@ -44,14 +44,12 @@ PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 
 @dataclass(kw_only=True)
 class _Host:
-    """One host of a run: its rules, or why they are unknown, and when it may get the next request."""
+    """One host of a run: its rules, or why they are unread, why it was lost, and when it may get the next request."""
 
     pause_s: float
     rules: Protego | None = None
-    error: SourceError | None = None
-    failed_at: float = 0.0
-    lost: Unavailable | None = None
-    lost_at: float = 0.0
+    unread: tuple[SourceError, float] | None = None
+    lost: tuple[SourceError, float] | None = None
     free_at: float = float("-inf")
     turn: threading.Lock = field(default_factory=threading.Lock)
     reading: threading.Lock = field(default_factory=threading.Lock)
@@ -121,17 +119,21 @@ class PoliteWeb:
         """
         host = self._host(url)
         with host.turn:
-            if host.lost is not None and self._clock() - host.lost_at < RETRY_AFTER_S:
-                raise copy.copy(host.lost)
+            self._recall(host.lost)
             self._check(url)  # before the retries of HttpWeb: a refusal of ours needs none
             try:
                 yield
             except Unavailable as error:
                 if isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout):
-                    host.lost, host.lost_at = error, self._clock()
+                    host.lost = error, self._clock()
                 raise
             finally:
                 self._rest(host)
+
+    def _recall(self, failure: tuple[SourceError, float] | None) -> None:
+        """Raise an error again that was met a moment ago."""
+        if failure is not None and self._clock() - failure[1] < RETRY_AFTER_S:
+            raise copy.copy(failure[0])
 
     def _admit(self, url: str) -> None:
         """Let a request through, in its time; raise where the site forbids the address, as after a redirect."""
@@ -176,12 +178,11 @@ class PoliteWeb:
         with host.reading:
             if host.rules is not None:
                 return host.rules
-            if host.error is not None and self._clock() - host.failed_at < RETRY_AFTER_S:
-                raise copy.copy(host.error)
+            self._recall(host.unread)
             try:
                 text = self._robots_txt(_root(parse_url(url)) + "/robots.txt")
             except SourceError as error:
-                host.error, host.failed_at = error, self._clock()
+                host.unread = error, self._clock()
                 self._rest(host)
                 raise copy.copy(error) from error.__cause__
             host.rules = Protego.parse(text)

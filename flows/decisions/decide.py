@@ -246,10 +246,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     found = [row | spare for row in found if not names or row["accelerator_name"] in names]
     in_time = [row for row in found if row.get("is_in_time", True)]
     if not found:
-        named = {name for (name,) in con.execute("select distinct model_name from int.throughput").fetchall() if name}
-        if values["model"] not in named:
-            hint = did_you_mean(load.model, sorted(named))
-            raise SettingsError("no such model", field="--model", value=load.model, hint=hint)
+        if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
+            raise models.unknown(load.model)
         hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
         raise SettingsError("no run of this model is known at this point", field="--model", value=load.model, hint=hint)
     if not in_time:

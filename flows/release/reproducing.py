@@ -142,9 +142,10 @@ def _found(con: duckdb.DuckDBPyConnection, query: str, values: Row, words: Mappi
 def _refuse_unknown(con: duckdb.DuckDBPyConnection, words: Mapping[str, str | None], file: Path) -> None:
     """Raise SettingsError for the first word of a figure that the file does not know, with the nearest ones."""
     for name, column in COLUMNS.items():
-        word = words.get(name)
+        if not (word := words.get(name)):
+            continue
         known = {str(each) for (each,) in con.execute(f"select distinct {column} from mart.price_history").fetchall()}
-        if word and word.casefold() not in map(str.casefold, known):
+        if word.casefold() not in map(str.casefold, known):
             hint = did_you_mean(word, sorted(known))
             raise SettingsError(f"no such {name}", source=file.name, field=f"--{name}", value=word, hint=hint)
 
