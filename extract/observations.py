@@ -159,12 +159,6 @@ class Flags(NamedTuple):
     is_withdrawn: bool = False
 
 
-class Place(NamedTuple):
-    """Whether the region of a row is one that its provider has, as far as we know its regions."""
-
-    is_place: bool
-
-
 def provider_named(text: str) -> str:
     """Return how a provider writes itself; the text as it is where nobody here is called so."""
     return PROVIDERS.get(re.sub(_NOISE, "", text.lower()), text)
@@ -219,9 +213,10 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     )
     table = table.with_columns(service_provider_name=provider)
     table = _with(table, ("service_provider_name", "instance_type", "gpu_raw", "gpu", "gpu_count"), _machine, Machine)
-    table = _with(table, ("service_provider_name", "region"), _place, Place)
     table = _with(table, ("flags",), _flags, Flags)
     currency, dollars, own = _text("currency").str.to_uppercase(), _text("usd_per_hour"), _text("price_per_hour")
+    # Only AWS's regions are known: those of botocore, and the zones that are named after them.
+    is_elsewhere = ~_name("region").str.replace(AWS_ZONE.pattern, "").is_in(sorted(_aws_regions()))
     in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
     upfront = _text("upfront_usd")
     term = _text("term").str.to_lowercase().replace_strict(TERMS, default=None, return_dtype=pl.Int64)
@@ -229,7 +224,11 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     doubts = (
         ("flags", pl.col("flag"), pl.col("flag_reason")),
         ("instance_type", pl.col("words"), pl.col("machine_reason")),
-        ("region", _text("region"), _when(~pl.col("is_place"), "not a region of AWS that is known")),
+        (
+            "region",
+            _text("region"),
+            _when((pl.col("service_provider_name") == "AWS") & is_elsewhere, "not a region of AWS that is known"),
+        ),
         ("currency", _text("region"), _when(in_china, "in China, and the row states no currency")),
         (
             "price_per_hour",
@@ -301,21 +300,17 @@ def _machine(
     """Return what a row says of its machine: types of the big clouds have their chips in our tables, others in the
     row's words."""
     name, raw, gpu, count = (_cell(each) for each in (instance_type, raw, gpu, n))
-    if provider == "AWS" and name:
-        if name.removeprefix("ml.") in _aws_types():
-            return Machine(name, has_chip=True)
+    if provider == "AWS" and name and name.removeprefix("ml.") not in _aws_types():
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
-    if machine := cloud_machines.known(provider, name):
-        own, chip = str(machine.accelerator_count), resolve(gpu or raw or machine.accelerator_label, provider)
-        if chip and chip[:1] != (resolve(machine.accelerator_label, provider) or chip)[:1]:
-            return Machine(
-                name, machine_reason=f"a machine of {machine.accelerator_label}, and the chip is {gpu or raw}"
-            )
-        if count is not None and count.removesuffix(".0") != own:
-            return Machine(name, machine_reason=f"a machine of {own} chips, and the count is {count}")
-        return Machine(name, machine.accelerator_label, own, has_chip=True)
+    if own := _own_chips(provider, name):
+        chip, of_machine = resolve(gpu or raw or "", provider), resolve(own[0], provider)
+        if chip and of_machine and chip[0] not in (of_machine[0], re.sub(r"-\d+GB$", "", of_machine[0])):
+            return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
+        if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
+            return Machine(name, machine_reason=f"a machine of {own[1]} chips, and the count is {count}")
+        return Machine(name, has_chip=True) if provider == "AWS" else Machine(name, *own, has_chip=True)
     label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
     if label == gpu and raw and gpu and raw != gpu:
         label = f"{gpu} [{raw}]"
@@ -334,15 +329,17 @@ def _is_known(label: str, provider: str | None) -> bool:
     return chip is not None and chip.accelerator_share is not None
 
 
+def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
+    """Return chip and count of a machine that our tables have; None of any other."""
+    if provider == "AWS":
+        return _aws_types().get((name or "").removeprefix("ml."))
+    machine = cloud_machines.known(provider, name)
+    return machine and (machine.accelerator_label, str(machine.accelerator_count))
+
+
 @cache
-def _aws_types() -> frozenset[str]:
-    return frozenset(fact.instance_type for fact in read_table())
-
-
-def _place(provider: str | None, region: str | None) -> Place:
-    """Return whether a region is known. Only AWS's are: those of botocore, and the zones that are named after them."""
-    text = _cell(region)
-    return Place(provider != "AWS" or text is None or AWS_ZONE.sub("", text) in _aws_regions())
+def _aws_types() -> dict[str, tuple[str, str]]:
+    return {fact.instance_type: (fact.accelerator_name, str(fact.accelerator_count)) for fact in read_table()}
 
 
 @cache
