@@ -69,8 +69,8 @@ def chosen(runs: Sequence[Run], source: str) -> list[Run]:
     if left.total() == len(runs):
         raise BenchmarkRefused(f"no result can be read: {words}", source=source, field="results", value=len(runs))
     if left:
-        told = (source, left.total(), len(runs), words)
-        logging.getLogger(__name__).info("%s: %s of %s results are not read: %s", *told)
+        counts = (source, left.total(), len(runs), words)
+        logging.getLogger(__name__).info("%s: %s of %s results are not read: %s", *counts)
     return [run for run, reason in zip(runs, reasons, strict=True) if reason is None]
 
 
