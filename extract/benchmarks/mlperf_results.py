@@ -70,7 +70,7 @@ def chosen(runs: Sequence[Run], source: str) -> list[Run]:
         raise BenchmarkRefused(f"no result can be read: {words}", source=source, field="results", value=len(runs))
     if left:
         counts = (source, left.total(), len(runs), words)
-        logging.getLogger(__name__).info("%s: %s of %s results are not read: %s", *counts)
+        logging.getLogger(__name__).warning("%s: %s of %s results are not read: %s", *counts)
     return [run for run, reason in zip(runs, reasons, strict=True) if reason is None]
 
 
