@@ -219,6 +219,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     is_elsewhere = ~_name("region").str.replace(AWS_ZONE.pattern, "").is_in(sorted(_aws_regions()))
     in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
     upfront = _text("upfront_usd")
+    has_both, is_mixed = dollars.is_not_null() & own.is_not_null(), upfront.is_not_null() & (currency != "USD")
     term = _text("term").str.to_lowercase().replace_strict(TERMS, default=None, return_dtype=pl.Int64)
     # The first of these that is not NULL is why a row is no price as it is.
     doubts = (
@@ -230,20 +231,9 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
             _when((pl.col("service_provider_name") == "AWS") & is_elsewhere, "not a region of AWS that is known"),
         ),
         ("currency", _text("region"), _when(in_china, "in China, and the row states no currency")),
-        (
-            "price_per_hour",
-            own,
-            _when(dollars.is_not_null() & own.is_not_null(), "usd_per_hour and price_per_hour are both filled in"),
-        ),
+        ("price_per_hour", own, _when(has_both, "usd_per_hour and price_per_hour are both filled in")),
         ("term", _text("term"), _when(_text("term").is_not_null() & term.is_null(), "a term other than 1yr and 3yr")),
-        (
-            "upfront_usd",
-            upfront,
-            _when(
-                upfront.is_not_null() & (currency != "USD"),
-                "an upfront fee in dollars with a price in another currency",
-            ),
-        ),
+        ("upfront_usd", upfront, _when(is_mixed, "an upfront fee in dollars with a price in another currency")),
     )
     rows = table.select(
         *("service_provider_name", "accelerator_label", "accelerator_count", "statistic"),
@@ -305,8 +295,7 @@ def _machine(
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
     if own := _own_chips(provider, name):
-        chip, of_machine = resolve(gpu or raw or "", provider), resolve(own[0], provider)
-        if chip and of_machine and chip[0] not in (of_machine[0], re.sub(r"-\d+GB$", "", of_machine[0])):
+        if _are_two(gpu or raw, own[0], provider):
             return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
             return Machine(name, machine_reason=f"a machine of {own[1]} chips, and the count is {count}")
@@ -319,6 +308,8 @@ def _machine(
         if not label:
             return Machine(words, is_plain=True)
         return Machine(words, label, count, machine_reason="a chip is named, and its count is 0")
+    if _are_two(gpu, raw, provider):
+        return Machine(words, label, count, machine_reason=f"the chip is {gpu}, and in the provider's words {raw}")
     if label and count and PART.search(label) and not count.isdecimal():
         return Machine(words, label, count, machine_reason="the name and the count both state a part of a chip")
     return Machine(words, label, count, has_chip=bool(label and count and _is_known(label, provider)))
@@ -327,6 +318,13 @@ def _machine(
 def _is_known(label: str, provider: str | None) -> bool:
     chip = resolve(label, provider)
     return chip is not None and chip.accelerator_share is not None
+
+
+def _are_two(one: str | None, other: str | None, provider: str | None) -> bool:
+    """Return whether two texts name different chips; an A100 without its memory may be either."""
+    chips = [resolve(text or "", provider) for text in (one, other)]
+    names = sorted(chip.accelerator_name for chip in chips if chip)
+    return len(names) == 2 and names[0] not in (names[1], re.sub(r"-\d+GB$", "", names[1]))
 
 
 def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:

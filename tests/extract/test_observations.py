@@ -170,14 +170,19 @@ def aside(observed: observations.Observed) -> list[tuple[object, ...]]:
 
 
 def test_the_chip_speaks_where_its_raw_name_cannot_be_read() -> None:
-    """The raw words stay in the label, so that two machines of one chip stay two offers; both have a price per chip."""
+    """The raw words stay in the label, so that two machines of one chip stay two offers; both have a price per chip.
+
+    Where both name a chip and not the same, as collectors that repaired only one of them have it, the row waits.
+    """
     whole_row = "NVIDIA H100 SXM 80 GB 208 1800 GiB 22 TiB SSD"
     observed = seen(
         "gpu,gpu_count,gpu_raw",
         f"crusoe,us-1,on_demand,31.20,H100-SXM,8,{whole_row}",
         "crusoe,us-1,on_demand,31.20,H100-SXM,8,NVIDIA H100 SXM5 80GB",
         "crusoe,us-1,on_demand,31.20,warp core,8,flux capacitor",
+        "lambda,,on_demand,1.49,GH200,1,H200",
     )
+    assert aside(observed) == [("instance_type", "H200", "the chip is GH200, and in the provider's words H200")]
     labels = [label for (label,) in prices(observed, "accelerator_label")]
     assert labels == [f"H100-SXM [{whole_row}]", "NVIDIA H100 SXM5 80GB", "flux capacitor"]
     chips = [resolve(str(label), "crusoe") for label in labels]
