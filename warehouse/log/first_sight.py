@@ -16,14 +16,15 @@ from warehouse.reference import price_bands
 from warehouse.reference.accelerators import resolve
 
 COUNTS = (
-    re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?x[ _]?(?=[a-z])", re.IGNORECASE),
-    re.compile(r"^(\d{1,2})(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
+    re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?[x*\u00d7](?:[ _]?(?=[a-z])|$)", re.IGNORECASE),
+    re.compile(r"^(\d{1,2}) ?(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
+    re.compile(r"(?<![\w.])(\d{1,2})[ -]?gpus?\b", re.IGNORECASE),
     re.compile(r"-(\d{1,2})-\d+G$"),
-    re.compile(r" ?x ?(\d{1,2})(?=$|[-_])"),
+    re.compile(r" ?[x*\u00d7] ?(\d{1,2})(?=$|[-_])"),
     re.compile(r"-(\d{1,2})g$"),
 )
 """How names say a count of chips: 8xH100 and gpu_8x_h100, 8H100.80S, B300-SXM-2-288G, "H100 x 8" and h100x8-640gb,
-a3-highgpu-8g."""
+a3-highgpu-8g, "8 H100", "H100 (8 GPUs)"."""
 TPU_SLICE = re.compile(r"(?<![a-z\d])v(6e|5litepod|5e|5p|[234])-(\d{1,4})(?!\d)", re.IGNORECASE)
 """Slices of TPUs: the number is that of chips, and up to v4 and of v5p that of cores, two of a chip
 (https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e)."""
