@@ -144,6 +144,7 @@ def test_a_person_vouches_for_a_trusted_fetch() -> None:
         ("gpu-mi300x1-192gb", None, {1}), ("H100_sxm5x8", None, {8}), ("a3-highgpu-8g", None, {8}),
         ("NVIDIA HGX B200", "NVIDIA HGX B200 180GB", {8}),
         (None, "tpu-v6e-8", {8}), ("v5litepod-16", "TPU v5e", {16}), ("v5p-8", "TPU v5p", {4}), ("v4-8", None, {4}),
+        (None, "tpu7x-8", {8, 4}), (None, "TPU v7-16", {16, 8}), ("tpu7x-standard-4t", None, set()),
         (None, "H100 (8 GPUs)", {8}), (None, "H100 8-GPU", {8}), (None, "8 H100", {8}), (None, "H100 \u00d7 8", {8}),
         (None, "8*H100", {8}), (None, "H100 640GB 8x", {8}), ("l4-1-gpu", None, {1}), (None, "16 GB GPU", set()),
         (None, "TPU v6e", set()), ("vbm-256c-3072gb-8-b200-gpu", None, set()),
