@@ -239,13 +239,13 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         *("service_provider_name", "accelerator_label", "accelerator_count", "statistic"),
         instance_type=_name("instance_type"),
         capacity_unit=pl.lit("instance"),
-        region_id=_text("region"),
-        availability_zone_id=_text("availability_zone_id"),
+        region_id=_name("region"),
+        availability_zone_id=_name("availability_zone_id"),
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
         commitment_term_hours=term,
         purchase_payment_model=_text("payment"),
         offering_class=_text("offering_class").str.to_lowercase(),
-        tier=_text("tier_raw"),
+        tier=_name("tier_raw"),
         pricing_currency=pl.when(dollars.is_not_null() & (currency != "USD"))
         .then(pl.format("{} next to usd_per_hour", currency))
         .when(~in_china & own.is_null())
@@ -424,7 +424,7 @@ def _text(name: str) -> pl.Expr:
 
 
 def _name(column: str) -> pl.Expr:
-    """Return a column's names; NULL where a cell is empty or has one of `NOTHING`: no machine is called so."""
+    """Return a column's names; NULL where a cell is empty or has one of `NOTHING`: no machine or place is called so."""
     return pl.when(~_text(column).str.to_lowercase().is_in(NOTHING)).then(_text(column))
 
 

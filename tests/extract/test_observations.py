@@ -140,10 +140,12 @@ def test_the_flags_are_documented() -> None:
 
 @pytest.mark.parametrize("nothing", ["nan", "NULL", "None", "n/a", "<NA>"])
 def test_what_programs_write_for_nothing_is_no_machine(nothing: str) -> None:
-    """Taken for an instance type it would put the chip's own label aside."""
-    told = f"1.5,H100,8,me,,{nothing},,{nothing}"
+    """Taken for an instance type it would put the chip's own label aside; for a region, AWS would have one more."""
+    told = f"1.5,H100,8,me,{nothing},{nothing},,{nothing}"
     (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).prices.values()
     assert rows.select("instance_type", "accelerator_label", "accelerator_count").row(0) == (None, "H100", "8")
+    here = prices(seen("instance_type", f"aws,{nothing},on_demand,55.04,p5.48xlarge"), "region_id")
+    assert (here, rows["tier"].to_list()) == ([(None,)], [None])  # the row gate refuses AWS's without a region
 
 
 NAMES = "observed_at_utc,provider,region,pricing,usd_per_hour"
