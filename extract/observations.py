@@ -159,12 +159,6 @@ class Flags(NamedTuple):
     is_withdrawn: bool = False
 
 
-class Place(NamedTuple):
-    """Whether the region of a row is one that its provider has, as far as we know its regions."""
-
-    is_place: bool
-
-
 def provider_named(text: str) -> str:
     """Return how a provider writes itself; the text as it is where nobody here is called so."""
     return PROVIDERS.get(re.sub(_NOISE, "", text.lower()), text)
@@ -219,44 +213,39 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     )
     table = table.with_columns(service_provider_name=provider)
     table = _with(table, ("service_provider_name", "instance_type", "gpu_raw", "gpu", "gpu_count"), _machine, Machine)
-    table = _with(table, ("service_provider_name", "region"), _place, Place)
     table = _with(table, ("flags",), _flags, Flags)
     currency, dollars, own = _text("currency").str.to_uppercase(), _text("usd_per_hour"), _text("price_per_hour")
+    # Only AWS's regions are known: those of botocore, and the zones that are named after them.
+    is_elsewhere = ~_name("region").str.replace(AWS_ZONE.pattern, "").is_in(sorted(_aws_regions()))
     in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
     upfront = _text("upfront_usd")
+    has_both, is_mixed = dollars.is_not_null() & own.is_not_null(), upfront.is_not_null() & (currency != "USD")
     term = _text("term").str.to_lowercase().replace_strict(TERMS, default=None, return_dtype=pl.Int64)
     # The first of these that is not NULL is why a row is no price as it is.
     doubts = (
         ("flags", pl.col("flag"), pl.col("flag_reason")),
         ("instance_type", pl.col("words"), pl.col("machine_reason")),
-        ("region", _text("region"), _when(~pl.col("is_place"), "not a region of AWS that is known")),
+        (
+            "region",
+            _text("region"),
+            _when((pl.col("service_provider_name") == "AWS") & is_elsewhere, "not a region of AWS that is known"),
+        ),
         ("currency", _text("region"), _when(in_china, "in China, and the row states no currency")),
-        (
-            "price_per_hour",
-            own,
-            _when(dollars.is_not_null() & own.is_not_null(), "usd_per_hour and price_per_hour are both filled in"),
-        ),
+        ("price_per_hour", own, _when(has_both, "usd_per_hour and price_per_hour are both filled in")),
         ("term", _text("term"), _when(_text("term").is_not_null() & term.is_null(), "a term other than 1yr and 3yr")),
-        (
-            "upfront_usd",
-            upfront,
-            _when(
-                upfront.is_not_null() & (currency != "USD"),
-                "an upfront fee in dollars with a price in another currency",
-            ),
-        ),
+        ("upfront_usd", upfront, _when(is_mixed, "an upfront fee in dollars with a price in another currency")),
     )
     rows = table.select(
         *("service_provider_name", "accelerator_label", "accelerator_count", "statistic"),
         instance_type=_name("instance_type"),
         capacity_unit=pl.lit("instance"),
-        region_id=_text("region"),
-        availability_zone_id=_text("availability_zone_id"),
+        region_id=_name("region"),
+        availability_zone_id=_name("availability_zone_id"),
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
         commitment_term_hours=term,
         purchase_payment_model=_text("payment"),
         offering_class=_text("offering_class").str.to_lowercase(),
-        tier=_text("tier_raw"),
+        tier=_name("tier_raw"),
         pricing_currency=pl.when(dollars.is_not_null() & (currency != "USD"))
         .then(pl.format("{} next to usd_per_hour", currency))
         .when(~in_china & own.is_null())
@@ -301,21 +290,16 @@ def _machine(
     """Return what a row says of its machine: types of the big clouds have their chips in our tables, others in the
     row's words."""
     name, raw, gpu, count = (_cell(each) for each in (instance_type, raw, gpu, n))
-    if provider == "AWS" and name:
-        if name.removeprefix("ml.") in _aws_types():
-            return Machine(name, has_chip=True)
+    if provider == "AWS" and name and name.removeprefix("ml.") not in _aws_types():
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
-    if machine := cloud_machines.known(provider, name):
-        own, chip = str(machine.accelerator_count), resolve(gpu or raw or machine.accelerator_label, provider)
-        if chip and chip[:1] != (resolve(machine.accelerator_label, provider) or chip)[:1]:
-            return Machine(
-                name, machine_reason=f"a machine of {machine.accelerator_label}, and the chip is {gpu or raw}"
-            )
-        if count is not None and count.removesuffix(".0") != own:
-            return Machine(name, machine_reason=f"a machine of {own} chips, and the count is {count}")
-        return Machine(name, machine.accelerator_label, own, has_chip=True)
+    if own := _own_chips(provider, name):
+        if _are_two(gpu or raw, own[0], provider):
+            return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
+        if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
+            return Machine(name, machine_reason=f"a machine of {own[1]} chips, and the count is {count}")
+        return Machine(name, has_chip=True) if provider == "AWS" else Machine(name, *own, has_chip=True)
     label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
     if label == gpu and raw and gpu and raw != gpu:
         label = f"{gpu} [{raw}]"
@@ -324,6 +308,8 @@ def _machine(
         if not label:
             return Machine(words, is_plain=True)
         return Machine(words, label, count, machine_reason="a chip is named, and its count is 0")
+    if _are_two(gpu, raw, provider):
+        return Machine(words, label, count, machine_reason=f"the chip is {gpu}, and in the provider's words {raw}")
     if label and count and PART.search(label) and not count.isdecimal():
         return Machine(words, label, count, machine_reason="the name and the count both state a part of a chip")
     return Machine(words, label, count, has_chip=bool(label and count and _is_known(label, provider)))
@@ -334,15 +320,24 @@ def _is_known(label: str, provider: str | None) -> bool:
     return chip is not None and chip.accelerator_share is not None
 
 
+def _are_two(one: str | None, other: str | None, provider: str | None) -> bool:
+    """Return whether two texts name different chips; an A100 without its memory may be either."""
+    chips = [resolve(text or "", provider) for text in (one, other)]
+    names = sorted(chip.accelerator_name for chip in chips if chip)
+    return len(names) == 2 and names[0] not in (names[1], re.sub(r"-\d+GB$", "", names[1]))
+
+
+def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
+    """Return chip and count of a machine that our tables have; None of any other."""
+    if provider == "AWS":
+        return _aws_types().get((name or "").removeprefix("ml."))
+    machine = cloud_machines.known(provider, name)
+    return machine and (machine.accelerator_label, str(machine.accelerator_count))
+
+
 @cache
-def _aws_types() -> frozenset[str]:
-    return frozenset(fact.instance_type for fact in read_table())
-
-
-def _place(provider: str | None, region: str | None) -> Place:
-    """Return whether a region is known. Only AWS's are: those of botocore, and the zones that are named after them."""
-    text = _cell(region)
-    return Place(provider != "AWS" or text is None or AWS_ZONE.sub("", text) in _aws_regions())
+def _aws_types() -> dict[str, tuple[str, str]]:
+    return {fact.instance_type: (fact.accelerator_name, str(fact.accelerator_count)) for fact in read_table()}
 
 
 @cache
@@ -429,7 +424,7 @@ def _text(name: str) -> pl.Expr:
 
 
 def _name(column: str) -> pl.Expr:
-    """Return a column's names; NULL where a cell is empty or has one of `NOTHING`: no machine is called so."""
+    """Return a column's names; NULL where a cell is empty or has one of `NOTHING`: no machine or place is called so."""
     return pl.when(~_text(column).str.to_lowercase().is_in(NOTHING)).then(_text(column))
 
 

@@ -50,7 +50,7 @@ _PLACE = re.compile(r"([a-z]{2}(?:-[a-z]+)+?-\d)(-[a-z]+-\d+[a-z])?")
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the rates of the page, or of the collector's file; the gate refuses those that contradict themselves."""
-    text = document.body.decode("utf-8", "replace")
+    text = document.body.decode("utf-8-sig", "replace")
     if not text.lstrip().startswith("<"):
         for name, machine in _machines(document.body):
             yield from (_offer(name, *_in_file(machine, place)) for place in machine.objects("pricing"))
@@ -129,7 +129,7 @@ def _rate(hourly: str, chip: str, count: str) -> str:
 
 def _seen_at(body: bytes) -> datetime | None:
     """Return when the collector saw the page; None for the page itself."""
-    if body.lstrip().startswith(b"<"):
+    if body.lstrip(reading.BLANK).startswith(b"<"):
         return None
     try:
         at = datetime.fromisoformat(json.loads(body)["metadata"]["last_updated"])

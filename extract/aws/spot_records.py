@@ -204,7 +204,7 @@ def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
         "purchase_option": pl.lit("spot"),
         "commitment_term_hours": pl.lit(None, pl.Int64),
         "statistic": pl.lit("price"),
-        "pricing_currency": pl.lit("CNY" if document.scope.startswith("cn-") else "USD"),
+        "pricing_currency": pl.when(region.str.starts_with("cn-")).then(pl.lit("CNY")).otherwise(pl.lit("USD")),
         "unit_price_type": pl.lit("List"),
         "unit_price": pl.col("price"),
     }

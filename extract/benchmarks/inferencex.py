@@ -24,6 +24,7 @@ from extract.benchmarks import serving
 from extract.benchmarks.content import STATISTICS, Run, best
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from extract.benchmarks.supplied import OFFICIAL
+from warehouse.reference.accelerators import resolve
 
 FAMILY = "inferencex"
 FORMS = {"h100": "SXM", "h200": "SXM", "b200": "SXM", "b300": "SXM", "gb200": "NVL72", "gb300": "NVL72"}
@@ -59,7 +60,7 @@ def parse(run: Run) -> ParsedRun:
         benchmark="InferenceX",
         benchmark_family=FAMILY,
         place=run.place,
-        model=_model(run.text("model")),
+        model=MODELS.get(run.text("model") or "", run.text("model")),
         scenario=run.text("scenario_type") or _lengths(isl, osl),
         accelerator=_chip(run.text("hardware" if is_row else "hw")),
         precision=run.text("precision"),
@@ -224,13 +225,9 @@ def _near(one: Decimal, other: Decimal) -> bool:
     return abs(one - other) <= TOLERANCE * max(one, other)
 
 
-def _model(name: str | None) -> str | None:
-    return MODELS.get(name, name) if name else None
-
-
 def _chip(hardware: str | None) -> str | None:
-    # Runners of one chip are told apart after a hyphen: h200-nb, b200-trt.
-    return hardware.partition("-")[0] if hardware else None
+    # Runners of one chip are told apart after a hyphen, as in h200-nb and b200-trt; h200-nvl is another form.
+    return (hardware if resolve(hardware) else hardware.partition("-")[0]) if hardware else None
 
 
 def _lengths(isl: Decimal | None, osl: Decimal | None) -> str | None:

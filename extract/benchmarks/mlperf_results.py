@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from extract.benchmarks.content import Run
 from extract.benchmarks.mlperf_loadgen import FAMILY, SCENARIOS
-from extract.benchmarks.result import ParsedRun, quotient
+from extract.benchmarks.result import BenchmarkRefused, ParsedRun, quotient
 from warehouse.reference.accelerators import resolve
 from warehouse.schema.columns import allowed
 
@@ -57,19 +57,20 @@ LIMITS = {
 
 def claims(run: Run) -> bool:
     """Return whether a run is one result of such a file."""
-    return {"MlperfModel", "Scenario", "Result", "Units"} <= run.fields.keys()
+    return {"Model", "MlperfModel", "Scenario", "Result", "Units"} <= run.fields.keys()
 
 
 def chosen(runs: Sequence[Run], source: str) -> list[Run]:
-    """Return the results that can be read, and log how many cannot, by the reason."""
+    """Return the results that can be read, and log how many cannot, by the reason; raise where none can."""
     strict = {_key(run) for run in runs if str(run.fields["Model"]).endswith(STRICT)}
     reasons = [_reason(run, strict) for run in runs]
     left = Counter(filter(None, reasons))
+    words = ", ".join(f"{count} {reason}" for reason, count in left.most_common())
+    if left.total() == len(runs):
+        raise BenchmarkRefused(f"no result can be read: {words}", source=source, field="results", value=len(runs))
     if left:
-        words = ", ".join(f"{count} {reason}" for reason, count in left.most_common())
-        logging.getLogger(__name__).info(
-            "%s: %s of %s results are not read: %s", source, left.total(), len(runs), words
-        )
+        counts = (source, left.total(), len(runs), words)
+        logging.getLogger(__name__).warning("%s: %s of %s results are not read: %s", *counts)
     return [run for run, reason in zip(runs, reasons, strict=True) if reason is None]
 
 
@@ -124,12 +125,14 @@ def declared(words: str) -> str | None:
 
 def _reason(run: Run, strict: set[tuple[object, ...]]) -> str | None:
     """Return why a result is not read; None where it is."""
-    if run.fields.get("Units") != "Tokens/s" or _model(run) not in LIMITS or run.fields["Scenario"] not in SCENARIOS:
+    if run.fields.get("Units") != "Tokens/s" or run.fields["Scenario"] not in SCENARIOS:
         return "count no tokens of a language model"
+    if _model(run) not in LIMITS:
+        return f"are of {_model(run)}, whose rules are not known here"
+    if (name := run.text("accelerator_model_name")) and resolve(COUNTED.sub("", name)) is None:
+        return "are of a chip that is not known, or of several kinds"
     if not _chips(run):
         return "are of processors alone"
-    if resolve(COUNTED.sub("", run.text("accelerator_model_name") or "")) is None:
-        return "are of a chip that is not known, or of several kinds"
     if run.fields.get("inferred"):
         return "are carried over from a stricter target"
     is_second = not str(run.fields["Model"]).endswith(STRICT) and _key(run) in strict

@@ -83,7 +83,7 @@ def _has_more(page: object) -> bool:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each GPU Droplet on the page or in the API."""
-    return _page(document) if document.body.lstrip().startswith(b"<") else _sizes(document)
+    return _page(document) if document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") else _sizes(document)
 
 
 def _page(document: Document) -> Iterator[Found]:

@@ -139,7 +139,7 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
 
 def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of tables: those in the scripts of a page, or those of an excerpt of its data."""
-    body = document.body.strip()
+    body = document.body.strip(b"\xef\xbb\xbf \t\r\n")
     if body.startswith(b"{"):
         text = content(b'"' + body + b'"')
         yield from _within(content(f"[{text}]"))

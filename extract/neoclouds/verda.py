@@ -57,7 +57,7 @@ KINDS = {
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of an answer of the API or of the page."""
-    return _page(document) if document.body.lstrip().startswith(b"<") else _api(document)
+    return _page(document) if document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") else _api(document)
 
 
 def _api(document: Document) -> Iterator[Found]:

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, quantiles
@@ -195,7 +195,8 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             raise SettingsError("unknown provider", field="--provider", value=name, hint=did_you_mean(name, known))
         ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
-        hosted = list(_hosted(load, point, months, like=ladder[0])) if load.hosted else []
+        today = max(built["as_of"], datetime.now(UTC).date())
+        hosted = list(_hosted(load, point, months, today, like=ladder[0])) if load.hosted else []
         options += [row for row in hosted if row["left_out"] is None]
         options.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
         market, every = _market(options), [*ladder, *hosted]
@@ -314,7 +315,7 @@ def _cash(row: Mapping[str, Any]) -> Iterator[float]:
         yield rest * min(HOURS_A_MONTH, hours - month * HOURS_A_MONTH) / hours + upfront * starts.count(month)
 
 
-def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like: Row) -> Iterator[Row]:
+def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: date, *, like: Row) -> Iterator[Row]:
     """Yield what the user's hosted prices cost for the same tokens, or why that is unknown. Raises SettingsError."""
     offers = [
         one
@@ -330,14 +331,16 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like:
             raise SettingsError("the benchmark does not state its input", field="--input-per-output", value="")
         ratio = point["input_length"] / point["output_length"]
     sums, hours = in_memory(), months * HOURS_A_MONTH
-    for one in offers:
+    holds = {(one.provider, one.model): one for one in sorted(offers, key=lambda one: one.as_of) if one.as_of <= today}
+    for one in offers:  # of several days of one price the last up to today holds
         prices = one.input_usd_per_million, one.output_usd_per_million, one.cached_input_usd_per_million
         amounts = [None if price is None else float(price) for price in prices]
         million = sums.value("decision.hosted_usd_per_million", *amounts, ratio, load.cached_share)
         spend = million and sums.value("decision.monthly_spend", load.tokens_per_day, million)
         row = dict.fromkeys(like) | {"service_provider_name": one.provider, "purchase_option": "hosted tokens"}
-        if spend is None:
-            yield row | {"left_out": "price of cached input not stated"}
+        is_held = holds.get((one.provider, one.model)) is one
+        if spend is None or not is_held:
+            yield row | {"left_out": "price of cached input not stated" if is_held else "price of another day"}
             continue
         row |= dict.fromkeys(CHARGED, spend * months) | {"source_url": one.url, "seen_on": one.as_of}
         yield _option(row | {"hours_needed": hours, "charged_hours": hours}, load, {})

@@ -199,8 +199,8 @@ def item(heading: str, heads: tuple[str, ...], groups: list[Any], rows: list[Any
 
 
 def test_the_page_gives_what_the_collector_read_in_it(saved: bytes) -> None:
-    """Every region, GovCloud and the Local Zones, to the digit."""
-    theirs, ours = SOURCE.parse(document(saved)), SOURCE.parse(document(page(saved)))
+    """Every region, GovCloud and the Local Zones, to the digit, also of a page saved with a byte order mark."""
+    theirs, ours = SOURCE.parse(document(saved)), SOURCE.parse(document(b"\xef\xbb\xbf" + page(saved)))
 
     assert sorted(ours.rows.iter_rows(), key=str) == sorted(theirs.rows.iter_rows(), key=str)
     assert len(ours.rows) == 69

@@ -140,10 +140,12 @@ def test_the_flags_are_documented() -> None:
 
 @pytest.mark.parametrize("nothing", ["nan", "NULL", "None", "n/a", "<NA>"])
 def test_what_programs_write_for_nothing_is_no_machine(nothing: str) -> None:
-    """Taken for an instance type it would put the chip's own label aside."""
-    told = f"1.5,H100,8,me,,{nothing},,{nothing}"
+    """Taken for an instance type it would put the chip's own label aside; for a region, AWS would have one more."""
+    told = f"1.5,H100,8,me,{nothing},{nothing},,{nothing}"
     (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).prices.values()
     assert rows.select("instance_type", "accelerator_label", "accelerator_count").row(0) == (None, "H100", "8")
+    here = prices(seen("instance_type", f"aws,{nothing},on_demand,55.04,p5.48xlarge"), "region_id")
+    assert (here, rows["tier"].to_list()) == ([(None,)], [None])  # the row gate refuses AWS's without a region
 
 
 NAMES = "observed_at_utc,provider,region,pricing,usd_per_hour"
@@ -170,14 +172,19 @@ def aside(observed: observations.Observed) -> list[tuple[object, ...]]:
 
 
 def test_the_chip_speaks_where_its_raw_name_cannot_be_read() -> None:
-    """The raw words stay in the label, so that two machines of one chip stay two offers; both have a price per chip."""
+    """The raw words stay in the label, so that two machines of one chip stay two offers; both have a price per chip.
+
+    Where both name a chip and not the same, as collectors that repaired only one of them have it, the row waits.
+    """
     whole_row = "NVIDIA H100 SXM 80 GB 208 1800 GiB 22 TiB SSD"
     observed = seen(
         "gpu,gpu_count,gpu_raw",
         f"crusoe,us-1,on_demand,31.20,H100-SXM,8,{whole_row}",
         "crusoe,us-1,on_demand,31.20,H100-SXM,8,NVIDIA H100 SXM5 80GB",
         "crusoe,us-1,on_demand,31.20,warp core,8,flux capacitor",
+        "lambda,,on_demand,1.49,GH200,1,H200",
     )
+    assert aside(observed) == [("instance_type", "H200", "the chip is GH200, and in the provider's words H200")]
     labels = [label for (label,) in prices(observed, "accelerator_label")]
     assert labels == [f"H100-SXM [{whole_row}]", "NVIDIA H100 SXM5 80GB", "flux capacitor"]
     chips = [resolve(str(label), "crusoe") for label in labels]
@@ -200,30 +207,31 @@ def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
 
 
 def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
-    """Whatever the row says of the chip, or nothing; where that is another chip or number, the row waits."""
+    """Whatever the row says of the chip, less or nothing; where that is another chip or number, the row waits.
+
+    Else the price of one chip of a p5.48xlarge would be that of the machine, an eighth a chip-hour.
+    """
     observed = seen(
         "instance_type,gpu,gpu_count",
         "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,,",
-        "gcp,us-central1,on_demand,88.49,a3-highgpu-8g,H100,8.0",
-        "oci,,on_demand,48,BM.GPU.MI300X.8,MI300X,8",
+        "gcp,us-central1,on_demand,88.49,a3-highgpu-8g,H100,8.00",
+        "azure,eastus,on_demand,32.77,Standard_ND96amsr_A100_v4,A100,8",
+        "aws,us-east-1,on_demand,21.957642,p4d.24xlarge,A100,8.0",
         "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,A100-80GB,8",
         "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,H100,1",
+        "aws,us-east-1,on_demand,6.88,p5.48xlarge,H100,1",
+        "aws,us-east-1,on_demand,21.957642,p4d.24xlarge,A100 80GB,8",
     )
     assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
         ("Standard_ND96isr_H100_v5", "NVIDIA H100 SXM 80GB", "8"),
         ("a3-highgpu-8g", "NVIDIA H100 SXM 80GB", "8"),
-        ("BM.GPU.MI300X.8", "AMD MI300X", "8"),
+        ("Standard_ND96amsr_A100_v4", "NVIDIA A100 SXM 80GB", "8"),
+        ("p4d.24xlarge", None, None),
     ]
     assert observed.set_aside["me"]["reason"].to_list() == [
         "a machine of NVIDIA H100 SXM 80GB, and the chip is A100-80GB", "a machine of 8 chips, and the count is 1",
+        "a machine of 8 chips, and the count is 1", "a machine of A100-40GB, and the chip is A100 80GB",
     ]  # fmt: skip
-
-
-def test_the_table_speaks_for_a_machine_of_aws() -> None:
-    """The row's own chip and count are not read beside it."""
-    observed = seen("instance_type,gpu,gpu_count", "aws,us-east-1,on_demand,55.04,p5.48xlarge,A100,4")
-    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [("p5.48xlarge", None, None)]
-    assert observed.notes == ()
 
 
 @pytest.mark.parametrize("name", ["p9.48xlarge", "trn9.48xlarge", "ml.p9.48xlarge", "p5.49", "H100", "p5,48xlarge"])

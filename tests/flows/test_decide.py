@@ -367,7 +367,9 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     hosted = tmp_path_factory.mktemp("hosted") / "hosted.csv"
 
     def call(*words: str, host: str = "Host", former: bool = False) -> Result:
-        hosted.write_text(f"{HEAD}{host},llama-3-70b,0.5,2,,2026-11-01,https://example.com/pricing\n")
+        days = {"2026-10-01": "0.1,0.2", "2026-11-01": "0.5,2", "2999-01-01": "0.1,0.1"}
+        lines = (f"{host},llama-3-70b,{usd},,{day},https://example.com/pricing\n" for day, usd in days.items())
+        hosted.write_text(HEAD + "".join(lines))
         start = ["makeorbuy", str(hosted)] if former else ["decide", "--hosted", str(hosted)]
         load = ["--model", "llama-3-70b", "--tokens-per-day", "250M"]
         return CliRunner().invoke(main.main, ["--data-dir", str(folder), *start, *load, *words])
@@ -378,7 +380,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
 def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     """Two tokens of input with each of output cost 3 USD a million; eight H200 at 24 serve 207.36 million a day.
 
-    Two units are paid all month; one's own is cheaper above 192 million tokens a day, then in steps.
+    What the host asked before, or will in another year, is left out. Two units are paid all month; one's own is cheaper
+    above 192 million tokens a day, then in steps.
     """
     words = ("--batch", "--peak", "1", "--months", "1", "--spare", "0", "--input-per-output", "2", "--chip", "h200")
     result = ask(*words, "--json")
@@ -387,6 +390,7 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     options = {row["service_provider_name"]: row for row in found["options"]}
 
     assert options["Host"]["charged_usd"] == pytest.approx(250 * 730 / 24 * 3)
+    assert (len(options), found["left_out"]["hosted tokens: price of another day"]) == (len(found["options"]), 2)
     assert options["Toy"]["charged_usd"] == pytest.approx(2 * 24 * 730)
     first, second, *_ = found["own_is_cheaper"]
     assert first["make_from_tokens_per_day"] == pytest.approx(192e6)

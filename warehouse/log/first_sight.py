@@ -16,16 +16,17 @@ from warehouse.reference import price_bands
 from warehouse.reference.accelerators import resolve
 
 COUNTS = (
-    re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?x[ _]?(?=[a-z])", re.IGNORECASE),
-    re.compile(r"^(\d{1,2})(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
+    re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?[x*\u00d7](?:[ _]?(?=[a-z])|$)", re.IGNORECASE),
+    re.compile(r"^(\d{1,2}) ?(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
+    re.compile(r"(?<![\w.])(\d{1,2})[ -]?gpus?\b", re.IGNORECASE),
     re.compile(r"-(\d{1,2})-\d+G$"),
-    re.compile(r" ?x ?(\d{1,2})(?=$|[-_])"),
+    re.compile(r" ?[x*\u00d7] ?(\d{1,2})(?=$|[-_])"),
     re.compile(r"-(\d{1,2})g$"),
 )
 """How names say a count of chips: 8xH100 and gpu_8x_h100, 8H100.80S, B300-SXM-2-288G, "H100 x 8" and h100x8-640gb,
-a3-highgpu-8g."""
-TPU_SLICE = re.compile(r"(?<![a-z\d])v(6e|5litepod|5e|5p|[234])-(\d{1,4})(?!\d)", re.IGNORECASE)
-"""Slices of TPUs: the number is that of chips, and up to v4 and of v5p that of cores, two of a chip
+a3-highgpu-8g, "8 H100", "H100 (8 GPUs)"."""
+TPU_SLICE = re.compile(r"(?<![a-z\d])(?:v|tpu[ -]?)(7x?|6e|5litepod|5e|5p|[234])-(\d{1,4})(?!\d)", re.IGNORECASE)
+"""Slices of TPUs: the number is that of chips, and up to v4 and of v5p that of cores, two of a chip; of v7 either
 (https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e)."""
 HGX_CHIPS = 8
 """Of the machine that NVIDIA calls HGX: https://www.nvidia.com/en-us/data-center/hgx/"""
@@ -90,7 +91,8 @@ def counts_in(machine: str | None, label: str | None) -> frozenset[int]:
     found = {int(number) for name in (machine, label) if name for each in COUNTS for number in each.findall(name)}
     for name in (machine, label):
         for version, number in TPU_SLICE.findall(name or ""):
-            found.add(int(number) if version.endswith(("e", "d", "D", "E")) else int(number) // 2)
+            chips, halves = {int(number)}, {int(number) // 2}
+            found |= chips if version[-1] in "edED" else halves if version[0] != "7" else chips | halves
     if not found and machine and "HGX" in machine:
         found = {HGX_CHIPS}
     return frozenset(found - {0})

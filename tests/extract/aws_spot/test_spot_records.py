@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -170,6 +171,13 @@ def test_types_that_are_no_accelerators_are_counted_and_strange_ones_named(answe
     assert parsed.rows["instance_type"].to_list() == ["trn3.48xlarge"]
     assert parsed.ignored == {"not_accelerator": 2}
     assert parsed.unknown == ("instance type 'pico.large'",)
+
+
+def test_china_has_its_own_currency_also_without_a_scope(answer: Answer) -> None:
+    """As in `chipledger parse` of a saved answer, where the zones alone say the region."""
+    rows = parse(replace(answer([RECORD | {"AvailabilityZone": "cn-north-1a"}, RECORD]), scope="")).rows
+    found = rows.select("region_id", "pricing_currency").rows()
+    assert sorted(found) == [("cn-north-1", "CNY"), ("us-east-1", "USD")]
 
 
 def test_a_local_zone_stays_under_its_region(answer: Answer) -> None:

@@ -92,6 +92,13 @@ def test_a_row_is_read() -> None:
     run = one(AGG)
 
     assert (run.accelerator_name, run.accelerator_count) == ("MI355X", Decimal(4))
+    forms = {
+        "h200-nb": "SXM",
+        "h200-nvl": "NVL",
+        "gb300-nv": "NVL72",
+        "rtx-pro-6000": None,
+    }  # a runner's name, or a form
+    assert {name: one(ROW, hardware=name).form_factor for name in forms} == forms
     assert (run.output_rate, run.input_rate, run.total_rate) == (Decimal(400), Decimal(400), Decimal(800))
     assert (run.scenario, run.software, run.parallelism) == ("1k/1k", "vllm (rocm/vllm:1)", "TP4 EP1")
     assert (run.acceptance_length, "speculative decoding: mtp" in run.note) == (None, True)

@@ -219,8 +219,10 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "count no tokens of a language model": {"Model": "dlrm-v3", "MlperfModel": "dlrm-v3", "Units": "Samples/s"},
     "are of processors alone": {"accelerator_model_name": None, "accelerators_per_node": 0, "Platform": "cpu"},
     "are of a chip that is not known, or of several kinds": {
-        "accelerator_model_name": "NVIDIA H200-SXM-141GB + AMD Instinct MI350X 288GB HBM3e", "Platform": "both"
+        "accelerator_model_name": "NVIDIA H200-SXM-141GB + AMD Instinct MI350X 288GB HBM3e", "Platform": "both",
+        "accelerators_per_node": "8, 4",
     },
+    "are of deepseek-v3, whose rules are not known here": {"Model": "deepseek-v3-99"},
     "are carried over from a stricter target": {"Scenario": "Interactive", "inferred": 1},
     "are of a second target of a run": {"Model": "llama2-70b-99"},
 }  # fmt: skip
@@ -251,8 +253,10 @@ def test_what_a_round_has_beside_is_left_out_and_counted(caplog: pytest.LogCaptu
     """Recommendation, processors, mixed chips, inferred results and second targets: each by its reason."""
     with caplog.at_level("INFO"):
         assert len(round_of({}, *LEFT_OUT.values())) == 1
-    assert "5 of 6 results are not read" in caplog.text
+    assert "6 of 7 results are not read" in caplog.text
     assert all(f"1 {reason}" in caplog.text for reason in LEFT_OUT)
+    with pytest.raises(BenchmarkRefused, match="no result can be read: 1 are of deepseek-v3"):
+        round_of({"Model": "deepseek-v3-99"})
 
 
 @pytest.mark.parametrize(
