@@ -27,7 +27,7 @@
     ["option", "Option", (row) => word(row, OPTION), { data: null, className: "name", render: (row, type) => (type === "display" ? whole(word(row, OPTION), 0) : word(row, OPTION)) }],
     ["term", "Term", (row) => word(row, TERM), { ...text(TERM), className: "name" }],
     ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
-    ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE] ?? -9e9) }],
+    ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "change", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE]) }],
     ["changed", "", (row) => row[CHANGED] || "", { data: null, visible: false, render: () => "" }],
     ["region", "Region", (row) => word(row, REGION), { data: null, render: (row, type) => (type === "display" ? whole(word(row, REGION)) : word(row, REGION)) }],
     ["machine", "Machine", machine, { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(machine(row)) : machine(row)) }],
@@ -78,6 +78,8 @@
     && (picks.option.value === "all" || word(row, OPTION) === (picks.option.value || ON_DEMAND))
     && (!picks.term.value || (word(row, TERM) || "none") === picks.term.value)
     && (picks.age.value === "any" || (picks.age.value ? age(row) <= Number(picks.age.value) : row[RANKED] === 1));
+  // Offers without a change are last, whichever way.
+  Object.assign(DataTable.ext.type.order, { "change-asc": (a, b) => (a ?? 9e9) - (b ?? 9e9), "change-desc": (a, b) => (b ?? -9e9) - (a ?? -9e9) });
   const sorted = () => [[at[wanted.get("sort")] ?? at.price, wanted.get("dir") === "desc" ? "desc" : "asc"]];
   const table = new DataTable("#prices", {
     data: rows, columns: columns.map(([, title, , column]) => ({ title, ...column })), order: sorted(),
@@ -108,7 +110,7 @@
   });
   // A spreadsheet takes what begins with one of these for a formula.
   const cell = (value) => {
-    const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value).replaceAll("\u00a0", " ");
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   save.addEventListener("click", () => {

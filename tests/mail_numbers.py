@@ -187,22 +187,23 @@ def _checked(r: Reader, g: dict[str, str]) -> bool:
     return number(g["n"]) == n and (g.get("m") is None or number(g["m"]) == m)
 
 
+LISTED = (
+    " from seen inner join core.offer as o using (offer_id) where o.service_provider_name = 'AWS' and "
+    "purchase_option <> 'spot' and statistic = 'price' and unit_price_type = 'List'"
+)
+
+
 def _aws(r: Reader, g: dict[str, str]) -> bool:
-    listed = (
-        " from seen inner join core.offer as o using (offer_id) where o.service_provider_name = 'AWS' and "
-        "purchase_option <> 'spot' and statistic = 'price' and unit_price_type = 'List'"
-    )
     n, last = r.one(
-        "select count(distinct offer_id) filter (where seen_at >= ?), strftime(max(seen_at), '%Y-%m-%d')" + listed,
+        "select count(distinct offer_id) filter (where seen_at >= ?), strftime(max(seen_at), '%Y-%m-%d')" + LISTED,
         r.since,
     )
-    m = r.one(f"select count(distinct offer_id){listed} and seen_at >= ?::timestamp - interval 400 days", r.since)
+    m = r.one(f"select count(distinct offer_id){LISTED} and seen_at >= ?::timestamp - interval 400 days", r.since)
     return (number(g["n"]), r.day(g["on"])) == (n, last) and n <= number(g["m"]) <= m
 
 
 def _aws_last(r: Reader, g: dict[str, str]) -> bool:
-    last = r.one("select strftime(max(seen_at), '%Y-%m-%d') from seen where service_provider_name = 'AWS'")
-    return r.day(g["on"]) == str(last)
+    return r.day(g["on"]) == r.one("select strftime(max(seen_at), '%Y-%m-%d')" + LISTED)
 
 
 def _cheapest(r: Reader, g: dict[str, str]) -> bool:
@@ -392,7 +393,7 @@ RULES: dict[str, Rule] = {
     r"(?P<n>[\d,]+) prices? of (?P<m>[\d,]+) providers? were confirmed": _checked,
     r"(?P<n>[\d,]+) prices? checked": _checked,
     rf"(?P<n>[\d,]+) of its (?P<m>[\d,]+) list prices? were confirmed, last on (?P<on>{DAY})": _aws,
-    rf"AWS was not read in this week; last on (?P<on>{DAY})": _aws_last,
+    rf"AWS's list was not read in this week; last on (?P<on>{DAY})": _aws_last,
     rf"(?<=\| )(?P<way>{WAY}) (?P<price>{PRICE})(?P<who>[^|]*)(?=\|)":
         lambda r, g: _cheapest(r, {**g, "who": re.sub(r"^(?:plan|Reserved)\b.*", "", g["who"].strip())}),
     rf"(?P<chip>\S+) token (?P<way>AWS on demand|AWS 1 year|AWS spot|elsewhere on demand) (?P<usd>{PRICE})": _token,

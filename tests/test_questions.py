@@ -10,6 +10,8 @@ from looks import row
 from published import query
 from purchase import P5, block, plan, putting, seen, spot, term
 
+from transform.models import EXAMPLES
+
 TEXT = (Path(__file__).parent.parent / "docs" / "querying.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"^### (\d+\. .*?)\n(?:(?!###).)*?^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 LAMBDA = {"service_provider_name": "Lambda", "region_id": None, "capacity_unit": "GPU", "accelerator_count": "1"}
@@ -71,3 +73,11 @@ def test_answers(files: tuple[Path, Path]) -> None:
     assert shares["reserved", 1] == pytest.approx((10 + 90000 / 8760) / 55.04)
     assert [line[2:4] for line in query(small, by_number["2"]) if line[0] == "on_demand"] == [(1, "Nebius"), (2, "AWS")]
     assert {line[3] for line in query(small, by_number["8"])} >= {"gone_offer", "new_offer"}
+
+
+def test_a_day_between_two_fetches_that_saw_different_prices_has_no_price(files: tuple[Path, Path]) -> None:
+    """As in `mart.price_on`: what was last seen before the change is not told as the price of that day."""
+    (fifth,) = re.findall(r"^#### 5\. .*?^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
+    for sql in (fifth, EXAMPLES["price_history"]):
+        assert query(files[1], sql)
+        assert query(files[1], re.sub(r"'20\d\d-\d\d-\d\d'", "'2025-06-15'", sql)) == []

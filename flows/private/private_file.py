@@ -21,7 +21,7 @@ from flows.private.prices import RULE_COLUMNS
 from flows.shared import user_file
 from transform import private as tables
 from warehouse.documents import Document
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
 from warehouse.log.db import insert_rows, quote
 from warehouse.log.events import naive
@@ -71,7 +71,7 @@ def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
     documents = _documents(settings.private, now)
     if not documents:
         hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
-        raise ChipledgerError("no private file is named", source="chipledger.toml", field="private", hint=hint)
+        raise SettingsError("no private file is named", source="chipledger.toml", field="private", hint=hint)
     con = duckdb.connect()
     try:
         _attach(con, settings.published())

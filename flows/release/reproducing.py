@@ -105,9 +105,7 @@ def reproduce(
         figure = _found(con, "figure.sql", values | {"until": until}, words, file)
         if until and figure["changed_by"] and figure["seen_until"] < until:
             seen, value = f"{figure['seen_until']:%Y-%m-%d}", f"{day:%Y-%m-%d}"
-            hint = (
-                f"It was last seen on {seen} and had changed by {figure['changed_by']:%Y-%m-%d}: ask for one of these"
-            )
+            hint = f"It was last seen on {seen} and had changed by {figure['changed_by']:%Y-%m-%d}: ask for one of them"
             raise ChipledgerError(
                 "no price is known of this day", source=file.name, field="--day", value=value, hint=hint
             )
@@ -135,7 +133,8 @@ def _found(con: duckdb.DuckDBPyConnection, query: str, values: Row, words: Mappi
         if not words["number"]:
             _refuse_unknown(con, words, file)
         message = f"no such {query.removesuffix('.sql').replace('figure', 'price')}"
-        raise ChipledgerError(message, source=file.name, field="NUMBER", value=as_json(words), hint=HINT)
+        value = as_json({name: word for name, word in (values | {**words}).items() if word})
+        raise ChipledgerError(message, source=file.name, field="NUMBER", value=value, hint=HINT)
     return found[0]
 
 

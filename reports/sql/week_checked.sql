@@ -9,11 +9,10 @@ with priced as (
         p.source,
         p.last_observed_at,
         p.last_observed_at >= $since as is_checked,
-        p.last_observed_at >= $since::TIMESTAMP - to_days(b.ranked_days) as is_known,
+        p.last_observed_at >= $since::TIMESTAMP - to_days((select b.ranked_days from meta.build as b)) as is_known,
         o.purchase_option <> 'spot' and o.statistic = 'price' and o.unit_price_type = 'List' as is_listed
     from core.sku_price as p
     inner join core.offer as o on p.offer_id = o.offer_id
-    cross join meta.build as b
     where
         coalesce(p.valid_to >= $since, true)
         and p.last_observed_at >= $since::TIMESTAMP - interval 400 days
@@ -26,7 +25,8 @@ select
     count(distinct offer_id) filter (where is_checked and is_listed) as n_listed_checked,
     count(distinct offer_id) filter (where is_listed) as n_listed,
     list_sort(coalesce(list(distinct source) filter (where is_checked), [])) as sources,
-    max(last_observed_at) as last_observed_at
+    max(last_observed_at) as last_observed_at,
+    max(last_observed_at) filter (where is_listed) as last_listed_at
 from priced
 group by service_provider_name
 having n_known > 0

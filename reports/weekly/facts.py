@@ -171,7 +171,7 @@ def read(
                 hint=f"The file is of {built_at:%Y-%m-%d %H:%M} UTC; the last full week in it is "
                 f"{Week.last_before(built_at)}",
             )
-        as_of = min(built_at, week.until)
+        as_of = min(built_at + timedelta(microseconds=1), week.until)  # what was seen when it was built is in it
         _cut(con, as_of, known_then=known_then)
         values = {"since": week.since, "until": as_of, "chips": [*chips], "least": least}
         answers = _Answers({}, {})

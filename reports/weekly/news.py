@@ -129,7 +129,7 @@ def aws_words(found: WeekFacts) -> list[str]:
         return []
     rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
     if not rows.height or not rows["n_listed_checked"].item():
-        return ["AWS not read"]
+        return ["AWS list not read"]
     share = rows["n_listed_checked"].item() / rows["n_listed"].item()
     return ["AWS unchanged" if share >= MIN_COVERAGE else "AWS read in part"]
 
@@ -211,12 +211,12 @@ def _of_aws(found: WeekFacts) -> list[str]:
     if found.lists.filter(pl.col("service_provider_name") == "AWS").height:
         return []
     rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
-    if not rows.height:
-        return [f"AWS was not read in this week, nor in the {found.ranked_days} days before."]
+    if not rows["n_listed"].sum():
+        return [f"AWS's list was not read in this week, nor in the {found.ranked_days} days before."]
     row = rows.row(0, named=True)
-    last = on(row["last_observed_at"], found)
+    last = on(row["last_listed_at"], found)
     if not row["n_listed_checked"]:
-        return [f"AWS was not read in this week; last on {last}."]
+        return [f"AWS's list was not read in this week; last on {last}."]
     seen = f"{row['n_listed_checked']:,} of its {wording.count(row['n_listed'], 'list price')}"
     if row["n_listed_checked"] >= MIN_COVERAGE * row["n_listed"]:
         return [f"AWS moved nothing: {seen} were confirmed, last on {last}."]

@@ -13,7 +13,7 @@ from fleet_file import NOW, settings
 
 from flows.cli import main
 from flows.private import fleet, private_file
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
 
 
@@ -287,5 +287,5 @@ def test_a_fleet_as_written(data: Path, tmp_path: Path) -> None:
 
     with pytest.raises(ChipledgerError, match=r"fleet\.csv: not a regular file"):
         fleet.cost(gone, now=NOW)
-    with pytest.raises(ChipledgerError, match="no private file is named"):
+    with pytest.raises(SettingsError, match="no private file is named"):  # exit code 2
         fleet.cost(settings(data, tmp_path, fleet=None, prices=None), now=NOW)

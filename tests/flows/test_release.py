@@ -366,6 +366,7 @@ def test_a_figure_by_its_words(day: Path) -> None:
     assert new["price per chip-hour"] == "(60.5000000000 / 1 h) / 8 chips = 7.5625000000 USD per H100-hour"
     assert new["excerpt"].startswith(f"of {len((HEADER + SEEN).encode())} bytes")
     assert old["equal"] == "recomputed 6.88, published 6.88"
+    assert old["published"].endswith("UTC, last seen 2026-09-10 19:55:14 UTC")
     assert between.exit_code == 1  # as mart.price_on, which knows none of that day
     assert "It was last seen on 2026-09-10 and had changed by 2026-10-20" in between.output
 
@@ -452,6 +453,7 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 2, "no such provider"),
         (("--chip", "H100", "--provider", "aws", "--option", "on-demand"), 2, "Did you mean on_demand?"),
         (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--region", "x"), 1, "no such price"),
+        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--day", "1999-01-01"), 1, "1999-01-02"),
     ],
 )
 def test_what_is_no_figure(day: Path, words: tuple[str, ...], code: int, said: str) -> None:

@@ -120,6 +120,12 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
     show(page, place, "#" + address.split("#")[1])
     assert shown(page) == found
     assert float(found[1][0]) > float(found[1][-1])
+    for way in ("asc", "desc"):  # offers without a change are last, whichever way
+        show(page, place, f"#option=all&age=any&sort=change&dir={way}")
+        assert (
+            page.locator("#prices tbody td:nth-child(6) span").first.inner_text()
+            == "\N{MINUS SIGN}10.0\N{NO-BREAK SPACE}%"
+        )
     page.evaluate("location.hash = 'chip=B200&age=7&option=all'")
     page.get_by_text(re.compile("^100 of 1,000 prices")).wait_for()
     assert page.get_by_label("Age", exact=True).input_value() == "7"
@@ -135,6 +141,7 @@ def test_the_csv_is_the_view(page: Page, place: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "view.csv").open(newline="", encoding="utf-8")))
     assert [row["usd_per_chip_hour"] for row in rows[:2]] == ["1.01", "1.06"]
     assert len(rows) == FEW // 5
+    assert rows[0]["machine"] == "type.0xlarge, 8 chips"
     assert (rows[0]["terms"], rows[0]["provider"], rows[0]["is_ranked"]) == ("'=1+1", EVIL, "0")
     assert rows[1]["document_sha256"] == f"{5:064x}"
     assert rows[1]["source_url"] == "https://prices.example.com/5"

@@ -183,7 +183,12 @@ def test_no_subject_is_too_long_or_breaks(told, week: str, known_then: bool) -> 
 
 @pytest.mark.parametrize(
     ("checked", "listed", "said"),
-    [(100, 100, "AWS unchanged"), (95, 100, "AWS unchanged"), (94, 100, "AWS read in part"), (0, 100, "AWS not read")],
+    [
+        (100, 100, "AWS unchanged"),
+        (95, 100, "AWS unchanged"),
+        (94, 100, "AWS read in part"),
+        (0, 100, "AWS list not read"),
+    ],
 )
 def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: int, said: str) -> None:
     found = told("2026-W02")
@@ -193,7 +198,7 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
     )
     others = rows.filter(pl.col("service_provider_name") != "AWS")
     assert news.aws_words(with_frames(found, checked=rows)) == [said]
-    assert news.aws_words(with_frames(found, checked=others)) == ["AWS not read"]
+    assert news.aws_words(with_frames(found, checked=others)) == ["AWS list not read"]
 
 
 def test_what_a_provider_moved_is_one_sentence() -> None:

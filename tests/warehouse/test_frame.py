@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -49,20 +50,23 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Contents]:
 
 
 def test_it_is_made_once_for_the_same_contents(tmp_path: Path, folder: Path, made: list[Contents]) -> None:
-    """Sources and limits are no part of it; marts, formulas and aliases are."""
+    """Sources and limits are no part of it; marts with their examples, formulas and aliases are."""
     part = tmp_path / "part"
+    names = ("schema", "name", "qualified", "row", "sql", "is_table", "amended")
+    told = SimpleNamespace(**{name: getattr(LEAST_MARTS[0], name) for name in names}, example="select 1")
     others = (
+        Contents(marts=[told], sources=()),
         Contents(marts=LEAST_MARTS[:2], sources=()),
         Contents(marts=LEAST_MARTS[:1], sources=(), formulas=["create schema physics"]),
         Contents(marts=LEAST_MARTS[:1], sources=(), aliases={"mart.former": LEAST_MARTS[0].qualified}),
     )
     bodies = {copied(each, part) for each in (OF_ONE, *others)}
-    assert (len(bodies), made) == (4, [OF_ONE, *others])
+    assert (len(bodies), made) == (5, [OF_ONE, *others])
 
     again = Contents(marts=LEAST_MARTS[:1], sources=[("x", "X", "X", "live", 1, None, "")], ranked_days=7, code="other")
 
     assert copied(again, part) in bodies
-    assert (len(made), len(kept(folder))) == (4, 4)
+    assert (len(made), len(kept(folder))) == (5, 5)
     assert {path.name for path in tmp_path.iterdir()} == {"kept", "part"}
 
 

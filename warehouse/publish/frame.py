@@ -85,7 +85,7 @@ class Contents:
     def own_sha256(self) -> str:
         """Return the hash of what these contents bring to a frame."""
         marts = [
-            (mart.schema, mart.name, mart.row, mart.sql, mart.is_table, mart.amended)
+            (mart.schema, mart.name, mart.row, mart.example, mart.sql, mart.is_table, mart.amended)
             for mart in (*self.marts, *self.public)
         ]
         macros = [(macro.name, macro.row, *macro.parameters.items(), macro.sql) for macro in self.macros]
