@@ -52,13 +52,16 @@ _NOISE = r"[^a-z0-9]"
 PROVIDERS = {
     "aws": "AWS",
     "amazon": "AWS",
+    "amazonec2": "AWS",
     "amazonwebservices": "AWS",
     "datacrunch": "Verda",
     "lambdalabs": "Lambda",
     "microsoftazure": "Azure",
     "gcp": "Google Cloud",
     "google": "Google Cloud",
+    "googlecloudplatform": "Google Cloud",
     "oci": "Oracle Cloud",
+    "oraclecloudinfrastructure": "Oracle Cloud",
 } | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16
@@ -435,7 +438,7 @@ def _moment() -> pl.Expr:
     full = (
         pl.when(zoned.str.contains(r"^\d{4}-\d\d-\d\d[+-]"))
         .then(zoned.str.slice(0, 10) + "T00:00:00" + zoned.str.slice(10))
-        .otherwise(zoned)
+        .otherwise(zoned.str.replace(r"T(\d\d:\d\d)([+-])", "T$1:00$2"))
     )
     moment = full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
     return pl.when(moment.dt.year().is_between(1, 9999)).then(moment)  # a zone may lead out of the calendar

@@ -362,3 +362,14 @@ def test_a_part_of_a_chip_is_stated_once() -> None:
     assert aside(observed) == [
         ("instance_type", "1/2 L40S", "the name and the count both state a part of a chip"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-05-01T10:00:00Z", "2026-05-01T10:00Z", "2026-05-01 10:00", "2026-05-01T12:00+02:00"]
+)
+def test_a_time_may_leave_out_its_seconds(text: str) -> None:
+    """It is UTC without a zone."""
+    body = f"{NAMES},gpu,gpu_count\n{text},Google Cloud Platform,us-east1,on_demand,3,H100,1".encode()
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    observed = observations.parse(Document(source="import", scope="me.csv", url="me.csv", body=body, fetched_at=now))
+    assert prices(observed, "observed_at", "service_provider_name") == [(datetime(2026, 5, 1, 10), "Google Cloud")]
