@@ -75,6 +75,14 @@ def test_page_counts_looks_and_names_what_failed() -> None:
     assert "- file: /data/prices.duckdb" in page
 
 
+def test_the_outcome_names_what_is_missing() -> None:
+    """A run that is Completed with a page too few says so, as the command says by its exit code."""
+    done = summary(look("us-east-1", "ok"), look("us-west-2", "failed"))
+    done.week_faults, done.page_faults = ("drift: KeyError: x",), ("the chips: ValueError: y",)
+    told = "1 fetch fresh, 0 changes; stale: aws_price_list us-west-2; could not be made: drift, the chips"
+    assert run_page.outcome(done) == told
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
