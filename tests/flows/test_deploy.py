@@ -220,7 +220,7 @@ def test_environment_files_hold_no_secret() -> None:
 
 def test_examples_call_what_is_there() -> None:
     """Actions are pinned by hash and those of our own workflows; nobody has more rights than named; each command of
-    ours exists; the history is restored before the run and kept after it."""
+    ours exists; the history is restored before the run and kept after it, also where it ends with 1 for a page."""
     pinned = set(
         re.findall(r"uses: (\S+@[0-9a-f]{40}) #", "".join(map(Path.read_text, (ROOT / ".github").rglob("*.yml"))))
     )
@@ -233,6 +233,8 @@ def test_examples_call_what_is_there() -> None:
         assert set(re.findall(r"uses: (\S+)", text)) <= pinned
         assert set(called) <= {*main.commands, *(f"data {name}" for name in main.commands["data"].commands)}
         assert [called.index(name) for name in ("data restore", "run", "mail", "data backup")] == [0, 1, 2, 3]
+        (job,) = told["jobs"].values()
+        assert job["steps"][-1]["if"] == "${{ !cancelled() && steps.run.outcome != 'skipped' }}"
     assert len(EXAMPLES) == 2
 
 
