@@ -249,6 +249,9 @@ def test_the_image_has_what_the_flows_need() -> None:
         assert f"!{name}" in ignored
     assert "\nUSER 10001\n" in docker
     assert re.findall(r"uv==(\S+)", docker) == re.findall(r"UV_VERSION := (\S+)", (ROOT / "Makefile").read_text())
+    keys = re.findall(r"^\| `([A-Z_]+)` \| `[a-z_]+` \|", (ROOT / "docs/settings.md").read_text(), flags=re.MULTILINE)
+    assert len(keys) == 5
+    assert {*keys} <= services["worker"]["environment"].keys()
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
     assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))
