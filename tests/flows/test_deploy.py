@@ -252,6 +252,9 @@ def test_the_image_has_what_the_flows_need() -> None:
     keys = re.findall(r"^\| `([A-Z_]+)` \| `[a-z_]+` \|", (ROOT / "docs/settings.md").read_text(), flags=re.MULTILINE)
     assert len(keys) == 5
     assert {*keys} <= services["worker"]["environment"].keys()
+    forgets = "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED=events,flow_runs"
+    assert forgets in (UNITS[0].parent / "server.env").read_text().splitlines()
+    assert forgets.endswith("=" + services["server"]["environment"][forgets.partition("=")[0]])
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
     assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))
