@@ -238,6 +238,13 @@ def test_examples_call_what_is_there() -> None:
     assert len(EXAMPLES) == 2
 
 
+def test_no_upload_deletes_the_only_history() -> None:
+    """`gh release upload --clobber` deletes first: only for what is made again, as an upload that fails loses it."""
+    texts = [path.read_text() for path in (*(ROOT / ".github/workflows").glob("*.yml"), *EXAMPLES)]
+    clobbered = re.findall(r"gh release upload \S+ (\S+) --clobber", "".join(texts))
+    assert clobbered == ["data/prices.duckdb"]
+
+
 def test_the_image_has_what_the_flows_need() -> None:
     """Every package of ours and prefect.yaml are copied and not ignored; it does not run as root; the services of
     compose.yaml call what is there."""
