@@ -239,10 +239,14 @@ def test_examples_call_what_is_there() -> None:
 
 
 def test_no_upload_deletes_the_only_history() -> None:
-    """`gh release upload --clobber` deletes first: only for what is made again, as an upload that fails loses it."""
+    """`gh release upload --clobber` deletes first: only for what is made again, as an upload that fails loses it.
+    And what was fetched is kept where a later step fails."""
     texts = [path.read_text() for path in (*(ROOT / ".github/workflows").glob("*.yml"), *EXAMPLES)]
     clobbered = re.findall(r"gh release upload \S+ (\S+) --clobber", "".join(texts))
     assert clobbered == ["data/prices.duckdb"]
+    steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["make"]["steps"]
+    kept = next(step for step in steps if step.get("name", "").startswith("Keep the history"))
+    assert kept.get("if") == "${{ !cancelled() && steps.collect.outcome != 'skipped' }}"
 
 
 def test_the_image_has_what_the_flows_need() -> None:
