@@ -96,6 +96,16 @@ def test_text_from_elsewhere_is_made_harmless(text: str, shown: str) -> None:
     assert run_page.escaped(text) == shown
 
 
+def test_maintain_waits_for_a_run(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backfill that goes on for hours is no fault, and fails no other flow."""
+    from flows import maintain
+
+    waits: list[float] = []
+    monkeypatch.setattr(maintain.publisher, "maintain", lambda chosen, **_: waits.append(chosen.wait_seconds) or [])
+    maintain.maintain.fn()
+    assert waits == [4 * 3600]
+
+
 def test_unknown_source_is_named() -> None:
     """A source that does not exist is an error that names those that do."""
     with pytest.raises(SettingsError, match=r"Did you mean .*aws_price_list"):
