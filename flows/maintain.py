@@ -13,7 +13,9 @@ def maintain(days: int = 30) -> list[str]:
     Args:
         days: What of a shared warehouse is older expires, if nothing that stays needs it.
     """
-    done = publisher.maintain(settings.read(), days=days, now=steps.utc_now())
+    chosen = settings.read()
+    chosen = chosen.replace(wait_seconds=max(chosen.wait_seconds, 4 * 3600))  # a backfill takes hours
+    done = publisher.maintain(chosen, days=days, now=steps.utc_now())
     for line in done:
         get_run_logger().info("%s", line)
     return done

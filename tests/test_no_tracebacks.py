@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import kept
 import pytest
 from click.testing import CliRunner, Result
@@ -23,6 +24,7 @@ from web_site import Site
 
 from flows.cli.main import main
 from flows.shared.child import Child
+from flows.shared.output import as_refusal
 from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.log import db
@@ -146,6 +148,18 @@ def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
     """EFBIG comes of a limit of the process, whatever is free."""
     with pytest.raises(disk.DiskFault, match=r"larger than this process may write.*ulimit -f"), disk.faults(tmp_path):
         raise OSError(27, os.strerror(27), str(tmp_path / "x"))
+
+
+def test_a_full_disk_is_said_wherever_it_is_met() -> None:
+    """By the system, which names no file to who writes, and by DuckDB, in `mail`, `export` or `data maintain`."""
+    words = 'TransactionContext Error: Failed to commit: Could not write file "/x/build.duckdb.wal": ' + os.strerror(28)
+    for error, told in (
+        (OSError(28, os.strerror(28)), ""),
+        (duckdb.TransactionException(words), "/x/build.duckdb.wal"),
+    ):
+        known = as_refusal(error)
+        assert isinstance(known, disk.DiskFault)
+        assert (known.message, known.source) == ("the disk is full", told)
 
 
 def test_a_data_directory_that_cannot_be_made_is_named() -> None:

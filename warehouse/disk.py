@@ -50,17 +50,24 @@ def faults(folder: Path) -> Iterator[None]:
         raise _fault(number, path or folder) from error
 
 
-def refusal(error: OSError) -> ChipledgerError:
-    """Return the error of a path that the system refuses, for what no disk is at fault too."""
-    path = next(name for name in (error.filename2, error.filename) if isinstance(name, str))
-    if error.errno in CAUSES:
-        return _fault(error.errno, Path(path))
-    reason = (error.strerror or str(error)).lower()
-    return ChipledgerError(reason, source=path, hint="Check the path: each part of it, what is there, and its rights")
+def refusal(error: Exception) -> ChipledgerError | None:
+    """Return the error of a disk, or of a path that the system refuses for another reason; None where it is neither."""
+    if found := _found(error):
+        return _fault(*found)
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    hint = "Check the path: each part of it, what is there, and its rights"
+    return ChipledgerError(reason, source=str(path), hint=hint) if (path := _path(error)) else None
 
 
-def _fault(number: int, path: Path) -> DiskFault:
+def _path(error: BaseException) -> Path | None:
+    names = (getattr(error, name, None) for name in ("filename2", "filename"))
+    return next((Path(name) for name in names if isinstance(name, str)), None)
+
+
+def _fault(number: int, path: Path | None) -> DiskFault:
     message, hint = CAUSES[number]
+    if path is None:  # the system does not say which file it was
+        return DiskFault(message, hint=hint)
     return DiskFault(message, source=str(path), field="disk", value=_disk(path), hint=hint)
 
 
@@ -121,8 +128,7 @@ def _found(error: BaseException | None) -> tuple[int, Path | None] | None:
     found = None
     while error is not None:
         if isinstance(error, OSError) and error.errno in CAUSES:
-            named = next((name for name in (error.filename2, error.filename) if isinstance(name, str)), None)
-            found = error.errno, Path(named) if named else None
+            found = error.errno, _path(error)
         elif isinstance(error, duckdb.Error):
             number = next((number for words, number in WORDS.items() if words in str(error)), None)
             if number is not None:

@@ -444,8 +444,8 @@ class Settings(BaseSettings):
         return folders.published_in(self.shown().data_dir)
 
     def offline(self) -> "Settings":
-        """Return these settings for the archive of the package, which is stored apart from live prices."""
-        return self.replace(data_dir=folders.offline_folder(self.data_dir), warehouse={})
+        """Return these settings for the archive of the package: stored apart from live prices, and no sign of life."""
+        return self.replace(data_dir=folders.offline_folder(self.data_dir), warehouse={}, heartbeat_url="")
 
     def shown(self) -> "Settings":
         """Return the settings of what readers see: of the archive where only the archive was published."""

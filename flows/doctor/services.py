@@ -339,15 +339,16 @@ def _quotas(settings: Settings, *, has_credentials: bool) -> list[Row]:
 def _quotas_of(region: str) -> Quotas | str:
     """Return a region's quotas of EC2, in vCPUs by name, or why there is no answer, by name of the error."""
     from botocore import exceptions
+    from botocore.parsers import ResponseParserError
 
-    from extract.aws.client import session
+    from extract.aws.client import UNREADABLE, session
 
     try:
         made = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S)
         client: Any = made.create_client(QUOTAS, region_name=region, config=_config())
         pages = client.get_paginator("list_service_quotas").paginate(ServiceCode="ec2")
         return {quota["QuotaName"]: quota["Value"] for page in pages for quota in page["Quotas"] if "Value" in quota}
-    except (exceptions.ClientError, exceptions.BotoCoreError, ValueError) as error:
+    except (exceptions.ClientError, exceptions.BotoCoreError, ResponseParserError, *UNREADABLE) as error:
         return _fault(error)
 
 
@@ -358,7 +359,8 @@ def _fault(error: Exception) -> str:
     if isinstance(error, exceptions.ClientError):
         return f"no answer: {error.response.get('Error', {}).get('Code', '')}"
     # What is no failure of the network is configuration: an SSO session that is over, a role.
-    kind = "no answer" if isinstance(error, exceptions.HTTPClientError) else "not checked"
+    failed = exceptions.HTTPClientError, exceptions.ConnectionError
+    kind = "no answer" if isinstance(error, failed) else "not checked"
     return f"{kind}: {type(error).__name__}"
 
 
@@ -385,9 +387,10 @@ def _clients() -> dict[str, Any]:
 
 def _permission(client: Any, permission: Permission) -> Row:
     from botocore import exceptions, xform_name
+    from botocore.parsers import ResponseParserError
 
     from extract.aws.capacity_blocks import REFUSALS
-    from extract.aws.client import REFUSED
+    from extract.aws.client import REFUSED, UNREADABLE
 
     try:
         getattr(client, xform_name(permission.action.partition(":")[2]))(**permission.request)
@@ -397,7 +400,7 @@ def _permission(client: Any, permission: Permission) -> Row:
         if not any(known in message for known in REFUSALS):  # which are answers about what the region sells
             refused = code in REFUSED or answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in (401, 403)
             return _note(permission, f"denied: {code}" if refused else _fault(error))
-    except exceptions.BotoCoreError as error:
+    except (exceptions.BotoCoreError, ResponseParserError, *UNREADABLE) as error:  # the last of a page in its place
         return _note(permission, _fault(error))
     return ok(permission.action, "allowed")
 

@@ -59,6 +59,8 @@ def outcome(summary: Summary) -> str:
     fresh = len(summary.results) - len(summary.failed)
     parts = [f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"]
     parts += [f"stale: {stale}"] if stale else []
+    faults = [fault.partition(":")[0] for fault in summary.week_faults + summary.page_faults]
+    parts += [f"could not be made: {', '.join(faults)}"] if faults else []
     return "; ".join(parts + ([f"private side not built: {summary.private_fault}"] if summary.private_fault else []))
 
 

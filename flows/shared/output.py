@@ -119,15 +119,16 @@ def as_refusal(error: Exception) -> ChipledgerError | None:
     if isinstance(error, ChipledgerError):
         return error
     reason = str(error).partition("\n")[0].rstrip(".")
-    if isinstance(error, OSError) and isinstance(error.filename, str):
+    is_duckdb = type(error).__module__.lstrip("_") == "duckdb"  # which is not imported for this
+    if isinstance(error, OSError) or is_duckdb:
         from warehouse import disk
 
-        return disk.refusal(error)
-    # DuckDB is not imported for this: a command that did not use it has no such error.
+        if refused := disk.refusal(error):
+            return refused
     if type(error).__name__ in ("CatalogException", "BinderException"):
         message = f"the published file lacks a table or column of this version: {reason}"
         return ChipledgerError(message, hint=PUBLISH_AGAIN)
-    if type(error).__module__.lstrip("_") == "duckdb" and type(error).__name__ in DAMAGE:
+    if is_duckdb and type(error).__name__ in DAMAGE:
         return ChipledgerError(f"a file cannot be read: {reason}", hint=MEND)
     return None
 

@@ -75,6 +75,14 @@ def test_page_counts_looks_and_names_what_failed() -> None:
     assert "- file: /data/prices.duckdb" in page
 
 
+def test_the_outcome_names_what_is_missing() -> None:
+    """A run that is Completed with a page too few says so, as the command says by its exit code."""
+    done = summary(look("us-east-1", "ok"), look("us-west-2", "failed"))
+    done.week_faults, done.page_faults = ("drift: KeyError: x",), ("the chips: ValueError: y",)
+    told = "1 fetch fresh, 0 changes; stale: aws_price_list us-west-2; could not be made: drift, the chips"
+    assert run_page.outcome(done) == told
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -86,6 +94,16 @@ def test_page_counts_looks_and_names_what_failed() -> None:
 def test_text_from_elsewhere_is_made_harmless(text: str, shown: str) -> None:
     """Markdown is escaped, lines are joined, secrets in addresses are gone, long text is cut."""
     assert run_page.escaped(text) == shown
+
+
+def test_maintain_waits_for_a_run(prefect_home: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backfill that goes on for hours is no fault, and fails no other flow."""
+    from flows import maintain
+
+    waits: list[float] = []
+    monkeypatch.setattr(maintain.publisher, "maintain", lambda chosen, **_: waits.append(chosen.wait_seconds) or [])
+    maintain.maintain.fn()
+    assert waits == [4 * 3600]
 
 
 def test_unknown_source_is_named() -> None:

@@ -220,7 +220,7 @@ def test_environment_files_hold_no_secret() -> None:
 
 def test_examples_call_what_is_there() -> None:
     """Actions are pinned by hash and those of our own workflows; nobody has more rights than named; each command of
-    ours exists; the history is restored before the run and kept after it."""
+    ours exists; the history is restored before the run and kept after it, also where it ends with 1 for a page."""
     pinned = set(
         re.findall(r"uses: (\S+@[0-9a-f]{40}) #", "".join(map(Path.read_text, (ROOT / ".github").rglob("*.yml"))))
     )
@@ -233,7 +233,20 @@ def test_examples_call_what_is_there() -> None:
         assert set(re.findall(r"uses: (\S+)", text)) <= pinned
         assert set(called) <= {*main.commands, *(f"data {name}" for name in main.commands["data"].commands)}
         assert [called.index(name) for name in ("data restore", "run", "mail", "data backup")] == [0, 1, 2, 3]
+        (job,) = told["jobs"].values()
+        assert job["steps"][-1]["if"] == "${{ !cancelled() && steps.run.outcome != 'skipped' }}"
     assert len(EXAMPLES) == 2
+
+
+def test_no_upload_deletes_the_only_history() -> None:
+    """`gh release upload --clobber` deletes first: only for what is made again, as an upload that fails loses it.
+    And what was fetched is kept where a later step fails."""
+    texts = [path.read_text() for path in (*(ROOT / ".github/workflows").glob("*.yml"), *EXAMPLES)]
+    clobbered = re.findall(r"gh release upload \S+ (\S+) --clobber", "".join(texts))
+    assert clobbered == ["data/prices.duckdb"]
+    steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["make"]["steps"]
+    kept = next(step for step in steps if step.get("name", "").startswith("Keep the history"))
+    assert kept.get("if") == "${{ !cancelled() && steps.collect.outcome != 'skipped' }}"
 
 
 def test_the_image_has_what_the_flows_need() -> None:
@@ -247,6 +260,14 @@ def test_the_image_has_what_the_flows_need() -> None:
         assert f"!{name}" in ignored
     assert "\nUSER 10001\n" in docker
     assert re.findall(r"uv==(\S+)", docker) == re.findall(r"UV_VERSION := (\S+)", (ROOT / "Makefile").read_text())
+    keys = re.findall(r"^\| `([A-Z_]+)` \| `[a-z_]+` \|", (ROOT / "docs/settings.md").read_text(), flags=re.MULTILINE)
+    assert len(keys) == 5
+    assert {*keys} <= services["worker"]["environment"].keys()
+    forgets = "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED=events,flow_runs"
+    assert forgets in (UNITS[0].parent / "server.env").read_text().splitlines()
+    assert forgets.endswith("=" + services["server"]["environment"][forgets.partition("=")[0]])
+    # A user's crontab may not write to /var/log, and a line whose log cannot be opened runs nothing.
+    assert not re.search(r">> */", (ROOT / "docs/scheduling.md").read_text())
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
     assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))

@@ -62,14 +62,16 @@ def test_where_prices_come_from_without_a_right(standin: aws.StandIn, tmp_path: 
 
 
 def test_what_is_not_known_is_not_denied(standin: aws.StandIn, tmp_path: Path) -> None:
-    """An error that passes says nothing of the permission, and is not tried again."""
+    """An error that passes, or a page for people, says nothing of the permission, and is not tried again."""
     standin.fault("api:GetProducts", faults.THROTTLED)
     standin.fault("ec2:DescribeRegions", faults.Reset())
+    standin.fault("ec2:DescribeInstanceTypes", faults.Html("<br>"))
 
     rows = told(tmp_path)
 
     assert rows["pricing:GetProducts"][:2] == ("warn", "no answer: ThrottlingException")
     assert rows["ec2:DescribeRegions"][:2] == ("warn", "no answer: ConnectionClosedError")
+    assert rows["ec2:DescribeInstanceTypes"][:2] == ("warn", "not checked: ResponseParserError")
     assert (standin.count("api:GetProducts"), standin.count("ec2:DescribeRegions")) == (1, 1)
 
 

@@ -152,8 +152,9 @@ def test_a_run_keeps_to_its_own_directory_and_day(least_marts: None, tmp_path: P
 
 
 def test_offline_stays_where_it_is(tmp_path: Path) -> None:
-    """Settings that name the directory itself lead to no second one in it, and to no shared warehouse."""
-    there = Settings(data_dir=tmp_path / "offline", warehouse={"url": "ducklake:sqlite:/x"})
+    """Settings that name the directory itself lead to no second one in it, to no shared warehouse and no heartbeat."""
+    chosen = {"warehouse": {"url": "ducklake:sqlite:/x"}, "heartbeat_url": "https://beat.example.com/x"}
+    there = Settings(data_dir=tmp_path / "offline", **chosen)
     assert there.offline() == Settings(data_dir=tmp_path / "offline")
     assert Settings(data_dir=tmp_path).offline().data_dir == tmp_path / "offline"
 

@@ -199,3 +199,16 @@ def test_a_lost_session_is_told(lake_place: Place) -> None:
             with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
                 other.execute(ended)
         assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
+
+
+def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
+    """Also where DuckDB meets it in the middle, whose errors name no catalogue: as one of ours, with what to do."""
+    ended = (
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null"
+    )
+    told = pytest.raises(ChipledgerError, match=r"the catalogue cannot be reached.*doctor")
+    with told, db.open_log(lake_place) as con, ducklake.transaction(con):
+        con.execute("select name from meta.migration").fetchall()
+        with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
+            other.execute(ended)
+        con.execute("select count(*) from core.document").fetchall()

@@ -15,6 +15,7 @@ import importlib
 import logging
 import os
 import random
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -33,6 +34,9 @@ from warehouse.schema.tables import quote
 
 LOG = logging.getLogger(__name__)
 
+POSTGRES = "the catalogue in PostgreSQL"
+LOST = re.compile(r"(server closed the|no|terminating|SSL|could not receive data from server:) connection[^\n]*")
+"""How libpq says to DuckDB that a session has ended."""
 NAME = "build"
 """The name of the database in use, as that of the writer's file."""
 WRITE = "write"
@@ -124,7 +128,7 @@ class PostgresLocks(Locks):
     """Advisory locks of a catalogue in PostgreSQL; two catalogues of one database do not share them."""
 
     def __init__(self, place: Place) -> None:
-        super().__init__(where="the catalogue in PostgreSQL")
+        super().__init__(where=POSTGRES)
         self._place = place
         self._session: Any = None
 
@@ -158,13 +162,7 @@ class PostgresLocks(Locks):
                 )
             row = self._session.execute(question, [_number(f"{self._place.schema}\x1f{name}")]).fetchone()
         except psycopg.Error as error:
-            raise ChipledgerError(
-                "the catalogue cannot be reached",
-                source=self.where,
-                field="warehouse.url",
-                value=str(error).splitlines()[0] if str(error) else type(error).__name__,
-                hint="The published file answers meanwhile; `chipledger doctor` says what is wrong",
-            ) from error
+            raise _unreachable(str(error).partition("\n")[0] or type(error).__name__) from error
         return row[0] if row else None
 
     def close(self) -> None:
@@ -299,6 +297,11 @@ def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyCon
         con.execute(f"use {NAME}")
         _OPEN[con] = lake
         yield con
+    except duckdb.Error as error:
+        lost = LOST.search(str(error))
+        if lost is None:
+            raise
+        raise _unreachable(lost[0]) from error
     finally:
         _OPEN.pop(con, None)
         con.close()
@@ -321,8 +324,8 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         yield
         con.commit()
     except BaseException:
-        # A commit that failed has ended its transaction.
-        with suppress(duckdb.TransactionException):
+        # A commit that failed has ended its transaction, and so has a session that was lost.
+        with suppress(duckdb.Error):
             con.rollback()
         raise
 
@@ -404,6 +407,12 @@ def _attach_as(lake: Lake, creation: str) -> None:
         options += ["meta_journal_mode 'WAL'", f"meta_busy_timeout {BUSY_MS}"]
         Path(place.catalogue).parent.mkdir(parents=True, exist_ok=True)
     lake.con.execute(f"attach {quote(where)} as {NAME} ({', '.join(options)})")
+
+
+def _unreachable(why: str) -> ChipledgerError:
+    hint = "The published file answers meanwhile; `chipledger doctor` says what is wrong"
+    message = "the catalogue cannot be reached"
+    return ChipledgerError(message, source=POSTGRES, field="warehouse.url", value=why, hint=hint)
 
 
 def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
