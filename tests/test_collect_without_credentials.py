@@ -158,13 +158,15 @@ def test_a_stale_file_of_published_rates_is_not_current(published: duckdb.DuckDB
     assert rows == [("2026-07-22", False)]
 
 
+@pytest.mark.parametrize("regions", [(), ("--regions", "us-east-1")])
 def test_json_says_the_same_of_the_sources_left_out(
-    collected: tuple[Result, Path, list[str]], monkeypatch: pytest.MonkeyPatch
+    collected: tuple[Result, Path, list[str]], monkeypatch: pytest.MonkeyPatch, regions: tuple[str, ...]
 ) -> None:
-    """`--json` has the notes too, for a single source that was asked for by name."""
+    """`--json` has the notes too, for a single source that was asked for by name, also of regions that were named."""
     folder = collected[1]
     take_credentials_away(monkeypatch, folder)
-    result = CliRunner().invoke(main, ["--data-dir", str(folder), "collect", "--json", "--source", "aws_spot"])
+    words = ["--data-dir", str(folder), "collect", "--json", "--source", "aws_spot", *regions]
+    result = CliRunner().invoke(main, words)
     summary = json.loads(result.stdout)
     assert result.exit_code == 1
     assert summary["file"] is None

@@ -10,7 +10,7 @@ from traceback import walk_tb
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from extract.aws.places import names_in, own_regions
+from extract.aws.places import has_credentials, names_in, own_regions
 from extract.base import Context
 from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
@@ -353,11 +353,15 @@ class Call:
 
 
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
-    """Return the regions of the settings, or the user's own of those that the account has, which EC2 lists alone."""
+    """Return the regions of the settings, or the user's own of those that the account has, which EC2 lists alone.
+
+    Raises CredentialsMissing where there are none, also of chosen regions, and SourceError.
+    """
     chosen = names_in(ctx.settings, "regions", source=source)
-    if chosen is not None:
+    if chosen is not None and has_credentials():
         return chosen
     home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
     call = Call(source=source, scope=home, operation="ec2.DescribeRegions", result="Regions", hint=hint)
     pages = call.pages(call.client(), {})
-    return own_regions((each.get("RegionName", "") for page in pages for each in page[call.result]), ctx)
+    listed = own_regions((each.get("RegionName", "") for page in pages for each in page[call.result]), ctx)
+    return listed if chosen is None else chosen

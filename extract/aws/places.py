@@ -117,9 +117,14 @@ def access(settings: Mapping[str, object], *, source: str) -> Access:
         hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
         raise SettingsError("unknown way of access", source=source, field="access", value=chosen, hint=hint)
     if chosen == "auto":
-        found = _aws_environment()
-        chosen = "api" if _has_credentials(found) and (source, *found) not in _without_rights else "bulk"
+        has_rights = (source, *_aws_environment()) not in _without_rights
+        chosen = "api" if has_rights and has_credentials() else "bulk"
     return "api" if chosen == "api" else "bulk"
+
+
+def has_credentials() -> bool:
+    """Return whether botocore finds credentials now."""
+    return _has_credentials(_aws_environment())
 
 
 def either_access(
@@ -156,7 +161,7 @@ def _aws_environment() -> tuple[tuple[str, str], ...]:
 
 @functools.lru_cache(maxsize=8)
 def _has_credentials(_environment: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether botocore finds credentials.
+    """Return whether botocore finds credentials in an environment.
 
     Asked once for each environment: off AWS, the search ends with a second of waiting for the metadata service.
     """
