@@ -344,18 +344,29 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, *, like:
 
 
 def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
-    """Return between which tokens a day the cheapest machines cost less than the cheapest hosted price, paid whole."""
+    """Return between which tokens a day in the mean the cheapest machines cost less than the cheapest hosted price.
+
+    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes.
+    """
     own = next((row for row in options if row["offer_id"]), None)
     bought = next((row for row in options if row["purchase_option"] == "hosted tokens"), None)
-    if own is None or bought is None:
+    if own is None or bought is None or not bought["usd_per_million_tokens"]:
         return []
     same = columns("accelerator_name, unit_accelerators, network")
-    rate = next(n["output_rate_per_accelerator"] for n in needs if all(n[name] == own[name] for name in same))
-    unit = own["unit_accelerators"]
-    return in_memory().rows(
-        "from mart.make_or_buy(cost.monthly(?::DOUBLE), ?::DOUBLE, ?::DOUBLE) order by unit_count",
-        [unit * own["price_usd"], unit * rate * 86400 * load.utilisation, bought["usd_per_million_tokens"]],
-    )
+    alike = (n for n in needs if all(n[name] == own[name] for name in same))
+    need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
+    unit, spare = own["unit_accelerators"], need["spare_units"]
+    step = max(1, math.ceil(need["most_accelerators"] / unit))
+    pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
+    full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
+    if pays >= full:
+        return []
+    first = math.floor(spare * pays / (full - pays)) // step + 1
+    first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+    last = max(first, math.ceil((step * full + spare * pays) / (full - pays) / step) - 1)
+    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day")
+    each = ((n * step + spare, n * step, n < last) for n in (*range(first, min(last, first + 1000)), last))
+    return [dict(zip(names, (n, n * pays, runs * full if ends else None), strict=True)) for n, runs, ends in each]
 
 
 def _market(options: Sequence[Row]) -> Row | None:

@@ -378,7 +378,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
 def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     """Two tokens of input with each of output cost 3 USD a million; eight H200 at 24 serve 207.36 million a day.
 
-    Two units are paid all month; one's own is cheaper above 192 million tokens a day, then in steps.
+    Two units are paid all month; one's own is cheaper above 192 million tokens a day, then in steps. With a spare one
+    14 units serve what 13 can, above 14 x 192; a unit for a peak of 3 serves a third, which never pays.
     """
     words = ("--batch", "--peak", "1", "--months", "1", "--spare", "0", "--input-per-output", "2", "--chip", "h200")
     result = ask(*words, "--json")
@@ -393,6 +394,9 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert first["make_until_tokens_per_day"] == pytest.approx(207.36e6)
     assert second["make_from_tokens_per_day"] == pytest.approx(384e6)
     assert "Machines beat hosted tokens from 1.92e+08" in ask(*words).stdout
+    spared = json.loads(ask(*words, "--spare", "1", "--json").stdout)["own_is_cheaper"]
+    assert (spared[0]["unit_count"], spared[0]["make_from_tokens_per_day"]) == (14, pytest.approx(14 * 192e6))
+    assert json.loads(ask(*words, "--peak", "3", "--json").stdout)["own_is_cheaper"] == []
     other = ask(*words[:-4], "--chip", "h200", "--input-per-output", "8")
     assert "no run of this model is known at this point" in other.stderr
 
