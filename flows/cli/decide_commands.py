@@ -86,7 +86,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")
 @click.option("--spot-loss", type=Number(min=0, max=1, max_open=True), help="Share of spot hours lost.")
 @click.option("--hosted", type=EXISTING_FILE, help="A CSV of prices of hosted models, for the same tokens.")
-@click.option("--hosted-price", type=(float, float), help="Or one: USD per million input and output tokens.")
+@click.option("--hosted-price", type=(NOT_NEGATIVE,) * 2, help="Or one: USD per million input and output tokens.")
 @click.option("--bedrock", type=EXISTING_FILE, help="Or a saved index.json of AWS's price list of Amazon Bedrock.")
 @click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens to each output token, hosted.")
 @click.option("--cached-share", type=Number(min=0, max=1), help="Share of the input that is cached there.")
@@ -123,8 +123,6 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     from flows.decisions.break_even import Range
 
     stated = {name: value for name, value in options.items() if value not in (None, ())}
-    if use is not None and use.high > 1:
-        raise SettingsError("a share of the hours is at most 1", field="--use", value=use.high)
     table = settings.decision
     found: dict[str, Any] = {"providers": table.providers, "regions": table.regions, "spot_loss": table.spot_loss}
     costs = ((name, added) for name, added in settings.costs if name != "capital")
@@ -155,6 +153,9 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     if share is not None:
         ends = ("low", "likely", "high")
         found["use"] = Range(**{end: share if isinstance(share, float) else getattr(share, end) for end in ends})
+        if not (found["use"].likely > 0 and found["use"].high <= 1):
+            message = "a share of the hours is above 0 and at most 1"
+            raise SettingsError(message, field="--use", value=found["use"].high)
     return decision.Load(**found)
 
 

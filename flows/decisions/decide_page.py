@@ -42,7 +42,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             _waiting(found),
             *_together(found),
             Section("What must be true", list(_conditions(found))),
-            Section("When to decide again", [], found["decide_again"]),
+            Section("When to decide again", [f"{each['when']}: {each['why']}." for each in found["decide_again"]]),
             *_negotiation(found),
         ]
     parts += [

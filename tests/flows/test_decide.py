@@ -125,10 +125,15 @@ def test_spot_counts_where_it_is_tolerated_and_its_loss_known(file: Path) -> Non
 
 
 def test_a_block_is_paid_whole_and_first(file: Path) -> None:
-    """Nine days and the 30 minutes that nobody can use are ten days of 41.528 a node, all in the first month."""
+    """Nine days and the 30 minutes that nobody can use are ten days of 41.528 a node, all in the first month.
+
+    No block has 182 days to use.
+    """
     block = by_kind(decide.answer(file, Load(machine=P5, nodes=2, months=9 * 24 / 730)))["capacity_block"]
     assert (block["charged_hours"], block["charged_usd"]) == (240, pytest.approx(2 * 240 * 41.528))
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
+    longest = decide.answer(file, Load(machine=P5, nodes=2, months=182 * 24 / 730))
+    assert longest["left_out"]["capacity_block: blocks last 182 days at most"] == 1
 
 
 def test_all_upfront_pays_for_its_capital(terms: Path) -> None:
@@ -282,7 +287,9 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
     ("words", "said"),
     [
         (["--machine", "p99.huge", "--nodes", "1", "--months", "1"], "no machine of AWS has this name"),
-        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "a share of the hours is at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "is above 0 and at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "0"], "is above 0 and at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--hosted-price", "-1", "2"], "'--hosted-price'"),
         (["--workload", "mining"], "no such workload"),
         (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
         (["--model", "gpt5", "--training-tokens", "1B", "--deadline-days", "9"], "no such model"),
@@ -298,7 +305,8 @@ def test_a_wrong_question_is_refused(file: Path, words: list[str], said: str) ->
 def test_every_sum_is_a_query_of_the_file(file: Path) -> None:
     """The command's JSON and mart.option_ladder on the published file agree in each price and total."""
     words = ["decide", "--machine", P5, "--nodes", "16", "--use", "0.8", "--months", "12"]
-    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--json"])
+    told, text = (CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, *j]) for j in (["--json"], []))
+    assert ": the price of the cheapest option is then too old to rank.\n" in text.stdout
     found = simplejson.loads(told.stdout)
     need = (
         f"{{'accelerator_name': 'H100', 'form_factor': 'SXM', 'instance_type': '{P5}', 'accelerators': 128.0, "
