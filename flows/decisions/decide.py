@@ -21,7 +21,7 @@ from flows.decisions import break_even_sides as sides
 from flows.decisions import regions as allowed
 from flows.decisions import words
 from flows.decisions.break_even import Range, in_memory
-from flows.decisions.commitments import Term, advise, cheapest_terms, demands_of
+from flows.decisions.commitments import LARGEST_SIZE, Term, advise, cheapest_terms, demands_of
 from flows.decisions.cost_added import Added
 from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
@@ -435,10 +435,10 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     """Return what several terms cost together: the best cover for the use, and all of it bought by the quarter.
 
     Terms are those of the unit that the cheapest commitment has, one after another, each whole (`commitments.advise`);
-    what they do not cover is on demand at the market's lower quartile. None without a commitment.
+    what they do not cover is on demand at the market's lower quartile. None without a commitment, or of too many units.
     """
     bound = [row for row in options if row["purchase_option"] in BINDING and not load.is_training]
-    if not bound:
+    if not bound or bound[0]["units"] > LARGEST_SIZE:
         return None
     of_unit = itemgetter("accelerator_name", "unit_accelerators", "network", "units")
     _, unit, _, units = of_unit(bound[0])

@@ -152,7 +152,7 @@ def test_several_terms_and_a_share_each_quarter(file: Path) -> None:
     """Four p5 for a year: of AWS alone a year of Reserved at 38 pays above 69 % of the hours, else nothing does.
 
     Against Toy's H200 too, 31.76 a node-hour on demand, it does not. A quarter of the nodes each quarter waits 91, 182
-    and 273 days, and owes whole terms.
+    and 273 days, and owes whole terms. Thousands take no longer; a million are not enumerated.
     """
     load = Load(machine=P5, nodes=4, months=12, use=Range(low=0.8, likely=0.9, high=1.0))
     none = decide.answer(file, Load(chips=("h100", "h200"), accelerators=8, months=12))["together"]
@@ -166,6 +166,9 @@ def test_several_terms_and_a_share_each_quarter(file: Path) -> None:
     for quarter, each in enumerate(together["by_quarter"]):
         assert each["committed_usd"] == pytest.approx(38 * HOURS)
         assert each["on_demand_before_usd"] == pytest.approx(91 * quarter * 24 * 55.04 * 0.9)
+    many = decide.answer(file, replace(load, providers=("AWS",), nodes=9000))["together"]
+    assert (many["cover_nodes"], many["expected_usd"]) == (9000, pytest.approx(9000 * 38 * HOURS))
+    assert decide.answer(file, replace(load, providers=("AWS",), nodes=1e6))["together"] is None
     level = decide.answer(
         file, replace(load, providers=("AWS",), pattern="level", use=Range(low=0.5, likely=0.5, high=1))
     )
@@ -290,6 +293,8 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
         (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "is above 0 and at most 1"),
         (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "0"], "is above 0 and at most 1"),
         (["--machine", P5, "--nodes", "1", "--months", "1", "--hosted-price", "-1", "2"], "'--hosted-price'"),
+        (["--machine", P5, "--nodes", "1e20", "--months", "1"], "'--nodes'"),
+        (["--machine", P5, "--nodes", "1", "--months", "1e9"], "'--months'"),
         (["--workload", "mining"], "no such workload"),
         (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
         (["--model", "gpt5", "--training-tokens", "1B", "--deadline-days", "9"], "no such model"),
