@@ -336,6 +336,9 @@ def test_a_page_that_prints(file: Path) -> None:
     assert "<h1>What to do</h1>" in page
     assert page.count('<div class="frame"') == page.count("<table>") > 6
     assert "Left out, and why" in page
+    unsold = ["decide", "--chip", "A100", "--accelerators", "8", "--months", "1"]
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *unsold])
+    assert "No price of a chip of this name and form is known" in told.stdout
     assert "https://x.test" in page or "://" in page
 
 
