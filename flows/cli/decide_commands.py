@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120"
 MONTHS = Number(min=1, max=120)
+TIME = Number(min=0, min_open=True, max=120)
+COUNT = Number(min=0, min_open=True, max=1_000_000)
 _NUMBER = r"\d+(?:\.\d+)?"
 
 
@@ -63,9 +65,9 @@ class Spread(click.ParamType["Range"]):
     has_table=True,
 )
 @click.option("--machine", help="An AWS type, such as p5.48xlarge; of others as much of its chip.")
-@click.option("--nodes", type=POSITIVE, help="How many of it.")
+@click.option("--nodes", type=COUNT, help="How many of it.")
 @click.option("--chip", "chips", multiple=True, help="A chip, such as H200; may repeat. With --model only these.")
-@click.option("--accelerators", type=POSITIVE, help="How many chips, with --chip.")
+@click.option("--accelerators", type=COUNT, help="How many chips, with --chip.")
 @click.option("--model", help="A model, such as gpt-oss-120b.")
 @click.option("--tokens-per-day", type=Count(), help="Output tokens that it serves a day, in the mean.")
 @click.option("--peak", type=Number(min=1), help="Load at the peak / the mean: machines are for the peak.")
@@ -77,16 +79,16 @@ class Spread(click.ParamType["Range"]):
 @click.option("--deadline-days", type=POSITIVE, help="Days in which the training must end.")
 @click.option("--overhead", type=NOT_NEGATIVE, help="Training: other work, as a share of it [0.15].")
 @click.option("--goodput", type=SHARE, help="Training: share of the time that makes progress [by the chips].")
-@click.option("--months", "--horizon-months", "months", type=POSITIVE, help="For how long.")
-@click.option("--days", type=POSITIVE, help="The same in days.")
+@click.option("--months", "--horizon-months", "months", type=TIME, help="For how long.")
+@click.option("--days", type=Number(min=0, min_open=True, max=3652), help="The same in days.")
 @click.option("--use", "--share-of-use", "use", type=Spread(), help="Share of hours that run: 0.8 or 0.6..0.9 [1].")
-@click.option("--spare", type=click.IntRange(min=0), help="Whole units more than must run [1 for serving, else 0].")
+@click.option("--spare", type=click.IntRange(0, 1000), help="Whole units more than must run [1 for serving, else 0].")
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")
 @click.option("--spot-loss", type=Number(min=0, max=1, max_open=True), help="Share of spot hours lost.")
 @click.option("--hosted", type=EXISTING_FILE, help="A CSV of prices of hosted models, for the same tokens.")
-@click.option("--hosted-price", type=(float, float), help="Or one: USD per million input and output tokens.")
+@click.option("--hosted-price", type=(NOT_NEGATIVE,) * 2, help="Or one: USD per million input and output tokens.")
 @click.option("--bedrock", type=EXISTING_FILE, help="Or a saved index.json of AWS's price list of Amazon Bedrock.")
 @click.option("--input-per-output", type=NOT_NEGATIVE, help="Input tokens to each output token, hosted.")
 @click.option("--cached-share", type=Number(min=0, max=1), help="Share of the input that is cached there.")
@@ -123,8 +125,6 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     from flows.decisions.break_even import Range
 
     stated = {name: value for name, value in options.items() if value not in (None, ())}
-    if use is not None and use.high > 1:
-        raise SettingsError("a share of the hours is at most 1", field="--use", value=use.high)
     table = settings.decision
     found: dict[str, Any] = {"providers": table.providers, "regions": table.regions, "spot_loss": table.spot_loss}
     costs = ((name, added) for name, added in settings.costs if name != "capital")
@@ -155,6 +155,9 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     if share is not None:
         ends = ("low", "likely", "high")
         found["use"] = Range(**{end: share if isinstance(share, float) else getattr(share, end) for end in ends})
+        if not (found["use"].likely > 0 and found["use"].high <= 1):
+            message = "a share of the hours is above 0 and at most 1"
+            raise SettingsError(message, field="--use", value=found["use"].high)
     return decision.Load(**found)
 
 

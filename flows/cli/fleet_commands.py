@@ -12,6 +12,7 @@ from flows.config import Reader
 from flows.shared import output
 
 LINE = ("line_number", "label", "offer", "reason")
+IMPORTED = ("offer", "region", "option", "nodes", "share_of_use", "plan", "billed_effective_cost", "billed_currency")
 MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
 
 
@@ -58,7 +59,7 @@ def check(read: Reader) -> Result:
     return Result(found, map(str.rstrip, lines), is_failed=bool(found["lines"]))
 
 
-@command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import")
+@command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import", has_table=True)
 @click.argument("file", type=EXISTING_FILE)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The fleet file to write."
@@ -74,9 +75,9 @@ def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Resu
 
     imported = fleet_file.read_focus(file)
     fleet_file.write(imported, out, label=f"from {file.name}", replace=replace)
-    lines: list[str] = [output.text_table(imported.lines)]
+    lines: list[str] = [output.text_table(imported.lines, IMPORTED)]
     if imported.left_out:
-        lines += ["\nNot read:", output.text_table(imported.left_out)]
+        lines += ["\nNot read:", output.text_table(imported.left_out, ("reason", "n_charges", "effective_cost"))]
     found = {"file": str(out), "lines": imported.lines, "left_out": imported.left_out}
     return Result(found, [*lines, f"file: {out}"])
 

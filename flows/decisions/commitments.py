@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,7 @@ DAYS_A_YEAR = 365
 """As AWS counts a year's term: 8760 hours."""
 SWANSON = {"low": 0.3, "likely": 0.4, "high": 0.3}
 """What the 10 % quantile, the median and the 90 % quantile weigh in the mean of a skewed quantity."""
-LARGEST_SIZE = 2000
+LARGEST_SIZE = 20_000
 """Machines of one line: beyond that, sizes are not enumerated."""
 
 Demand = tuple[tuple[float, float], ...]
@@ -216,17 +218,20 @@ def advise(
     mixed = tuple((share * SWANSON[name], runs) for name, demand in demands.items() for share, runs in demand)
     free = [max(0, days - owned_days) if i < owned else days for i in range(n)]
     chains = {length: cheapest_terms(terms, length) for length in set(free)}
-    held = [math.fsum(sum(n * t.usd for t, n in chains[length].items()) for length in free[:k]) for k in range(n + 1)]
+    usd = {length: sum(n * term.usd for term, n in chain.items()) for length, chain in chains.items()}
+    held = _sums([usd[length] for length in free])
 
     def costs(demand: Demand, ratio: float) -> list[float]:
         each = [u * 24 * on_demand * ratio * length for u, length in zip(use_of_each(demand, n), free, strict=True)]
-        return [held[k] + math.fsum(each[k:]) for k in range(n + 1)]
+        return [one + other for one, other in zip(held, _sums(each[::-1])[::-1], strict=True)]
 
     expected = costs(mixed, ratios["expected"])
     best = _best(expected)
     cases = {(use, prices): costs(demands[use], ratios[prices]) for use in SWANSON for prices in ratios}
     regrets = {f"use_{use}": costs(demands[use], ratios["expected"]) for use in SWANSON}
     regrets |= {f"prices_{name}": costs(mixed, ratio) for name, ratio in ratios.items()}
+    least = {name: min(of) for name, of in regrets.items()}
+    unused = [None, *(1 - used / (k + 1) for k, used in enumerate(_sums(use_of_each(mixed, n))[1:]))]
     bought: Counter[tuple[int, Term]] = Counter()
     for length in free[:best]:
         bought.update({(days - length, term): count for term, count in chains[length].items()})
@@ -237,7 +242,7 @@ def advise(
         "expected_usd": expected[best],
         "expected_usd_doing_nothing": expected[0],
         "expected_usd_full_cover": expected[-1],
-        "unused_share_of_cover": _unused(best, mixed),
+        "unused_share_of_cover": unused[best],
         "purchases": [
             {
                 "from_day": day,
@@ -258,9 +263,9 @@ def advise(
                 "expected_usd": expected[k],
                 "committed_usd": held[k],
                 "on_demand_usd": expected[k] - held[k],
-                "unused_share_of_cover": _unused(k, mixed),
+                "unused_share_of_cover": unused[k],
             }
-            | {f"regret_usd_if_{name}": of[k] - min(of) for name, of in regrets.items()}
+            | {f"regret_usd_if_{name}": of[k] - least[name] for name, of in regrets.items()}
             for k in range(n + 1)
         ],
     }
@@ -294,8 +299,9 @@ def _best(costs: Sequence[float]) -> int:
     return min(range(len(costs)), key=lambda k: (round(costs[k], 6), k))
 
 
-def _unused(size: int, demand: Demand) -> float | None:
-    return 1 - math.fsum(use_of_each(demand, size)) / size if size else None
+def _sums(values: Sequence[float]) -> list[float]:
+    """Return the sums of the first 0, 1, 2 ... of values, each as exact as `math.fsum`."""
+    return [float(total) for total in accumulate(map(Fraction, values), initial=Fraction())]
 
 
 def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: DecisionSettings) -> Mapping[str, Any] | None:

@@ -63,6 +63,8 @@ class Sum:
     price: float | None = None
     throughput: float | None = None
     utilisation: float = 1.0
+    overhead: float = 0.0
+    goodput: float = 1.0
     chips: float = 1.0
     chip: str | None = None
     model: str | None = None
@@ -87,24 +89,28 @@ def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
 
     if inputs.price is None and (inputs.throughput is None or terms.beat is None):
         raise SettingsError("give a price, or a throughput and a price to beat", field="--price", value="")
+    of_training = inputs.goodput / (1 + inputs.overhead) if inputs.task == "training" else 1.0
+    values = {name: getattr(inputs, name) for name in ("price", "chips", "throughput")} | {"beat": terms.beat}
+    values |= {"used": inputs.utilisation * of_training}
+    values |= {"running": (terms.commitment_use or 1.0) * terms.spot_running_share}
     with duckdb.connect() as con:
         create_formulas(con)
         (found,) = rows(
             con,
             "select $price / $chips as price_per_accelerator_hour, cost.monthly($price) as usd_per_month, "
-            "cost.usd_per_million_tokens($price, 1, $throughput, $utilisation) as usd_per_million_tokens, "
-            "$throughput * $utilisation * 3.6e3 * 730 / 1e6 as million_tokens_per_month, "
-            "cost.price_to_beat($beat, 1, $throughput, $utilisation) as price_to_beat, "
-            "cost.rate_to_beat($price, 1, $beat, $utilisation) as rate_to_beat",
-            {name: getattr(inputs, name) for name in ("price", "chips", "throughput", "utilisation")}
-            | {"beat": terms.beat},
+            "cost.bought_usd($price, $running, $throughput, $used) as usd_per_million_tokens, "
+            "$throughput * $used * $running * 3.6e3 * 730 / 1e6 as million_tokens_per_month, "
+            "cost.price_to_beat($beat, 1, $throughput, $used) * $running as price_to_beat, "
+            "cost.rate_to_beat(cost.paid_rate($price, $running), 1, $beat, $used) as rate_to_beat",
+            values,
         )
     found |= _bound(inputs, found["rate_to_beat"], file)
     terms = replace(terms, added=addable(terms.added, has_month=found["million_tokens_per_month"] is not None))
     found |= cost_added.lines(found["usd_per_million_tokens"], found["million_tokens_per_month"], terms.added)
     return _answer(
         {**asdict(inputs), "beat": terms.beat},
-        "price x 10^6 / (3600 x throughput x utilisation)",
+        "price x 10^6 / (3600 x throughput x utilisation x share of the paid hours that run)"
+        + (" x (1 + overhead) / goodput" if inputs.task == "training" else ""),
         [{name: value for name, value in found.items() if value is not None}],
         terms,
     )

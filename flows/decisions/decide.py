@@ -21,7 +21,7 @@ from flows.decisions import break_even_sides as sides
 from flows.decisions import regions as allowed
 from flows.decisions import words
 from flows.decisions.break_even import Range, in_memory
-from flows.decisions.commitments import Term, advise, cheapest_terms, demands_of
+from flows.decisions.commitments import LARGEST_SIZE, Term, advise, cheapest_terms, demands_of
 from flows.decisions.cost_added import Added
 from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
@@ -347,18 +347,29 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
 
 
 def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
-    """Return between which tokens a day the cheapest machines cost less than the cheapest hosted price, paid whole."""
+    """Return between which tokens a day in the mean the cheapest machines cost less than the cheapest hosted price.
+
+    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes.
+    """
     own = next((row for row in options if row["offer_id"]), None)
     bought = next((row for row in options if row["purchase_option"] == "hosted tokens"), None)
-    if own is None or bought is None:
+    if own is None or bought is None or not bought["usd_per_million_tokens"]:
         return []
     same = columns("accelerator_name, unit_accelerators, network")
-    rate = next(n["output_rate_per_accelerator"] for n in needs if all(n[name] == own[name] for name in same))
-    unit = own["unit_accelerators"]
-    return in_memory().rows(
-        "from mart.make_or_buy(cost.monthly(?::DOUBLE), ?::DOUBLE, ?::DOUBLE) order by unit_count",
-        [unit * own["price_usd"], unit * rate * 86400 * load.utilisation, bought["usd_per_million_tokens"]],
-    )
+    alike = (n for n in needs if all(n[name] == own[name] for name in same))
+    need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
+    unit, spare = own["unit_accelerators"], need["spare_units"]
+    step = max(1, math.ceil(need["most_accelerators"] / unit))
+    pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
+    full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
+    if pays >= full:
+        return []
+    first = math.floor(spare * pays / (full - pays)) // step + 1
+    first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+    last = max(first, math.ceil((step * full + spare * pays) / (full - pays) / step) - 1)
+    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day")
+    each = ((n * step + spare, n * step, n < last) for n in (*range(first, min(last, first + 1000)), last))
+    return [dict(zip(names, (n, n * pays, runs * full if ends else None), strict=True)) for n, runs, ends in each]
 
 
 def _market(options: Sequence[Row]) -> Row | None:
@@ -427,10 +438,10 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     """Return what several terms cost together: the best cover for the use, and all of it bought by the quarter.
 
     Terms are those of the unit that the cheapest commitment has, one after another, each whole (`commitments.advise`);
-    what they do not cover is on demand at the market's lower quartile. None without a commitment.
+    what they do not cover is on demand at the market's lower quartile. None without a commitment, or of too many units.
     """
     bound = [row for row in options if row["purchase_option"] in BINDING and not load.is_training]
-    if not bound:
+    if not bound or bound[0]["units"] > LARGEST_SIZE:
         return None
     of_unit = itemgetter("accelerator_name", "unit_accelerators", "network", "units")
     _, unit, _, units = of_unit(bound[0])

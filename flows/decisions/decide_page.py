@@ -42,7 +42,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
             _waiting(found),
             *_together(found),
             Section("What must be true", list(_conditions(found))),
-            Section("When to decide again", [], found["decide_again"]),
+            Section("When to decide again", [f"{each['when']}: {each['why']}." for each in found["decide_again"]]),
             *_negotiation(found),
         ]
     parts += [
@@ -109,7 +109,8 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
     yield from regions.lines(found["regions"])
     if not options:
-        yield "Nothing that may be ranked is sold for this: see what was left out."
+        unknown = "No price of a chip of this name and form is known: `chipledger chips` lists names."
+        yield "Nothing that may be ranked is sold for this: see what was left out." if found["left_out"] else unknown
         return
     seen = options[0]["last_observed_at"]
     of = f", seen on {seen:%Y-%m-%d}" if seen else ""

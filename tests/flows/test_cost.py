@@ -51,11 +51,22 @@ def sums(call: Call, *words: str) -> dict[str, Any]:
                                       ("1.80", "1800", 0.28)],
 )  # fmt: skip
 def test_bare_sums(call: Call, price: str, throughput: str, cost: float) -> None:
-    """Price x 10^6 / (3600 x throughput); without chip and model nothing is said of what is possible."""
+    """Price x 10^6 / (3600 x throughput); without chip and model nothing is said of what is possible.
+
+    Hours that are paid and do not run, overhead and goodput count as on an offer.
+    """
     row = sums(call, "--price", price, "--throughput", throughput)
 
     assert row["usd_per_million_tokens"] == pytest.approx(cost, abs=0.005)
     assert row["bound"] == "no bound: give chip and model"
+    half = sums(call, "--price", price, "--throughput", throughput, "--beat", "1", "--spot-loss", "0.5")
+    assert half["usd_per_million_tokens"] == pytest.approx(2 * row["usd_per_million_tokens"])
+    assert half["million_tokens_per_month"] == pytest.approx(row["million_tokens_per_month"] / 2)
+    assert half["price_to_beat"] * half["usd_per_million_tokens"] == pytest.approx(float(price))
+    assert half["rate_to_beat"] / half["usd_per_million_tokens"] == pytest.approx(float(throughput))
+    words = ("--task", "training", "--commitment-use", "0.8", "--overhead", "0.15", "--goodput", "0.9")
+    trained = sums(call, "--price", price, "--throughput", throughput, *words)["usd_per_million_tokens"]
+    assert trained == pytest.approx(row["usd_per_million_tokens"] * 1.15 / 0.9 / 0.8)
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,15 @@ def test_spot_counts_where_it_is_tolerated_and_its_loss_known(file: Path) -> Non
 
 
 def test_a_block_is_paid_whole_and_first(file: Path) -> None:
-    """Nine days and the 30 minutes that nobody can use are ten days of 41.528 a node, all in the first month."""
+    """Nine days and the 30 minutes that nobody can use are ten days of 41.528 a node, all in the first month.
+
+    No block has 182 days to use.
+    """
     block = by_kind(decide.answer(file, Load(machine=P5, nodes=2, months=9 * 24 / 730)))["capacity_block"]
     assert (block["charged_hours"], block["charged_usd"]) == (240, pytest.approx(2 * 240 * 41.528))
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
+    longest = decide.answer(file, Load(machine=P5, nodes=2, months=182 * 24 / 730))
+    assert longest["left_out"]["capacity_block: blocks last 182 days at most"] == 1
 
 
 def test_all_upfront_pays_for_its_capital(terms: Path) -> None:
@@ -147,7 +152,7 @@ def test_several_terms_and_a_share_each_quarter(file: Path) -> None:
     """Four p5 for a year: of AWS alone a year of Reserved at 38 pays above 69 % of the hours, else nothing does.
 
     Against Toy's H200 too, 31.76 a node-hour on demand, it does not. A quarter of the nodes each quarter waits 91, 182
-    and 273 days, and owes whole terms.
+    and 273 days, and owes whole terms. Thousands take no longer; a million are not enumerated.
     """
     load = Load(machine=P5, nodes=4, months=12, use=Range(low=0.8, likely=0.9, high=1.0))
     none = decide.answer(file, Load(chips=("h100", "h200"), accelerators=8, months=12))["together"]
@@ -161,6 +166,9 @@ def test_several_terms_and_a_share_each_quarter(file: Path) -> None:
     for quarter, each in enumerate(together["by_quarter"]):
         assert each["committed_usd"] == pytest.approx(38 * HOURS)
         assert each["on_demand_before_usd"] == pytest.approx(91 * quarter * 24 * 55.04 * 0.9)
+    many = decide.answer(file, replace(load, providers=("AWS",), nodes=9000))["together"]
+    assert (many["cover_nodes"], many["expected_usd"]) == (9000, pytest.approx(9000 * 38 * HOURS))
+    assert decide.answer(file, replace(load, providers=("AWS",), nodes=1e6))["together"] is None
     level = decide.answer(
         file, replace(load, providers=("AWS",), pattern="level", use=Range(low=0.5, likely=0.5, high=1))
     )
@@ -282,7 +290,11 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
     ("words", "said"),
     [
         (["--machine", "p99.huge", "--nodes", "1", "--months", "1"], "no machine of AWS has this name"),
-        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "a share of the hours is at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "is above 0 and at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "0"], "is above 0 and at most 1"),
+        (["--machine", P5, "--nodes", "1", "--months", "1", "--hosted-price", "-1", "2"], "'--hosted-price'"),
+        (["--machine", P5, "--nodes", "1e20", "--months", "1"], "'--nodes'"),
+        (["--machine", P5, "--nodes", "1", "--months", "1e9"], "'--months'"),
         (["--workload", "mining"], "no such workload"),
         (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
         (["--model", "gpt5", "--training-tokens", "1B", "--deadline-days", "9"], "no such model"),
@@ -298,7 +310,8 @@ def test_a_wrong_question_is_refused(file: Path, words: list[str], said: str) ->
 def test_every_sum_is_a_query_of_the_file(file: Path) -> None:
     """The command's JSON and mart.option_ladder on the published file agree in each price and total."""
     words = ["decide", "--machine", P5, "--nodes", "16", "--use", "0.8", "--months", "12"]
-    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--json"])
+    told, text = (CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, *j]) for j in (["--json"], []))
+    assert ": the price of the cheapest option is then too old to rank.\n" in text.stdout
     found = simplejson.loads(told.stdout)
     need = (
         f"{{'accelerator_name': 'H100', 'form_factor': 'SXM', 'instance_type': '{P5}', 'accelerators': 128.0, "
@@ -323,6 +336,9 @@ def test_a_page_that_prints(file: Path) -> None:
     assert "<h1>What to do</h1>" in page
     assert page.count('<div class="frame"') == page.count("<table>") > 6
     assert "Left out, and why" in page
+    unsold = ["decide", "--chip", "A100", "--accelerators", "8", "--months", "1"]
+    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *unsold])
+    assert "No price of a chip of this name and form is known" in told.stdout
     assert "https://x.test" in page or "://" in page
 
 
@@ -381,7 +397,8 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     """Two tokens of input with each of output cost 3 USD a million; eight H200 at 24 serve 207.36 million a day.
 
     What the host asked before, or will in another year, is left out. Two units are paid all month; one's own is cheaper
-    above 192 million tokens a day, then in steps.
+    above 192 million tokens a day, then in steps. With a spare one 14 units serve what 13 can, above 14 x 192; a unit
+    for a peak of 3 serves a third, which never pays.
     """
     words = ("--batch", "--peak", "1", "--months", "1", "--spare", "0", "--input-per-output", "2", "--chip", "h200")
     result = ask(*words, "--json")
@@ -397,6 +414,9 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert first["make_until_tokens_per_day"] == pytest.approx(207.36e6)
     assert second["make_from_tokens_per_day"] == pytest.approx(384e6)
     assert "Machines beat hosted tokens from 1.92e+08" in ask(*words).stdout
+    spared = json.loads(ask(*words, "--spare", "1", "--json").stdout)["own_is_cheaper"]
+    assert (spared[0]["unit_count"], spared[0]["make_from_tokens_per_day"]) == (14, pytest.approx(14 * 192e6))
+    assert json.loads(ask(*words, "--peak", "3", "--json").stdout)["own_is_cheaper"] == []
     other = ask(*words[:-4], "--chip", "h200", "--input-per-output", "8")
     assert "no run of this model is known at this point" in other.stderr
 

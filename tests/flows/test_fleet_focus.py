@@ -147,6 +147,9 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
 
     assert result.exit_code == 0
     assert len(json.loads(result.stdout)["left_out"]) == 10
+    narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
+    assert "billed_list_cost" in wide
+    assert all(reason in text for text in (narrow, wide) for reason in ("billed", "a correction of an earlier bill"))
     assert out.stat().st_mode & 0o777 == 0o600
     lines = fleet_file.read("fleet.csv", out.read_bytes(), NAMES)
     assert [(each.offer, each.purchase_option, int(each.nodes)) for each in lines] == [

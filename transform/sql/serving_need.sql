@@ -54,9 +54,9 @@ select
     network,
     rates_then['reach'] as reach,
     rates_then['median_output_rate'] as output_rate_per_accelerator,
+    most_accelerators::DOUBLE as most_accelerators,
     cost.accelerators_for_load(
-        daily_load::DOUBLE, greatest(unit_accelerators, most_accelerators::DOUBLE), rates_then['median_output_rate'],
-        utilisation::DOUBLE
+        daily_load, greatest(unit_accelerators, most_accelerators), output_rate_per_accelerator, utilisation::DOUBLE
     ) as accelerators,
     evidence_grade,
     measured_on,

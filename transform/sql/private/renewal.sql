@@ -1,6 +1,6 @@
--- The commitments of the fleet whose end is known, and what is left of each: the price of the days to its end, whether
--- or not a part was paid at its start. on_demand_usd_per_month is what the same machines would cost at today's list
--- price without a commitment, at the line's share of use.
+-- The commitments of the fleet whose end is known, and what is left of each from the day of the prices on: the price of
+-- the days to its end, however paid. on_demand_usd_per_month is what the same machines would cost at today's list price
+-- without a commitment, at the line's share of use.
 select
     l.line_number,
     l.label,
@@ -10,7 +10,7 @@ select
     l.purchase_option,
     l.nodes,
     l.commitment_ends_on,
-    l.commitment_ends_on - b.built_at::DATE as days_left,
+    l.commitment_ends_on - b.prices_built_at::DATE as days_left,
     c.list_usd_per_month,
     c.contracted_usd_per_month,
     c.list_price_per_node_hour * l.nodes::DOUBLE * 24 * greatest(days_left, 0) as list_usd_left,
