@@ -23,7 +23,7 @@ offered as (
         o.* exclude (o.accelerator_name),
         (ceil(n.accelerators / o.unit_accelerators) + n.spare_units)::BIGINT as units,
         units * o.unit_accelerators as paid_accelerators,
-        coalesce(n.hours, months_asked::DOUBLE * 730) as hours_needed, -- noqa: RF02
+        coalesce(n.hours, round(months_asked::DOUBLE * 730, 6)) as hours_needed, -- noqa: RF02
         coalesce(
             loss_asked::DOUBLE, -- noqa: RF02
             if(n.hours_left is null, o.lost_share, cost.spot_lost_share(o.interruption_band, units, 0, 16.7))
