@@ -59,7 +59,6 @@ def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
 
 
-@pytest.mark.of_file("asks the log by its file")
 @pytest.mark.usefixtures("log_alone")
 def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     """A hundred converted prices in another collector's words: no price, no change; each can be accepted."""
@@ -75,7 +74,6 @@ def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(16.01,)]
 
 
-@pytest.mark.of_file("asks the log by its file")
 @pytest.mark.usefixtures("log_alone")
 def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
     """Machines without accelerators are no offers; unknown regions, types and currencies wait; all of it is counted."""

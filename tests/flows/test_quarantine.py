@@ -51,14 +51,12 @@ def refused(cut_short: Path, toy: Toy) -> list[dict[str, object]]:
     return call(toy, "quarantine", "list")
 
 
-@pytest.mark.of_file("commands find the log by its file")
 def test_what_was_refused_is_listed_where_nothing_was_published(toy: Toy, refused: list[dict[str, object]]) -> None:
     """The list is that of the log: a run that finds nothing fresh tells people to read it."""
     assert not (toy.data_dir / "prices.duckdb").exists()
     assert [row["reason"] for row in refused] == ["2 prices where the last complete answer had 8"] * 4
 
 
-@pytest.mark.of_file("commands find the log by its file")
 @pytest.mark.usefixtures("least_marts")
 def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: Toy) -> None:
     """And it says so; the same where the file was copied without the log."""
@@ -76,7 +74,6 @@ def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: To
     assert not (toy.data_dir / "build.duckdb").exists()
 
 
-@pytest.mark.of_file("commands find the log by its file")
 @pytest.mark.usefixtures("log_alone")
 def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[str, object]]) -> None:
     """Three days of one outage are one decision; a later fetch that is refused stays open; so after a rebuild."""
@@ -95,7 +92,6 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[st
     assert sorted(query(log, decided), key=str) == expected
 
 
-@pytest.mark.of_file("commands find the log by its file")
 @pytest.mark.usefixtures("log_alone", "refused")
 def test_many_are_decided_at_once(toy: Toy) -> None:
     """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
@@ -112,7 +108,6 @@ def test_many_are_decided_at_once(toy: Toy) -> None:
     assert query(toy.data_dir / "build.duckdb", OPEN) == []
 
 
-@pytest.mark.of_file("commands find the log by its file")
 @published_with("truth_check", least=())
 def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
     """It was refused once and is loaded now: the truth checks add up, that day's and the next."""
