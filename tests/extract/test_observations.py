@@ -372,4 +372,5 @@ def test_a_time_may_leave_out_its_seconds(text: str) -> None:
     body = f"{NAMES},gpu,gpu_count\n{text},Google Cloud Platform,us-east1,on_demand,3,H100,1".encode()
     now = datetime(2026, 11, 21, tzinfo=UTC)
     observed = observations.parse(Document(source="import", scope="me.csv", url="me.csv", body=body, fetched_at=now))
-    assert prices(observed, "observed_at", "service_provider_name") == [(datetime(2026, 5, 1, 10), "Google Cloud")]
+    [(moment, provider)] = prices(observed, "observed_at", "service_provider_name")
+    assert (str(moment), provider) == ("2026-05-01 10:00:00", "Google Cloud")
