@@ -6,7 +6,6 @@
 -- SageMaker's ml.* types only with their own. What a purchase option promises comes from ref.purchase_term.
 with open_refusal as (
     select
-        quarantine_id,
         arg_max(offer_id, recorded_at) as offer_id,
         arg_max(observed_at, recorded_at) as observed_at,
         arg_max(reason, recorded_at) as reason,

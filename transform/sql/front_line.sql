@@ -6,7 +6,6 @@
 with point as (
     select
         b.built_at - to_days(7 * s.n::INTEGER) as moment,
-        s.n = 0 as is_last,
         b.ranked_days,
         b.marketplace_days
     from meta.build as b
