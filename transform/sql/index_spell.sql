@@ -145,25 +145,18 @@ ended as (
         on f.last_source = l.source and p.place = l.place and f.last_observed_at::DATE < l.looked_on
 ),
 
-joined as (
-    select
-        e.*,
-        b.built_at::DATE as built_on,
-        greatest(e.seen_on, (e.last_observed_at + to_hours(e.max_age_hours))::DATE) as stale_on,
-        coalesce(
-            case
-                when e.absent_on < e.back_on then e.back_on - e.absent_on <= 7
-                when e.is_past and e.is_same_source then true
-                else e.back_on - coalesce(e.told_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
-            end, false
-        ) as is_bridged
-    from ended as e
-    cross join meta.build as b
-),
-
 lasting as (
     select
         *,
+        meta.built_at()::DATE as built_on,
+        greatest(seen_on, (last_observed_at + to_hours(max_age_hours))::DATE) as stale_on,
+        coalesce(
+            case
+                when absent_on < back_on then back_on - absent_on <= 7
+                when is_past and is_same_source then true
+                else back_on - coalesce(told_until, seen_on) - 1 <= greatest(7, max_age_hours // 24)
+            end, false
+        ) as is_bridged,
         not coalesce(lag(is_bridged) over w, false) as is_first,
         case
             when is_bridged then null
@@ -180,7 +173,7 @@ lasting as (
                 end
             )
         end as last_day
-    from joined
+    from ended
     window w as (partition by offer_id order by valid_from)
 ),
 
