@@ -19,8 +19,7 @@ from warehouse.log.db import create_macros, create_moment, quote
 
 CUT = "accelerator_hour_price"
 DECISIONS = columns("""
-option_ladder, serving_need, training_need, serving_cost, cheapest, cost_left_out, commitment_option, chip_price,
-aws_chip_price
+option_ladder, serving_need, training_need, serving_cost, cheapest, cost_left_out, commitment_option, chip_price
 """)
 """Marts and macros that decisions query, with all that these are made of."""
 MAX_NAMED = 12

@@ -1,8 +1,6 @@
 -- What the front page rests on: how many prices, of which kind of evidence, how many are live, how many too old.
 with refused as (
-    select
-        quarantine_id,
-        arg_max(decision, (recorded_at, coalesce(decision, ''))) is not null as is_decided
+    select arg_max(decision, (recorded_at, coalesce(decision, ''))) is not null as is_decided
     from core.quarantine
     group by quarantine_id
 )

@@ -22,9 +22,7 @@ side as (
         p.price_per_accelerator_hour_usd as plan_usd,
         e.price_per_accelerator_hour_usd as elsewhere_usd,
         e.service_provider_name as elsewhere_provider_name,
-        d.offer_id,
-        p.offer_id as plan_offer_id,
-        e.offer_id as elsewhere_offer_id
+        d.offer_id
     from int.front_cell as d
     left join int.front_cell as p on d.accelerator_name = p.accelerator_name and p.cell = 'aws_1y'
     left join int.front_cell as e on d.accelerator_name = e.accelerator_name and e.cell = 'elsewhere'
@@ -44,9 +42,7 @@ select
     1 - s.elsewhere_usd / s.on_demand_usd as elsewhere_saving,
     s.elsewhere_usd,
     s.elsewhere_provider_name,
-    s.offer_id,
-    s.plan_offer_id,
-    s.elsewhere_offer_id
+    s.offer_id
 from side as s
 cross join assumed as a
 order by s.accelerator_name

@@ -57,30 +57,22 @@ change as (
     group by offer_id, observed_at::DATE
 ),
 
-priced as (
+followed as (
     select
         h.offer_id,
         h.valid_from,
         h.last_observed_at,
-        h.source,
         h.last_source,
-        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price
+        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price,
+        lead(price) over w is null as is_gone,
+        lead(h.valid_from) over w as next_from,
+        case when is_gone then lead(h.valid_from) over w end as gone_at,
+        case when is_gone then lead(h.valid_from, 2) over w else lead(h.valid_from) over w end as back_at,
+        case when is_gone then lead(h.source, 2) over w else lead(h.source) over w end as back_source
     from int.price_history as h
     inner join item as i on h.offer_id = i.offer_id
-),
-
-followed as (
-    select
-        t.*,
-        lead(t.valid_from) over w as next_from,
-        case when lead(t.price) over w is null then lead(t.valid_from) over w end as gone_at,
-        case when lead(t.price) over w is null then lead(t.valid_from, 2) over w else lead(t.valid_from) over w end
-            as back_at,
-        case when lead(t.price) over w is null then lead(t.source, 2) over w else lead(t.source) over w end
-            as back_source
-    from priced as t
-    window w as (partition by t.offer_id order by t.valid_from)
-    qualify t.price is not null
+    window w as (partition by h.offer_id order by h.valid_from)
+    qualify price is not null
 ),
 
 place as (
@@ -145,7 +137,7 @@ ended as (
         on f.last_source = l.source and p.place = l.place and f.last_observed_at::DATE < l.looked_on
 ),
 
-joined as (
+lasting as (
     select
         e.*,
         b.built_at::DATE as built_on,
@@ -156,32 +148,26 @@ joined as (
                 when e.is_past and e.is_same_source then true
                 else e.back_on - coalesce(e.told_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
             end, false
-        ) as is_bridged
-    from ended as e
-    cross join meta.build as b
-),
-
-lasting as (
-    select
-        *,
+        ) as is_bridged,
         not coalesce(lag(is_bridged) over w, false) as is_first,
         case
             when is_bridged then null
             else least(
                 built_on,
-                back_on - 1,
+                e.back_on - 1,
                 case
-                    when absent_on is not null and is_past then absent_on - 1
-                    when absent_on is not null and back_on is null and built_on - absent_on < 7 then built_on
-                    when absent_on is not null then least(absent_on - 1, stale_on)
-                    when told_until is not null then greatest(told_until, seen_on)
-                    when is_past and not is_archive then seen_on
+                    when e.absent_on is not null and e.is_past then e.absent_on - 1
+                    when e.absent_on is not null and e.back_on is null and built_on - e.absent_on < 7 then built_on
+                    when e.absent_on is not null then least(e.absent_on - 1, stale_on)
+                    when e.told_until is not null then greatest(e.told_until, e.seen_on)
+                    when e.is_past and not e.is_archive then e.seen_on
                     else stale_on
                 end
             )
         end as last_day
-    from joined
-    window w as (partition by offer_id order by valid_from)
+    from ended as e
+    cross join meta.build as b
+    window w as (partition by e.offer_id order by e.valid_from)
 ),
 
 linked as (
@@ -211,13 +197,12 @@ timed as (
     window w as (partition by offer_id, link_number order by valid_from)
 ),
 
-daily as (
+spanned as (
     select
         t.offer_id,
         t.link_number,
         t.index_date,
         max(t.last_observed_at) as last_observed_at,
-        max(t.last_day) as last_day,
         arg_max(t.price, t.valid_from) as closing_price,
         case
             when any_value(i.purchase_option) <> 'spot' then closing_price
@@ -226,24 +211,12 @@ daily as (
                     sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
                     / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE, 14
                 )
-        end as day_price
+        end as day_price,
+        lead(t.index_date) over (partition by t.offer_id, t.link_number order by t.index_date) as next_date,
+        max(max(t.last_day)) over (partition by t.offer_id, t.link_number) as last_day
     from timed as t
     inner join item as i on t.offer_id = i.offer_id
     group by t.offer_id, t.link_number, t.index_date
-),
-
-spanned as (
-    select
-        offer_id,
-        link_number,
-        index_date,
-        last_observed_at,
-        closing_price,
-        day_price,
-        lead(index_date) over w as next_date,
-        max(last_day) over (partition by offer_id, link_number) as last_day
-    from daily
-    window w as (partition by offer_id, link_number order by index_date)
 ),
 
 -- After a day of changing spot prices the mean of the next day is the price that it began with.
