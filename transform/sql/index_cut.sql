@@ -2,25 +2,17 @@
 -- provider, chip and option those are cut that are more than 2.5 times their median absolute deviation from their
 -- median. The price before is held for the comparison; what comes back within seven days has not moved.
 --   bridged_log   0 where is_cut; on the next move, within eight days, the one from the last price that was not cut
-with judged as (
-    select
-        offer_id,
-        index_date,
-        market_log,
-        count(*) over w as n_moves,
-        median(market_log) over w as middle,
-        mad(market_log) over w as deviation
-    from int.index_spell
-    where market_log is not null
-    window w as (partition by service_provider_name, accelerator_name, purchase_option, index_date)
-),
-
-cut as (
+with cut as (
     select
         offer_id,
         index_date
-    from judged
-    where n_moves >= 5 and deviation > 1e-12 and abs(market_log - middle) > 2.5 * deviation + 1e-12
+    from int.index_spell
+    where market_log is not null
+    window w as (partition by service_provider_name, accelerator_name, purchase_option, index_date)
+    qualify
+        count(*) over w >= 5
+        and mad(market_log) over w > 1e-12
+        and abs(market_log - median(market_log) over w) > 2.5 * mad(market_log) over w + 1e-12
 ),
 
 leveled as (

@@ -145,7 +145,7 @@ ended as (
         on f.last_source = l.source and p.place = l.place and f.last_observed_at::DATE < l.looked_on
 ),
 
-joined as (
+lasting as (
     select
         e.*,
         b.built_at::DATE as built_on,
@@ -156,32 +156,26 @@ joined as (
                 when e.is_past and e.is_same_source then true
                 else e.back_on - coalesce(e.told_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
             end, false
-        ) as is_bridged
-    from ended as e
-    cross join meta.build as b
-),
-
-lasting as (
-    select
-        *,
+        ) as is_bridged,
         not coalesce(lag(is_bridged) over w, false) as is_first,
         case
             when is_bridged then null
             else least(
                 built_on,
-                back_on - 1,
+                e.back_on - 1,
                 case
-                    when absent_on is not null and is_past then absent_on - 1
-                    when absent_on is not null and back_on is null and built_on - absent_on < 7 then built_on
-                    when absent_on is not null then least(absent_on - 1, stale_on)
-                    when told_until is not null then greatest(told_until, seen_on)
-                    when is_past and not is_archive then seen_on
+                    when e.absent_on is not null and e.is_past then e.absent_on - 1
+                    when e.absent_on is not null and e.back_on is null and built_on - e.absent_on < 7 then built_on
+                    when e.absent_on is not null then least(e.absent_on - 1, stale_on)
+                    when e.told_until is not null then greatest(e.told_until, e.seen_on)
+                    when e.is_past and not e.is_archive then e.seen_on
                     else stale_on
                 end
             )
         end as last_day
-    from joined
-    window w as (partition by offer_id order by valid_from)
+    from ended as e
+    cross join meta.build as b
+    window w as (partition by e.offer_id order by e.valid_from)
 ),
 
 linked as (

@@ -82,24 +82,11 @@ priced as (
     left join int.accelerator_hour_price as a on o.offer_id = a.offer_id
 ),
 
-chosen as (
-    select
-        *,
-        min(price_usd) over zone as low_price_usd,
-        max(price_usd) over zone as high_price_usd
-    from priced
-    window zone as (partition by sold, price_kind)
-    qualify
-        left_out is not null
-        or (
-            price_kind = min(price_kind) over (partition by sold)
-            and row_number() over (zone order by price_usd asc, offer_id asc) = ceil(0.25 * count(*) over zone)
-        )
-),
-
 charged as (
     select
         *,
+        min(price_usd) over zone as low_price_usd,
+        max(price_usd) over zone as high_price_usd,
         case
             when purchase_option in ('reserved', 'savings_plan')
                 then greatest(hours_needed, ceil(hours_needed / longest_hours) * commitment_term_hours)
@@ -110,7 +97,14 @@ charged as (
         case when left_out is null then paid_accelerators end as chips,
         case when purchase_option in ('on_demand', 'spot') then shares else { 'low': 1, 'likely': 1, 'high': 1 } end
             as used
-    from chosen
+    from priced
+    window zone as (partition by sold, price_kind)
+    qualify
+        left_out is not null
+        or (
+            price_kind = min(price_kind) over (partition by sold)
+            and row_number() over (zone order by price_usd asc, offer_id asc) = ceil(0.25 * count(*) over zone)
+        )
 )
 
 select

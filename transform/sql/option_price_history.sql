@@ -86,32 +86,20 @@ cheapest as (
             and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
     group by e.edge_no
-),
-
-best as (
-    select
-        e.* exclude (e.edge_no),
-        c.price
-    from edge as e
-    left join cheapest as c on e.edge_no = c.edge_no
-),
-
-changed as (
-    select *
-    from best
-    window w as (partition by unit_key, purchase_option, commitment_class order by valid_from)
-    qualify row_number() over w = 1 or price['price_usd'] is distinct from lag(price['price_usd']) over w
 )
 
 select
-    unit_key,
-    accelerator_name,
-    chip_form_factor,
-    unit_accelerators,
-    network,
-    purchase_option,
-    commitment_class,
-    valid_from::TIMESTAMP as valid_from,
-    price['price_usd'] as price_usd,
-    price['offer_id'] as offer_id
-from changed
+    e.unit_key,
+    e.accelerator_name,
+    e.chip_form_factor,
+    e.unit_accelerators,
+    e.network,
+    e.purchase_option,
+    e.commitment_class,
+    e.valid_from::TIMESTAMP as valid_from,
+    c.price['price_usd'] as price_usd,
+    c.price['offer_id'] as offer_id
+from edge as e
+left join cheapest as c on e.edge_no = c.edge_no
+window w as (partition by e.unit_key, e.purchase_option, e.commitment_class order by e.valid_from)
+qualify row_number() over w = 1 or c.price['price_usd'] is distinct from lag(c.price['price_usd']) over w

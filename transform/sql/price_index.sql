@@ -14,17 +14,14 @@
 -- and in the order of series a third less.
 with cell as (
     select
-        *,
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
         dense_rank() over (order by accelerator_name, purchase_option) as basket_id,
         dense_rank() over (order by purchase_option) as option_id
-    from (
-        select distinct
-            service_provider_name,
-            accelerator_name,
-            purchase_option
-        from int.index_spell
-    ) as named
+    from int.index_spell
+    group by service_provider_name, accelerator_name, purchase_option
 ),
 
 placed as (
@@ -107,19 +104,10 @@ of_chip as materialized (
         avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
         count(drift_log) as n_series,
         bool_and(is_administered) as is_administered,
-        sum(n_items) as n_items,
-        sum(n_new) as n_new,
-        sum(n_gone) as n_gone,
-        sum(n_carried) as n_carried,
-        sum(n_moved) as n_moved,
-        sum(n_cut) as n_cut,
-        sum(n_doubtful) as n_doubtful,
-        sum(n_usd) as n_usd,
         any_value(median_log) as median_log,
         min(lowest_log) as lowest_log,
         max(highest_log) as highest_log,
-        sum(sum_log) as sum_log,
-        sum(sum_usd) as sum_usd
+        sum(columns('^(n|sum)_')) as '\0' -- noqa: RF05
     from of_provider
     group by basket_id, option_id, index_date
 ),
@@ -143,18 +131,10 @@ of_all as (
         avg(currency_log::DECIMAL(18, 15)) filter (where drift_log is not null) as currency_log,
         count(drift_log) as n_series,
         bool_and(is_administered) as is_administered,
-        sum(n_items) as n_items,
-        sum(n_new) as n_new,
-        sum(n_gone) as n_gone,
-        sum(n_carried) as n_carried,
-        sum(n_moved) as n_moved,
-        sum(n_cut) as n_cut,
-        sum(n_doubtful) as n_doubtful,
-        sum(n_usd) as n_usd,
         min(lowest_log) as lowest_log,
         max(highest_log) as highest_log,
-        sum(sum_log) as sum_log,
-        sum(sum_usd) as sum_usd
+        -- n_series counts chips, not their providers
+        sum(columns('^(n|sum)_[^s]')) as '\0' -- noqa: RF05
     from of_chip
     group by option_id, index_date
 ),

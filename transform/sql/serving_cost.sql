@@ -83,21 +83,13 @@ costed as (
         unnest(rates) as rates,
         unnest(amounts) as amounts
     from counted
-),
-
-loaded as (
-    select
-        * exclude (used_share),
-        used_share as utilisation,
-        paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
-        paid_accelerators
-        * cost.monthly(paid_rate_usd)
-        / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load
-    from costed
 )
 
 select
-    *, -- noqa: AM04
+    * exclude (used_share), -- noqa: AM04
+    used_share as utilisation,
+    paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
+    usd_per_month_at_load / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load,
     case
         when is_price_ranked and reach in ('measured', 'between two runs')
             then rank() over (
@@ -108,4 +100,4 @@ select
                 order by coalesce(usd_per_million_at_load, all_in_output_usd_median)
             )
     end as cost_rank
-from loaded
+from costed

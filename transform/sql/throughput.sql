@@ -46,34 +46,21 @@ bounded as (
     from fitted
 ),
 
-held as (
+judged as (
     select
         *,
         least(bounds['compute'], bounds['bandwidth']) as hard_bound,
         coalesce(bounded_rate > hard_bound, false) as is_impossible,
-        coalesce(bounded_rate > bounds['fitting'], false) and not is_impossible as is_too_fast
-    from bounded
-),
-
-judged as (
-    select
-        *,
+        coalesce(bounded_rate > bounds['fitting'], false) and not is_impossible as is_too_fast,
         is_too_fast
         or (benchmark_family = 'mlperf_inference' and bool_or(is_too_fast) over same_stack) as is_misdeclared,
         benchmark_family = 'mlperf_inference' and benchmark < max(benchmark) over same_submitter as is_superseded
-    from held
+    from bounded
     window
         same_stack as (partition by benchmark, split_part(software, ' ', 1), precision),
         same_submitter as (
             partition by benchmark_family, measured_by, model_name, scenario, accelerator_name, form_factor
         )
-),
-
-graded as (
-    select
-        *,
-        least(hard_bound, case when not is_misdeclared and not is_impossible then bounds['fitting'] end) as rate_bound
-    from judged
 )
 
 select
@@ -125,7 +112,7 @@ select
     bounds['compute'] as compute_bound,
     bounds['bandwidth'] as bandwidth_bound,
     bounds['fitting'] as fitting_bound,
-    rate_bound,
+    least(hard_bound, case when not is_misdeclared and not is_impossible then bounds['fitting'] end) as rate_bound,
     case
         when rate_bound is null then null
         when bounds['compute'] = rate_bound then 'compute'
@@ -145,4 +132,4 @@ select
     source,
     observed_at,
     document_sha256
-from graded
+from judged

@@ -71,7 +71,7 @@ unit_cost as (
             and coalesce(c.valid_from < r.known_until, true)
 ),
 
-chip_cost as (
+chip_step as (
     select
         market,
         accelerator_name,
@@ -84,12 +84,7 @@ chip_cost as (
             (usd, unit_key)
         ) filter (where usd is not null) as best
     from unit_cost
-    group by all
-),
-
-chip_step as (
-    select *
-    from chip_cost
+    group by market, accelerator_name, valid_from
     window w as (partition by market, accelerator_name order by valid_from)
     qualify row_number() over w = 1 or best is distinct from lag(best) over w
 ),

@@ -14,7 +14,7 @@ with host as (
     where unit_accelerators >= 1
 ),
 
-run as (
+pointed as (
     select
         h.unit_key,
         h.accelerator_name,
@@ -29,7 +29,12 @@ run as (
             'precision': t.precision, 'input_length': t.input_length, 'output_length': t.output_length,
             'decoding': t.decoding,
             'evidence_grade': case when t.benchmark_family = 'mlperf_inference' then t.evidence_grade end
-        } as op
+        } as op,
+        dense_rank() over (
+            order by
+                op, t.interactivity_statistic,
+                case when t.interactivity_statistic = 'p99 limit' then t.interactivity end
+        ) as curve_number
     from int.throughput as t
     inner join host as h
         on
@@ -43,17 +48,6 @@ run as (
         and t.has_chip_facts
         and t.output_rate_per_accelerator is not null
         and t.measured_on is not null
-),
-
-pointed as (
-    select
-        *,
-        dense_rank() over (
-            order by
-                op, interactivity_statistic,
-                case when interactivity_statistic = 'p99 limit' then interactivity end
-        ) as curve_number
-    from run
 ),
 
 -- One speed, kept by every run: of each round the median, of the rounds known the best.

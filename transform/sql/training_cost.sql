@@ -5,24 +5,18 @@
 -- price is not known (price_range_basis). Commitments count as used in every hour, spot as never interrupted
 -- (price_basis).
 -- Not included: egress, storage, support, tax, cost of capital.
-with asked as (
+with costed as (
     select
         * exclude (task, chip_form_factor, network, usable_share),
         1e12 as tokens,
         0e0 as overhead_share,
         1e0 as goodput_share,
-        1e0 as running_share
-    from int.training_offer
-),
-
-costed as (
-    select
-        *,
+        1e0 as running_share,
         unnest(cost.training_costs(
             low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
             working_share, tokens, overhead_share, goodput_share, running_share
         )) as amounts
-    from asked
+    from int.training_offer
 )
 
 select

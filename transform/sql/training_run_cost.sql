@@ -66,7 +66,11 @@ sized as (
     where w.mfu is not null and p.unit_accelerators >= 1 and k.peak_tflops is not null
 ),
 
-assumed as (
+every as (
+    select *
+    from int.training_offer
+    where model_name = (select w.model_wanted from wanted as w)
+    union all by name
     select
         * exclude (
             source, document_sha256, mfu, peak_precision, peak_tflops, best_dense_tflops, flop_per_token, chips_needed
@@ -89,15 +93,6 @@ assumed as (
         false as is_ranked
     from sized
     where chips_needed <= unit_accelerators or network is not null
-),
-
-every as (
-    select *
-    from int.training_offer
-    where model_name = (select w.model_wanted from wanted as w)
-    union all by name
-    select *
-    from assumed
 ),
 
 -- Hours of a training and of the term that is paid for it alone; NULL where none is.

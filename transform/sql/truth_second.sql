@@ -189,59 +189,48 @@ moved as (
     left join core.offer as o on p.offer_no = o.offer_no
     where d.is_bulk <> d.was_bulk
     group by d.scope, d.observed_at, d.n_rows
-),
-
-same_offer as (
-    select
-        'two_sources' as check_name,
-        m.subject,
-        count(*) as n_compared,
-        count(*) filter (where m.is_off) as n_differing,
-        arg_max(m.ratio, (m.badness, m.offer_id, m.other_source, m.began_at)) as checked_value,
-        arg_max(
-            m.source || ' (document ' || coalesce(m.document_sha256, d.document_sha256)[:12] || '): '
-            || m.unit_price::DOUBLE || '; ' || m.other_source || ' (document '
-            || coalesce(m.other_document_sha256, e.document_sha256)[:12] || '): ' || m.other_unit_price::DOUBLE,
-            (m.badness, m.offer_id, m.other_source, m.began_at)
-        ) filter (where m.is_off) as example,
-        arg_max(m.offer_id, (m.badness, m.offer_id, m.other_source, m.began_at)) as offer_id,
-        max(m.began_at) filter (where m.is_off) as newest_differing_at
-    from measured as m
-    left join cited as d on m.document_no = d.document_no
-    left join cited as e on m.other_document_no = e.document_no
-    group by m.subject
-),
-
-same_chip as (
-    select
-        'another_reading' as check_name,
-        subject,
-        sum(n_compared)::BIGINT as n_compared,
-        sum(n_compared - n_close)::BIGINT as n_differing,
-        sum(n_close) / sum(n_compared) as checked_value,
-        arg_max(offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as offer_id,
-        arg_max(other_offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as other_offer_id,
-        max(began_at) filter (where n_close < n_compared) as newest_differing_at
-    from key
-    group by subject
-),
-
-same_list as (
-    select
-        'two_doors' as check_name,
-        'aws_price_list ' || scope as subject,
-        sum(n_rows)::BIGINT as n_compared,
-        sum(n_moved)::BIGINT as n_differing,
-        max(n_moved / n_rows) as checked_value,
-        max(offer_id) as offer_id,
-        max(began_at) as newest_differing_at
-    from moved
-    where n_rows > 0
-    group by scope
 )
 
-from same_offer
+select
+    'two_sources' as check_name,
+    m.subject,
+    count(*) as n_compared,
+    count(*) filter (where m.is_off) as n_differing,
+    arg_max(m.ratio, (m.badness, m.offer_id, m.other_source, m.began_at)) as checked_value,
+    arg_max(
+        m.source || ' (document ' || coalesce(m.document_sha256, d.document_sha256)[:12] || '): '
+        || m.unit_price::DOUBLE || '; ' || m.other_source || ' (document '
+        || coalesce(m.other_document_sha256, e.document_sha256)[:12] || '): ' || m.other_unit_price::DOUBLE,
+        (m.badness, m.offer_id, m.other_source, m.began_at)
+    ) filter (where m.is_off) as example,
+    arg_max(m.offer_id, (m.badness, m.offer_id, m.other_source, m.began_at)) as offer_id,
+    max(m.began_at) filter (where m.is_off) as newest_differing_at
+from measured as m
+left join cited as d on m.document_no = d.document_no
+left join cited as e on m.other_document_no = e.document_no
+group by m.subject
 union all by name
-from same_chip
+select
+    'another_reading' as check_name,
+    subject,
+    sum(n_compared)::BIGINT as n_compared,
+    sum(n_compared - n_close)::BIGINT as n_differing,
+    sum(n_close) / sum(n_compared) as checked_value,
+    arg_max(offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as offer_id,
+    arg_max(other_offer_id, (n_compared - n_close, offer_id)) filter (where offer_id is not null) as other_offer_id,
+    max(began_at) filter (where n_close < n_compared) as newest_differing_at
+from key
+group by subject
 union all by name
-from same_list
+select
+    'two_doors' as check_name,
+    'aws_price_list ' || scope as subject,
+    sum(n_rows)::BIGINT as n_compared,
+    sum(n_moved)::BIGINT as n_differing,
+    max(n_moved / n_rows) as checked_value,
+    null as example,
+    max(offer_id) as offer_id,
+    max(began_at) as newest_differing_at
+from moved
+where n_rows > 0
+group by scope

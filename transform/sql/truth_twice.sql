@@ -6,22 +6,17 @@ with alike as (
         service_provider_name,
         source,
         valid_from,
+        hash(
+            source, service_provider_name, host_provider_name, region_id, availability_zone_id,
+            regexp_replace(lower(instance_type), '[^a-z0-9]', '', 'g'), accelerator_name, form_factor,
+            accelerator_count, capacity_unit, minimum_quantity, fabric, purchase_option, commitment_discount_type,
+            commitment_term_hours, purchase_payment_model, offering_class, tier, conditions, pricing_currency,
+            pricing_unit, unit_price, upfront_price
+        ) as likeness,
         min(offer_id) over w as first_offer_id,
-        count(*) over w as n_alike,
         row_number() over w as nth
-    from (
-        select
-            *,
-            hash(
-                source, service_provider_name, host_provider_name, region_id, availability_zone_id,
-                regexp_replace(lower(instance_type), '[^a-z0-9]', '', 'g'), accelerator_name, form_factor,
-                accelerator_count, capacity_unit, minimum_quantity, fabric, purchase_option, commitment_discount_type,
-                commitment_term_hours, purchase_payment_model, offering_class, tier, conditions, pricing_currency,
-                pricing_unit, unit_price, upfront_price
-            ) as likeness
-        from int.truth_price
-        where accelerator_name is not null and service_provider_name <> 'AWS' and statistic = 'price'
-    ) as p
+    from int.truth_price
+    where accelerator_name is not null and service_provider_name <> 'AWS' and statistic = 'price'
     window w as (partition by likeness order by offer_id rows between unbounded preceding and unbounded following)
 )
 
