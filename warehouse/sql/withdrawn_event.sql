@@ -1,20 +1,6 @@
 -- The events of the fetches in taken_back that nothing retracts yet, each with a number for its moment and document. A
 -- fetch is all that was seen at its moment; of an archive or import (without a moment) all that its document says.
-with wrong as (
-    select
-        e.* exclude (e.recorded_at, e.retracts_recorded_at),
-        e.recorded_at as event_recorded_at
-    from standing_event as e
-    semi join taken_back as t
-        on
-            e.source = t.source
-            and (
-                (e.scope = t.scope and e.valid_from = t.observed_at)
-                or (t.observed_at is null and e.document_sha256 = t.document_sha256)
-            )
-),
-
-document_number as (
+with document_number as (
     select
         document_sha256,
         min(document_no) as document_no
@@ -23,10 +9,18 @@ document_number as (
 )
 
 select
-    w.*, -- noqa: AM04
+    e.* exclude (e.recorded_at, e.retracts_recorded_at), -- noqa: AM04
+    e.recorded_at as event_recorded_at,
     o.offer_no,
     d.document_no,
-    dense_rank() over (order by w.source, w.scope, w.valid_from, d.document_no)::INTEGER as moment_no
-from wrong as w
-inner join core.offer as o on w.offer_id = o.offer_id
-left join document_number as d on w.document_sha256 = d.document_sha256
+    dense_rank() over (order by e.source, e.scope, e.valid_from, d.document_no)::INTEGER as moment_no
+from standing_event as e
+semi join taken_back as t
+    on
+        e.source = t.source
+        and (
+            (e.scope = t.scope and e.valid_from = t.observed_at)
+            or (t.observed_at is null and e.document_sha256 = t.document_sha256)
+        )
+inner join core.offer as o on e.offer_id = o.offer_id
+left join document_number as d on e.document_sha256 = d.document_sha256

@@ -8,20 +8,13 @@ with repeated as (
     from observed_row
     group by offer_id, fetch_number, observed_at
     having count(*) > 1
-),
-
-priced as (
-    select
-        r.*,
-        concat_ws(' and ', coalesce(r.unit_price::VARCHAR, '-'), coalesce(r.upfront_price::VARCHAR, '-')) as amounts
-    from observed_row as r
-    semi join repeated as t
-        on r.offer_id = t.offer_id and r.fetch_number = t.fetch_number and r.observed_at = t.observed_at
 )
 
 select
-    row_number,
-    count(distinct amounts) over w as n_prices,
-    row_number() over (w order by row_number) as copy_number
-from priced
-window w as (partition by offer_id, fetch_number, observed_at)
+    r.row_number,
+    count(distinct row(r.unit_price, r.upfront_price)) over w as n_prices,
+    row_number() over (w order by r.row_number) as copy_number
+from observed_row as r
+semi join repeated as t
+    on r.offer_id = t.offer_id and r.fetch_number = t.fetch_number and r.observed_at = t.observed_at
+window w as (partition by r.offer_id, r.fetch_number, r.observed_at)

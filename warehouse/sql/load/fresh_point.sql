@@ -12,8 +12,17 @@ with standing as (
     where e.retracts_recorded_at is null
 ),
 
-unlogged as (
-    select n.*
+new_point as (
+    select
+        n.offer_id,
+        n.source,
+        n.observed_at,
+        any_value(n.scope) as scope,
+        max(n.unit_price) as unit_price,
+        max(n.upfront_price) as upfront_price,
+        min(n.document_sha256) as document_sha256,
+        coalesce(min(n.unit_price) < max(n.unit_price), false)
+        or coalesce(min(n.upfront_price) < max(n.upfront_price), false) as is_void
     from new_observation as n
     anti join standing as e
         on
@@ -22,21 +31,7 @@ unlogged as (
             and n.observed_at = e.valid_from
             and n.unit_price is not distinct from e.unit_price
             and n.upfront_price is not distinct from e.upfront_price
-),
-
-new_point as (
-    select
-        offer_id,
-        source,
-        observed_at,
-        any_value(scope) as scope,
-        max(unit_price) as unit_price,
-        max(upfront_price) as upfront_price,
-        min(document_sha256) as document_sha256,
-        coalesce(min(unit_price) < max(unit_price), false)
-        or coalesce(min(upfront_price) < max(upfront_price), false) as is_void
-    from unlogged
-    group by offer_id, source, observed_at
+    group by n.offer_id, n.source, n.observed_at
 ),
 
 confirmed as (

@@ -39,7 +39,10 @@ next_known as (
     from merged
 ),
 
-resumed as (
+firm as (
+    from merged
+    where not is_void
+    union all by name
     select
         n.offer_id,
         n.source,
@@ -47,32 +50,14 @@ resumed as (
         c.observed_at as known_at,
         o.unit_price,
         o.upfront_price,
-        c.document_sha256
+        c.document_sha256,
+        true as is_new
     from next_known as n
     asof inner join confirmation as c
         on n.offer_id = c.offer_id and n.source = c.source and n.known_at < c.observed_at
     asof left join old_firm as o
         on n.offer_id = o.offer_id and n.source = o.source and c.observed_at >= o.valid_from
     where n.is_new and (n.next_known_at is null or c.observed_at < n.next_known_at)
-),
-
-firm as (
-    from merged
-    where not is_void
-    union all by name
-    select
-        *,
-        true as is_new
-    from resumed
-),
-
-beside_last as (
-    select
-        *,
-        lag(unit_price) over w as unit_price_before,
-        lag(upfront_price) over w as upfront_price_before
-    from firm
-    window w as (partition by offer_id, source order by known_at)
 )
 
 select
@@ -83,7 +68,8 @@ select
     unit_price,
     upfront_price,
     document_sha256,
-    unit_price_before,
-    upfront_price_before
-from beside_last
-where is_new
+    lag(unit_price) over w as unit_price_before,
+    lag(upfront_price) over w as upfront_price_before
+from firm
+window w as (partition by offer_id, source order by known_at)
+qualify is_new

@@ -91,22 +91,6 @@ last_seen as (
     group by offer_no, source
 ),
 
-unended as (
-    select
-        p.*, -- noqa: AM04
-        k.source,
-        k.scope,
-        k.recorded_at,
-        k.document_no,
-        k.observed_at as valid_from,
-        s.covered_at,
-        n.seen_at
-    from open_then as p
-    inner join log.scope_fetch as k on p.fetch_no = k.fetch_no and k.recorded_at <= moment
-    left join scope_state as s on k.source = s.source and k.scope = s.scope
-    left join last_seen as n on p.offer_no = n.offer_no and k.source = n.source
-),
-
 ended as (
     select
         p.* exclude (p.end_fetch_no),
@@ -132,7 +116,19 @@ disorderly as (
 ),
 
 interval as (
-    select * from unended
+    select
+        p.*, -- noqa: AM04
+        k.source,
+        k.scope,
+        k.recorded_at,
+        k.document_no,
+        k.observed_at as valid_from,
+        s.covered_at,
+        n.seen_at
+    from open_then as p
+    inner join log.scope_fetch as k on p.fetch_no = k.fetch_no and k.recorded_at <= moment
+    left join scope_state as s on k.source = s.source and k.scope = s.scope
+    left join last_seen as n on p.offer_no = n.offer_no and k.source = n.source
     union all by name
     select
         i.* replace (coalesce(i.covered_at, c.observed_at) as covered_at),
