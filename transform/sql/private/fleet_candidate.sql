@@ -3,16 +3,6 @@
 -- Left out are contracted prices, prices that nobody new can have, statistics over several offers (no one price is
 -- paid), and prices on conditions, but for spot (the region's feed) and Capacity Blocks (published rate or one offer).
 -- A node is one capacity unit; where single chips are sold and the line states the chips of a node, it is so many.
-with offered as (
-    select *
-    from prices.int.accelerator_hour_price
-    where
-        unit_price_type = 'List'
-        and restriction is null
-        and statistic = 'price'
-        and (conditions is null or purchase_option in ('spot', 'capacity_block'))
-)
-
 select
     l.line_number,
     o.offer_id,
@@ -52,7 +42,7 @@ select
     case when is_exact_count then 1 else l.accelerators_per_node::DOUBLE / o.accelerator_count::DOUBLE end::DOUBLE
         as units_per_node
 from fleet_input as l
-inner join offered as o
+inner join prices.int.accelerator_hour_price as o
     on
         l.service_provider_name = o.service_provider_name
         and (
@@ -63,3 +53,8 @@ inner join offered as o
                 and (l.form_factor is null or l.form_factor = o.form_factor)
             )
         )
+where
+    o.unit_price_type = 'List'
+    and o.restriction is null
+    and o.statistic = 'price'
+    and (o.conditions is null or o.purchase_option in ('spot', 'capacity_block'))

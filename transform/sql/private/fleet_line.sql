@@ -28,41 +28,35 @@ found as (
         min(commitment_term_hours) as term_hours,
         bool_or(usd_per_currency_unit is null) as is_without_rate,
         min(pricing_currency) as pricing_currency,
-        list_sort(list(distinct coalesce(region_id, 'none'))) as regions,
-        list_sort(list(distinct coalesce(availability_zone_id, 'none'))) as zone_ids,
-        list_sort(list(distinct coalesce(commitment_term_hours || 'h', 'none'))) as terms,
-        list_sort(list(distinct coalesce(purchase_payment_model, 'none'))) as payments,
-        list_sort(list(distinct coalesce(commitment_discount_type, 'none'))) as plan_kinds,
-        list_sort(list(distinct coalesce(offering_class, 'none'))) as classes,
-        list_sort(list(distinct coalesce(tier, 'none'))) as tiers,
-        list_sort(list(distinct coalesce(format('{:g}', accelerator_count::DOUBLE), 'unknown'))) as counts,
-        list_sort(list(distinct coalesce(form_factor, 'unknown'))) as forms,
-        list_sort(list(distinct coalesce(instance_type, accelerator_label, 'unknown'))) as words
+        [
+            { 'name': 'region', 'found': list(distinct coalesce(region_id, 'none')) },
+            { 'name': 'zone', 'found': list(distinct coalesce(availability_zone_id, 'none')) },
+            { 'name': 'term', 'found': list(distinct coalesce(commitment_term_hours || 'h', 'none')) },
+            { 'name': 'payment', 'found': list(distinct coalesce(purchase_payment_model, 'none')) },
+            { 'name': 'plan', 'found': list(distinct coalesce(commitment_discount_type, 'none')) },
+            { 'name': 'offering_class', 'found': list(distinct coalesce(offering_class, 'none')) },
+            { 'name': 'tier', 'found': list(distinct coalesce(tier, 'none')) },
+            {
+                'name': 'accelerators_per_node',
+                'found': list(distinct coalesce(format('{:g}', accelerator_count::DOUBLE), 'unknown'))
+            },
+            { 'name': 'the form in offer', 'found': list(distinct coalesce(form_factor, 'unknown')) },
+            {
+                'name': 'the words of offer',
+                'found': list(distinct coalesce(instance_type, accelerator_label, 'unknown'))
+            }
+        ] as words
     from fitting
     group by line_number
 ),
 
 told as (
     select
-        line_number,
-        list_filter(
-            [
-                case when len(regions) > 1 then 'region (' || array_to_string(regions[1:6], ', ') || ')' end,
-                case when len(zone_ids) > 1 then 'zone (' || array_to_string(zone_ids[1:6], ', ') || ')' end,
-                case when len(terms) > 1 then 'term (' || array_to_string(terms[1:6], ', ') || ')' end,
-                case when len(payments) > 1 then 'payment (' || array_to_string(payments[1:6], ', ') || ')' end,
-                case when len(plan_kinds) > 1 then 'plan (' || array_to_string(plan_kinds[1:6], ', ') || ')' end,
-                case when len(classes) > 1 then 'offering_class (' || array_to_string(classes[1:6], ', ') || ')' end,
-                case when len(tiers) > 1 then 'tier (' || array_to_string(tiers[1:6], ', ') || ')' end,
-                case
-                    when len(counts) > 1 then 'accelerators_per_node (' || array_to_string(counts[1:6], ', ') || ')'
-                end,
-                case when len(forms) > 1 then 'the form in offer (' || array_to_string(forms[1:6], ', ') || ')' end,
-                case when len(words) > 1 then 'the words of offer (' || array_to_string(words[1:6], ', ') || ')' end
-            ],
-            lambda x: x is not null
-        ) as additions
-    from found
+        f.line_number,
+        [
+            w.name || ' (' || array_to_string(list_sort(w.found)[1:6], ', ') || ')' for w in f.words if len(w.found) > 1
+        ] as additions
+    from found as f
 ),
 
 near as (
