@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Count, Number, Result, command, subcommands
+from flows.cli.command import DAY, EXISTING_FILE, Count, Number, Result, command, group
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import ChipledgerError, visible
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from flows.config.settings import Settings
 
 SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
-
 """What the name of an output file says of its format."""
 ADDRESS_SPACE_BYTES = 6 * 1024**3
 """Of the process that answers a question; DuckDB has 4 GB of it."""
@@ -214,10 +213,7 @@ def _table(
     return output.text_table([{name: output.rounded(row[name]) for name in names or row} for row in rows], view)
 
 
-@command("benchmark list --model llama-3.1-8b", cls=click.Group, invoke_without_command=True)
-def benchmark(read: Reader, *, in_json: bool) -> Result:
-    """List and add measured throughput."""
-    return subcommands(read, in_json=in_json)
+benchmark = group("benchmark", "benchmark list --model llama-3.1-8b", "List and add measured throughput.")
 
 
 @command("benchmark add result.json --set precision=fp8", group=benchmark)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Result, command, subcommands
+from flows.cli.command import DAY, EXISTING_FILE, Result, command, group
 from flows.config import Reader
 from flows.shared import Progress, output
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -149,10 +149,7 @@ def parse(_read: Reader, *, name: str, scope: str | None, file: Path) -> Result:
     return Result(accepted, map(output.as_json, accepted), notes, is_failed=bool(refused), is_one_a_line=True)
 
 
-@command("quarantine list", cls=click.Group, invoke_without_command=True)
-def quarantine(read: Reader, *, in_json: bool) -> Result:
-    """List and decide on refused rows."""
-    return subcommands(read, in_json=in_json)
+quarantine = group("quarantine", "quarantine list", "List and decide on refused rows.")
 
 
 @command("quarantine list --all", group=quarantine, name="list", has_table=True)

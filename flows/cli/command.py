@@ -131,6 +131,11 @@ def command(
     return decorate
 
 
+def group(name: str, example: str, text: str) -> Any:
+    """Return a group that does nothing itself: called without a command it lists those it has."""
+    return command(example, name=name, help=text, cls=click.Group, invoke_without_command=True)(subcommands)
+
+
 def subcommands(_read: object, *, in_json: bool) -> Result:
     """Return the commands of the group that was called without one. Raises click.UsageError without --json."""
     context = click.get_current_context()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flows.cli.command import EXISTING_FILE, Result, command, subcommands
+from flows.cli.command import EXISTING_FILE, Result, command, group
 from flows.config import Reader
 from flows.shared import Progress, output
 from flows.shared.folders import FILE_NAME
@@ -49,10 +49,7 @@ def init(read: Reader, *, force: bool) -> Result:
     return Result(written, [str(path)], [] if copy is None else [f"The previous file was copied to {copy}"])
 
 
-@command("data backup /backups/2026-11-22.tar.zst", cls=click.Group, invoke_without_command=True)
-def data(read: Reader, *, in_json: bool) -> Result:
-    """Back up, restore, rebuild or move the history."""
-    return subcommands(read, in_json=in_json)
+data = group("data", "data backup /backups/2026-11-22.tar.zst", "Back up, restore, rebuild or move the history.")
 
 
 @command("data backup /backups/2026-11-22.tar.zst", group=data)

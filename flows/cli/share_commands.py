@@ -69,15 +69,8 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     if dry_run:
         return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=steps.utc_now))
     outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=steps.utc_now)
-    result = {
-        "week": outcome.week,
-        "sent": outcome.sent,
-        "already": outcome.already,
-        "failed": outcome.failed,
-        "uncertain": outcome.uncertain,
-        "quiet": outcome.is_left_out,
-        "faults": outcome.faults,
-    }
+    names = ("week", "sent", "already", "failed", "uncertain", "faults")
+    result = {name: getattr(outcome, name) for name in names} | {"quiet": outcome.is_left_out}
     return Result(result, weekly_steps.lines(outcome), is_failed=not outcome.is_good)
 
 
