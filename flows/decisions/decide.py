@@ -397,7 +397,7 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     def costs(ratio: float) -> dict[str, float]:
         """Return the cost of each cover, and of a quarter of it in each of four quarters, while a term is cheaper."""
         waits = [min(3 * quarter / months, 1.0) for quarter in range(QUARTERS)]
-        later = commit if ratio * stay >= commit else ratio * stay
+        later = min(commit, ratio * stay)
         found = {f"{cover:.0%}": cover * commit + (1 - cover) * stay * ratio for cover in COVERS}
         parts = (wait * stay * ratio + (1 - wait) * (later if wait else commit) for wait in waits)
         return found | {"a quarter each quarter": fmean(parts)}

@@ -4,7 +4,7 @@ It judges numbers, not their authors. It is meant for the reader's own machine: 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -170,17 +170,13 @@ def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built
     """Return the table: a row for each way to buy, a column for each chip, and one for what the text says of it."""
     claimed_by = {(row["subject"], row["claimed_way"]): row for row in claims}
 
-    def of_text(chip: str) -> Column:
-        return Column(f"{chip}:\nthe text", lambda row: _claimed(claimed_by.get((chip, row["claimed"]))))
-
-    def of_chip(chip: str) -> Column:
-        return Column(chip, lambda row: _saving(cells[chip].get(row["way"])))
+    def of_chip(chip: str) -> Iterator[Column]:
+        if any(subject == chip for subject, _ in claimed_by):
+            yield Column(f"{chip}:\nthe text", lambda row: _claimed(claimed_by.get((chip, row["claimed"]))))
+        yield Column(chip, lambda row: _saving(cells[chip].get(row["way"])))
 
     columns = [Column("Way to buy", lambda row: WAYS[row["way"]])]
-    for chip in (chip for chip in CHIPS if chip in cells):
-        if any(subject == chip for subject, _ in claimed_by):
-            columns.append(of_text(chip))
-        columns.append(of_chip(chip))
+    columns += [column for chip in CHIPS if chip in cells for column in of_chip(chip)]
     priced = [row for of_chip in cells.values() for row in of_chip.values() if row["last_observed_at"]]
     days = [row["last_observed_at"] for row in priced]
     seen = f"seen {wording.date(min(days))} to {wording.date(max(days))}" if days else "none seen"

@@ -67,9 +67,9 @@ def read(prices: pl.DataFrame) -> list[Line]:
     return [Line(provider=provider, tier=tier, spans=spans) for (provider, tier), spans in found.items()]
 
 
-def events(prices: pl.DataFrame, *, least: float = 0.05) -> list[Event]:
-    """Return the moves of list prices in such a frame that are not small, the largest first."""
-    moved = prices.filter(pl.col("list_change_ratio").abs() >= least)
+def events(prices: pl.DataFrame) -> list[Event]:
+    """Return the moves of list prices in such a frame of 5 % or more, the largest first."""
+    moved = prices.filter(pl.col("list_change_ratio").abs() >= 0.05)
     found = [
         Event(
             provider=row["service_provider_name"],

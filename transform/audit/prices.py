@@ -96,12 +96,7 @@ def read(claims: Iterable[Claim], evidence: Evidence) -> None:
 def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, date], tuple[date, date]]:
     """Return the days that a claim speaks of, up to today, and today."""
     today = evidence.today
-    return (claim.claimed_from, min_date(claim.claimed_until, today)), (today, today)
-
-
-def min_date(one: date | None, other: date) -> date:
-    """Return the earlier of two days, an open one being late."""
-    return other if one is None or one > other else one
+    return (claim.claimed_from, min(claim.claimed_until or today, today)), (today, today)
 
 
 def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:

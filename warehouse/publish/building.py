@@ -139,10 +139,6 @@ def _show_prices(con: duckdb.DuckDBPyConnection) -> None:
     chains.put(con, "core.sku_price", chains.SKU_PRICE)
 
 
-def _fill_history(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
-    chains.put(con, mart.qualified, mart.sql)
-
-
 def _fill_moves(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
     chains.temp(con, "exact_row", mart.sql)
     chains.temp(con, "remade_offer", f"select offer_id, offer_no, {chains.EVER} from core.offer")
@@ -165,7 +161,7 @@ def _fill_runs(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
 
 
 SHARING: Mapping[str, Fill] = {
-    "price_history": _fill_history,
+    "price_history": lambda mart, con: chains.put(con, mart.qualified, mart.sql),
     "price_move": _fill_moves,
     "price_level": _fill_levels,
 }
