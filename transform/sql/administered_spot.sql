@@ -46,7 +46,8 @@ shared as (
         m.service_provider_name,
         s.accelerator_name,
         s.price_per_accelerator_hour as spot_price,
-        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share
+        s.price_per_accelerator_hour / d.price_per_accelerator_hour as spot_share,
+        median(spot_share) over (partition by m.service_provider_name) as usual_share
     from machine as m
     anti join varied as v on m.service_provider_name = v.service_provider_name
     inner join int.index_spell as s on m.spot_id = s.offer_id
@@ -56,12 +57,7 @@ shared as (
 
 constant as (
     select service_provider_name
-    from (
-        select
-            *,
-            median(spot_share) over (partition by service_provider_name) as usual_share
-        from shared
-    ) as compared
+    from shared
     group by service_provider_name
     having
         count(distinct accelerator_name) >= 2

@@ -95,40 +95,8 @@ comparable as (
     cross join (values (true), (false)) as k (is_beside)
 ),
 
-offered as (
-    select
-        c.*,
-        case
-            when c.purchase_option = 'reserved' then c.upfront_price::DOUBLE
-            when c.purchase_option = 'capacity_block' then c.unit_price::DOUBLE * c.commitment_term_hours
-            when c.purchase_option = 'savings_plan'
-                then
-                    c.unit_price::DOUBLE * c.commitment_term_hours * case c.purchase_payment_model
-                        when 'All Upfront' then 1
-                        when 'Partial Upfront' then 0.5
-                        when 'No Upfront' then 0
-                    end
-        end as cash_upfront,
-        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / d.hourly end
-            as share_of_on_demand,
-        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / s.hourly end
-            as share_of_spot
-    from chosen as c
-    left join comparable as d
-        on
-            c.region_id = d.region_id and c.instance_type = d.instance_type and c.pricing_currency = d.pricing_currency
-            and c.is_ranked = d.is_beside and c.last_observed_at >= d.from_at and c.last_observed_at <= d.to_at
-            and d.purchase_option = 'on_demand'
-    left join comparable as s
-        on
-            c.region_id = s.region_id and c.instance_type = s.instance_type and c.pricing_currency = s.pricing_currency
-            and c.is_ranked = s.is_beside and c.last_observed_at >= s.from_at and c.last_observed_at <= s.to_at
-            and s.purchase_option = 'spot'
-),
-
 -- Which source would tell of an option, and what a look at it needs.
 teller as (
-    select v.*
     from (
         values
         ('on_demand', null, 'aws_price_list', 'no credentials', 'on-demand price'),
@@ -159,27 +127,6 @@ seen as (
         union all by name
         from core.capacity_block_answer
     ) as told
-),
-
-missing as (
-    select
-        s.region_id,
-        s.instance_type,
-        k.*
-    from seen as s
-    cross join teller as k
-    anti join chosen as c
-        on
-            s.region_id = c.region_id and s.instance_type = c.instance_type and k.purchase_option = c.purchase_option
-            and k.commitment_discount_type is not distinct from c.commitment_discount_type
-    where
-        s.region_id is not null
-        and s.instance_type is not null
-        and (s.instance_type like 'ml.%') = (coalesce(k.commitment_discount_type, '') = 'SageMaker')
-        and (
-            s.instance_type in (select p.instance_type from priced as p)
-            or s.instance_type in (select t.instance_type from ref.current_instance_type as t)
-        )
 ),
 
 looked as (
@@ -238,55 +185,91 @@ refused as (
     group by all
 ),
 
-explained as (
+every_row as (
     select
-        m.region_id,
-        m.instance_type,
-        m.purchase_option,
-        m.commitment_discount_type,
-        m.teller_name as source,
-        coalesce(case when m.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as last_observed_at,
+        c.*,
+        case
+            when c.purchase_option = 'reserved' then c.upfront_price::DOUBLE
+            when c.purchase_option = 'capacity_block' then c.unit_price::DOUBLE * c.commitment_term_hours
+            when c.purchase_option = 'savings_plan'
+                then
+                    c.unit_price::DOUBLE * c.commitment_term_hours * case c.purchase_payment_model
+                        when 'All Upfront' then 1
+                        when 'Partial Upfront' then 0.5
+                        when 'No Upfront' then 0
+                    end
+        end as cash_upfront,
+        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / d.hourly end
+            as share_of_on_demand,
+        case when c.purchase_option not in ('on_demand', 'spot') then c.effective_hourly_price / s.hourly end
+            as share_of_spot
+    from chosen as c
+    left join comparable as d
+        on
+            c.region_id = d.region_id and c.instance_type = d.instance_type and c.pricing_currency = d.pricing_currency
+            and c.is_ranked = d.is_beside and c.last_observed_at >= d.from_at and c.last_observed_at <= d.to_at
+            and d.purchase_option = 'on_demand'
+    left join comparable as s
+        on
+            c.region_id = s.region_id and c.instance_type = s.instance_type and c.pricing_currency = s.pricing_currency
+            and c.is_ranked = s.is_beside and c.last_observed_at >= s.from_at and c.last_observed_at <= s.to_at
+            and s.purchase_option = 'spot'
+    union all by name
+    select
+        s.region_id,
+        s.instance_type,
+        k.purchase_option,
+        k.commitment_discount_type,
+        k.teller_name as source,
+        coalesce(case when k.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as last_observed_at,
         case
             when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
             when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
-            when m.purchase_option = 'spot' and not b.supports_spot
+            when k.purchase_option = 'spot' and not b.supports_spot
                 then 'the EC2 API says that this type is not sold as spot in this region'
-            when m.purchase_option = 'capacity_block' and not b.supports_capacity_block
+            when k.purchase_option = 'capacity_block' and not b.supports_capacity_block
                 then 'the EC2 API says that this type is not sold in Capacity Blocks in this region'
-            when m.purchase_option = 'capacity_block' and a.answer_error is not null
+            when k.purchase_option = 'capacity_block' and a.answer_error is not null
                 then 'the query for Capacity Blocks was refused: ' || a.answer_error
-            when m.purchase_option = 'capacity_block' and a.observed_at is not null
+            when k.purchase_option = 'capacity_block' and a.observed_at is not null
                 then 'the query found no Capacity Block on ' || a.observed_at::DATE || ', asked for ' || a.asked
-            when m.purchase_option = 'capacity_block' and l.good_at is not null
+            when k.purchase_option = 'capacity_block' and l.good_at is not null
                 then 'not asked: the queries for Capacity Blocks in this region were about other types'
-            when m.purchase_option = 'spot' and l.good_at is not null
+            when k.purchase_option = 'spot' and l.good_at is not null
                 then 'no zone of this region had a spot price of this type on ' || l.good_at::DATE
             when l.good_at is not null
-                then 'AWS lists no ' || m.option_name || ' for this type in this region on ' || l.good_at::DATE
-            when m.purchase_option = 'on_demand' and not b.supports_on_demand
+                then 'AWS lists no ' || k.option_name || ' for this type in this region on ' || l.good_at::DATE
+            when k.purchase_option = 'on_demand' and not b.supports_on_demand
                 then 'the EC2 API says that this type is not sold on demand in this region'
             else
-                'not collected: no good look at ' || m.teller_name || ' in this region, which needs ' || m.teller_needs
+                'not collected: no good look at ' || k.teller_name || ' in this region, which needs ' || k.teller_needs
                 || coalesce('; the last look failed: ' || l.error, '')
         end as unknown_reason
-    from missing as m
-    left join looked as l on m.teller_name = l.source and m.region_id = l.scope
-    left join capability as b on m.region_id = b.region_id and m.instance_type = b.instance_type
-    left join answer as a on m.region_id = a.region_id and m.instance_type = a.instance_type
+    from seen as s
+    cross join teller as k
+    anti join chosen as c
+        on
+            s.region_id = c.region_id and s.instance_type = c.instance_type and k.purchase_option = c.purchase_option
+            and k.commitment_discount_type is not distinct from c.commitment_discount_type
+    left join looked as l on k.teller_name = l.source and s.region_id = l.scope
+    left join capability as b on s.region_id = b.region_id and s.instance_type = b.instance_type
+    left join answer as a on s.region_id = a.region_id and s.instance_type = a.instance_type
     left join gone as g
         on
-            m.region_id = g.region_id and m.instance_type = g.instance_type and m.purchase_option = g.purchase_option
-            and m.commitment_discount_type is not distinct from g.commitment_discount_type
+            s.region_id = g.region_id and s.instance_type = g.instance_type and k.purchase_option = g.purchase_option
+            and k.commitment_discount_type is not distinct from g.commitment_discount_type
     left join refused as r
         on
-            m.region_id = r.region_id and m.instance_type = r.instance_type and m.purchase_option = r.purchase_option
-            and m.commitment_discount_type is not distinct from r.commitment_discount_type
-),
-
-every_row as (
-    from offered
-    union all by name
-    from explained
+            s.region_id = r.region_id and s.instance_type = r.instance_type and k.purchase_option = r.purchase_option
+            and k.commitment_discount_type is not distinct from r.commitment_discount_type
+    where
+        s.region_id is not null
+        and s.instance_type is not null
+        and (s.instance_type like 'ml.%') = (coalesce(k.commitment_discount_type, '') = 'SageMaker')
+        and (
+            s.instance_type in (select p.instance_type from priced as p)
+            or s.instance_type in (select t.instance_type from ref.current_instance_type as t)
+        )
 ),
 
 term as (

@@ -26,7 +26,7 @@ asked_block as (
     from asked
 ),
 
-considered as (
+charged as (
     select
         o.*,
         a.hours,
@@ -62,7 +62,26 @@ considered as (
             case when o.purchase_option in ('reserved', 'savings_plan') then o.commitment_term_hours || ' hours' end,
             o.purchase_payment_model,
             case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
-        ) as kind_of_option
+        ) as kind_of_option,
+        case
+            when o.purchase_option = 'spot' and not is_feed then coalesce(zone_price, o.effective_hourly_price)
+            else o.effective_hourly_price
+        end as price,
+        case
+            when o.purchase_option in ('reserved', 'savings_plan')
+                then ceil(a.hours / o.commitment_term_hours) * o.commitment_term_hours
+            when o.purchase_option = 'capacity_block' then greatest(a.block_hours, coalesce(o.commitment_term_hours, 0))
+            else a.hours * a.share_used
+        end as hours_paid,
+        case o.purchase_option
+            when 'on_demand' then 'on-demand list price'
+            when 'reserved' then 'hourly rate, and the upfront fee spread over the term'
+            when 'savings_plan' then 'rate of the plan'
+            when 'spot'
+                then case when is_feed then 'region-level price of the public feed' else zone_basis end
+            when 'capacity_block'
+                then coalesce('rate of an offer of ' || o.commitment_term_hours || ' hours', 'published rate')
+        end as basis
     from int.aws_purchase_options as o
     cross join asked_block as a
     left join int.spot_region_price as s
@@ -71,31 +90,6 @@ considered as (
             and o.capacity_unit = s.capacity_unit and o.pricing_currency = s.pricing_currency
             and s.service_provider_name = 'AWS'
     where a.wanted is null or list_contains(a.wanted, o.region_id)
-),
-
-charged as (
-    select
-        *,
-        case
-            when purchase_option = 'spot' and not is_feed then coalesce(zone_price, effective_hourly_price)
-            else effective_hourly_price
-        end as price,
-        case
-            when purchase_option in ('reserved', 'savings_plan')
-                then ceil(hours / commitment_term_hours) * commitment_term_hours
-            when purchase_option = 'capacity_block' then greatest(block_hours, coalesce(commitment_term_hours, 0))
-            else hours * share_used
-        end as hours_paid,
-        case purchase_option
-            when 'on_demand' then 'on-demand list price'
-            when 'reserved' then 'hourly rate, and the upfront fee spread over the term'
-            when 'savings_plan' then 'rate of the plan'
-            when 'spot'
-                then case when is_feed then 'region-level price of the public feed' else zone_basis end
-            when 'capacity_block'
-                then coalesce('rate of an offer of ' || commitment_term_hours || ' hours', 'published rate')
-        end as basis
-    from considered
 ),
 
 eligible as (

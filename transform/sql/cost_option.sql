@@ -151,7 +151,9 @@ reason as (
     group by purchase_option, commitment_discount_type, instance_type
 ),
 
-uncollected as (
+every as (
+    from offered
+    union all by name
     select
         d.accelerator_name,
         d.form_factor,
@@ -187,12 +189,6 @@ uncollected as (
     where
         k.option_wanted <> 'capacity_block'
         or regexp_matches(d.instance_type, '^(p4d|p4de|p5|p5e|p5en|p6-b200|p6-b300|p6e-gb200|trn1|trn2)[.]')
-),
-
-every as (
-    from offered
-    union all by name
-    from uncollected
 )
 
 select

@@ -8,65 +8,56 @@
 --   high_price_usd     the dearest on these terms; NULL of a marketplace, which tells none
 --   price_range_basis  what these two are, or why there is none
 -- is_price_ranked is int.provider_price's is_ranked: the one rule of age.
-with sized as (
-    select
-        p.*,
-        c.form_factor as chip_form_factor,
-        cost.usable_share(p.purchase_option, o.commitment_term_hours) as usable_share,
-        (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators
-    from int.provider_price as p
-    inner join ref.accelerator as c
-        on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
-    inner join core.offer as o on p.offer_id = o.offer_id
-    inner join core.offer_unit as u on p.offer_id = u.offer_id
-    where p.median_price_usd is not null
-)
-
 select
-    accelerator_name,
-    form_factor,
-    chip_form_factor,
-    service_provider_name,
-    host_provider_name,
-    purchase_option,
-    commitment_class,
-    capacity_class,
-    fabric,
-    tier,
-    region_id,
-    instance_type,
-    unit_accelerators,
-    cost.network(capacity_class, service_provider_name, unit_accelerators, instance_type) as network,
-    cheapest_price_usd as low_price_usd,
-    median_price_usd,
-    dearest_price_usd as high_price_usd,
+    p.accelerator_name,
+    p.form_factor,
+    c.form_factor as chip_form_factor,
+    p.service_provider_name,
+    p.host_provider_name,
+    p.purchase_option,
+    p.commitment_class,
+    p.capacity_class,
+    p.fabric,
+    p.tier,
+    p.region_id,
+    p.instance_type,
+    (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
+    cost.network(p.capacity_class, p.service_provider_name, unit_accelerators, p.instance_type) as network,
+    p.cheapest_price_usd as low_price_usd,
+    p.median_price_usd,
+    p.dearest_price_usd as high_price_usd,
     case
-        when cheapest_price_usd is null then 'the median alone is told'
-        when statistic = 'p25' then 'from the 25th percentile; the dearest is not told'
-        when dearest_price_usd is null then 'from the cheapest offer; the dearest is not told'
-        when dearest_price_usd = cheapest_price_usd then 'one price'
+        when p.cheapest_price_usd is null then 'the median alone is told'
+        when p.statistic = 'p25' then 'from the 25th percentile; the dearest is not told'
+        when p.dearest_price_usd is null then 'from the cheapest offer; the dearest is not told'
+        when p.dearest_price_usd = p.cheapest_price_usd then 'one price'
         else 'from the cheapest to the dearest offer'
     end as price_range_basis,
     concat_ws(
         '; ',
         case
-            when purchase_option = 'on_demand' then 'paid by the hour'
-            when purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
-            when purchase_option = 'capacity_block'
+            when p.purchase_option = 'on_demand' then 'paid by the hour'
+            when p.purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
+            when p.purchase_option = 'capacity_block'
                 then 'the last 30 minutes of a block, of 24 hours where none are told, cannot be used'
             else 'as if every hour of the commitment ran'
         end,
-        case when capacity_class is null then 'size of a purchase not stated, taken as one chip' end
+        case when p.capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
-    usable_share,
-    n_offers,
-    price_rank,
-    is_current,
-    is_ranked as is_price_ranked,
-    age_days,
-    valid_from,
-    last_observed_at,
-    source,
-    document_sha256,
-    offer_id
-from sized
+    cost.usable_share(p.purchase_option, o.commitment_term_hours) as usable_share,
+    p.n_offers,
+    p.price_rank,
+    p.is_current,
+    p.is_ranked as is_price_ranked,
+    p.age_days,
+    p.valid_from,
+    p.last_observed_at,
+    p.source,
+    p.document_sha256,
+    p.offer_id
+from int.provider_price as p
+inner join ref.accelerator as c
+    on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
+inner join core.offer as o on p.offer_id = o.offer_id
+inner join core.offer_unit as u on p.offer_id = u.offer_id
+where p.median_price_usd is not null

@@ -56,63 +56,50 @@ told as materialized (
     inner join offered as o on p.offer_id = o.offer_id
     left join int.document_evidence as e on p.document_sha256 = e.document_sha256
     where chip_hour > 0
-),
-
-beside as (
-    select
-        p.*,
-        q.source as other_source,
-        q.offer_id as other_offer_id,
-        q.chip_hour as other_chip_hour,
-        q.document_sha256 as other_document_sha256,
-        q.evidence_kind as other_evidence_kind,
-        greatest(p.valid_from, q.valid_from) as began_at,
-        least(p.last_observed_at, q.last_observed_at) as last_confirmed_at,
-        (p.form_factor is not distinct from q.form_factor) as is_same_form,
-        abs(p.chip_hour - q.chip_hour)
-        <= greatest(q.chip_hour / 10000, case when p.offer_id = q.offer_id then 0 else 0.005 end) as is_equal
-    from told as p
-    inner join told as q
-        on
-            p.terms = q.terms
-            and p.source <> q.source
-            and p.valid_from <= q.last_observed_at
-            and p.last_observed_at >= q.valid_from
-    where
-        p.offer_id = q.offer_id
-        or (
-            coalesce(p.instance_type = q.instance_type, true)
-            and coalesce(nullif(p.region_id, 'global') = nullif(q.region_id, 'global'), true)
-            and coalesce(p.form_factor = q.form_factor, true)
-        )
-    qualify row_number() over (
-        partition by p.offer_id, p.source, p.valid_from, q.source
-        order by p.offer_id <> q.offer_id, not is_equal, abs(ln(p.chip_hour / q.chip_hour)), q.offer_id, q.valid_from
-    ) = 1
 )
 
 select
-    service_provider_name,
-    accelerator_name,
-    form_factor,
-    instance_type,
-    region_id,
-    purchase_option,
-    source,
-    other_source,
-    chip_hour as price_per_accelerator_hour,
-    other_chip_hour as other_price_per_accelerator_hour,
-    pricing_currency,
-    is_equal,
+    p.service_provider_name,
+    p.accelerator_name,
+    p.form_factor,
+    p.instance_type,
+    p.region_id,
+    p.purchase_option,
+    p.source,
+    q.source as other_source,
+    p.chip_hour as price_per_accelerator_hour,
+    q.chip_hour as other_price_per_accelerator_hour,
+    p.pricing_currency,
+    abs(p.chip_hour - q.chip_hour)
+    <= greatest(q.chip_hour / 10000, case when p.offer_id = q.offer_id then 0 else 0.005 end) as is_equal,
     case
-        when other_evidence_kind <> 'provider_bytes' or not (is_equal or is_same_form) then null
-        when evidence_kind <> 'provider_bytes' then not is_equal
+        when
+            q.evidence_kind <> 'provider_bytes' or not (is_equal or (p.form_factor is not distinct from q.form_factor))
+            then null
+        when p.evidence_kind <> 'provider_bytes' then not is_equal
         when is_equal then false
     end as is_wrong,
-    began_at,
-    last_confirmed_at,
-    document_sha256,
-    other_document_sha256,
-    offer_id,
-    other_offer_id
-from beside
+    greatest(p.valid_from, q.valid_from) as began_at,
+    least(p.last_observed_at, q.last_observed_at) as last_confirmed_at,
+    p.document_sha256,
+    q.document_sha256 as other_document_sha256,
+    p.offer_id,
+    q.offer_id as other_offer_id
+from told as p
+inner join told as q
+    on
+        p.terms = q.terms
+        and p.source <> q.source
+        and p.valid_from <= q.last_observed_at
+        and p.last_observed_at >= q.valid_from
+where
+    p.offer_id = q.offer_id
+    or (
+        coalesce(p.instance_type = q.instance_type, true)
+        and coalesce(nullif(p.region_id, 'global') = nullif(q.region_id, 'global'), true)
+        and coalesce(p.form_factor = q.form_factor, true)
+    )
+qualify row_number() over (
+    partition by p.offer_id, p.source, p.valid_from, q.source
+    order by p.offer_id <> q.offer_id, not is_equal, abs(ln(p.chip_hour / q.chip_hour)), q.offer_id, q.valid_from
+) = 1

@@ -70,23 +70,13 @@ spot as (
         or count(*) filter (where a.conditions is null) over (partition by a.accelerator_name) = 0
 ),
 
-of_aws as (
-    select a.*
-    from aws as a
-    inner join machine as m
-        on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type and a.region_id = m.region_id
-    where
-        a.is_ranked
-        and a.purchase_option <> 'spot'
-        and (a.conditions is null or a.purchase_option = 'capacity_block')
-    qualify
-        row_number() over (
-            partition by a.accelerator_name, a.cell order by a.price_per_accelerator_hour_usd, a.offer_id
-        ) = 1
-),
-
-other as (
-    select p.*
+at_provider as (
+    select
+        p.accelerator_name,
+        p.service_provider_name,
+        min(p.cheapest_price_usd) as price_usd,
+        arg_min(p.offer_id, (p.cheapest_price_usd, p.offer_id)) as offer_id,
+        arg_min(p.last_observed_at, (p.cheapest_price_usd, p.offer_id)) as last_observed_at
     from int.provider_price as p
     left join machine as m on p.accelerator_name = m.accelerator_name
     where
@@ -98,28 +88,28 @@ other as (
             or p.form_factor = m.form_factor
             or (p.form_factor is null and p.accelerator_name in ('B200', 'B300'))
         )
-),
-
-at_provider as (
-    select
-        accelerator_name,
-        service_provider_name,
-        min(cheapest_price_usd) as price_usd,
-        arg_min(offer_id, (cheapest_price_usd, offer_id)) as offer_id,
-        arg_min(last_observed_at, (cheapest_price_usd, offer_id)) as last_observed_at
-    from other
-    group by accelerator_name, service_provider_name
+    group by p.accelerator_name, p.service_provider_name
 ),
 
 shown as (
     select
-        accelerator_name,
-        cell,
-        price_per_accelerator_hour_usd as price_usd,
-        offer_id,
-        last_observed_at
-    from of_aws
-    where cell is not null
+        a.accelerator_name,
+        a.cell,
+        a.price_per_accelerator_hour_usd as price_usd,
+        a.offer_id,
+        a.last_observed_at
+    from aws as a
+    inner join machine as m
+        on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type and a.region_id = m.region_id
+    where
+        a.cell is not null
+        and a.is_ranked
+        and a.purchase_option <> 'spot'
+        and (a.conditions is null or a.purchase_option = 'capacity_block')
+    qualify
+        row_number() over (
+            partition by a.accelerator_name, a.cell order by a.price_per_accelerator_hour_usd, a.offer_id
+        ) = 1
     union all by name
     select
         accelerator_name,
@@ -191,22 +181,10 @@ chip as (
     from sold
     where accelerator_name is not null
     group by accelerator_name
-),
-
-wanted as (
-    select
-        c.*,
-        w.*
-    from chip as c
-    cross join (
-        values
-        ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6),
-        ('elsewhere_median', 7)
-    ) as w (cell, cell_rank)
 )
 
 select
-    w.accelerator_name,
+    c.accelerator_name,
     w.cell,
     s.price_usd as price_per_accelerator_hour_usd,
     s.highest_price_usd,
@@ -215,10 +193,10 @@ select
     s.is_by_zone,
     case
         when s.price_usd is not null then null
-        when not w.is_sold then 'unknown'
-        when w.cell like 'aws%' and not w.is_at_aws and not w.is_of_aws then 'not sold'
+        when not c.is_sold then 'unknown'
+        when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
-        when w.cell like 'elsewhere%' and w.is_of_aws then 'AWS only'
+        when w.cell like 'elsewhere%' and c.is_of_aws then 'AWS only'
         when w.cell like 'elsewhere%' then 'not seen'
         else 'not collected yet'
     end as unknown_reason,
@@ -238,11 +216,16 @@ select
     epoch(b.built_at - s.last_observed_at) / 86400 as age_days,
     s.offer_id,
     s.highest_offer_id
-from wanted as w
-left join shown as s on w.accelerator_name = s.accelerator_name and w.cell = s.cell
-left join seen as e on w.accelerator_name = e.accelerator_name and w.cell = e.cell
-left join machine as m on w.accelerator_name = m.accelerator_name and w.cell like 'aws%'
+from chip as c
+cross join (
+    values
+    ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6),
+    ('elsewhere_median', 7)
+) as w (cell, cell_rank)
+left join shown as s on c.accelerator_name = s.accelerator_name and w.cell = s.cell
+left join seen as e on c.accelerator_name = e.accelerator_name and w.cell = e.cell
+left join machine as m on c.accelerator_name = m.accelerator_name and w.cell like 'aws%'
 left join core.offer as o on s.offer_id = o.offer_id
 left join core.offer_unit as u on s.offer_id = u.offer_id
 cross join meta.build as b
-order by w.accelerator_name, w.cell_rank
+order by c.accelerator_name, w.cell_rank

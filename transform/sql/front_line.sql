@@ -50,15 +50,17 @@ other as (
         )
 ),
 
-known as (
+at_provider as (
     select
         o.accelerator_name,
         o.service_provider_name,
         p.moment,
-        o.price * case
-            when o.pricing_currency = 'USD' then 1
-            when least(p.moment, o.last_observed_at)::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
-        end::DOUBLE as price_usd
+        min(
+            o.price * case
+                when o.pricing_currency = 'USD' then 1
+                when least(p.moment, o.last_observed_at)::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
+            end::DOUBLE
+        ) as price_usd
     from other as o
     inner join point as p
         on
@@ -67,17 +69,8 @@ known as (
             - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
     asof left join core.usd_rate as r
         on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE >= r.rate_date
-),
-
-at_provider as (
-    select
-        accelerator_name,
-        service_provider_name,
-        moment,
-        min(price_usd) as price_usd
-    from known
-    where price_usd is not null
-    group by accelerator_name, service_provider_name, moment
+    group by o.accelerator_name, o.service_provider_name, p.moment
+    having price_usd is not null
 ),
 
 gathered as (

@@ -29,22 +29,16 @@ leveled as (
     from int.index_spell as i
     left join cut as c on i.offer_id = c.offer_id and i.index_date = c.index_date
     where i.offer_id in (select moved.offer_id from cut as moved)
-),
-
-based as (
-    select
-        *,
-        lag(is_cut) over w as is_after_cut,
-        lag(case when not is_cut then level_log end ignore nulls) over w as believed_before,
-        lag(case when not is_cut then held_to_date end ignore nulls) over w as believed_until
-    from leveled
-    window w as (partition by offer_id, link_number order by index_date)
 )
 
 select
     offer_id,
     index_date,
     is_cut,
-    case when is_cut then 0 else level_log - believed_before end as bridged_log
-from based
-where is_cut or (is_after_cut and index_date - believed_until <= 8)
+    case when is_cut then 0 else level_log - lag(case when not is_cut then level_log end ignore nulls) over w end
+        as bridged_log
+from leveled
+window w as (partition by offer_id, link_number order by index_date)
+qualify
+    is_cut
+    or (lag(is_cut) over w and index_date - lag(case when not is_cut then held_to_date end ignore nulls) over w <= 8)

@@ -57,30 +57,22 @@ change as (
     group by offer_id, observed_at::DATE
 ),
 
-priced as (
+followed as (
     select
         h.offer_id,
         h.valid_from,
         h.last_observed_at,
-        h.source,
         h.last_source,
-        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price
+        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price,
+        lead(price) over w is null as is_gone,
+        lead(h.valid_from) over w as next_from,
+        case when is_gone then lead(h.valid_from) over w end as gone_at,
+        case when is_gone then lead(h.valid_from, 2) over w else lead(h.valid_from) over w end as back_at,
+        case when is_gone then lead(h.source, 2) over w else lead(h.source) over w end as back_source
     from int.price_history as h
     inner join item as i on h.offer_id = i.offer_id
-),
-
-followed as (
-    select
-        t.*,
-        lead(t.valid_from) over w as next_from,
-        case when lead(t.price) over w is null then lead(t.valid_from) over w end as gone_at,
-        case when lead(t.price) over w is null then lead(t.valid_from, 2) over w else lead(t.valid_from) over w end
-            as back_at,
-        case when lead(t.price) over w is null then lead(t.source, 2) over w else lead(t.source) over w end
-            as back_source
-    from priced as t
-    window w as (partition by t.offer_id order by t.valid_from)
-    qualify t.price is not null
+    window w as (partition by h.offer_id order by h.valid_from)
+    qualify price is not null
 ),
 
 place as (
@@ -205,13 +197,12 @@ timed as (
     window w as (partition by offer_id, link_number order by valid_from)
 ),
 
-daily as (
+spanned as (
     select
         t.offer_id,
         t.link_number,
         t.index_date,
         max(t.last_observed_at) as last_observed_at,
-        max(t.last_day) as last_day,
         arg_max(t.price, t.valid_from) as closing_price,
         case
             when any_value(i.purchase_option) <> 'spot' then closing_price
@@ -220,24 +211,12 @@ daily as (
                     sum((t.price * t.seconds + coalesce(t.price_before, 0) * t.seconds_before)::DECIMAL(38, 12))::DOUBLE
                     / sum((t.seconds + t.seconds_before)::DECIMAL(38, 6))::DOUBLE, 14
                 )
-        end as day_price
+        end as day_price,
+        lead(t.index_date) over (partition by t.offer_id, t.link_number order by t.index_date) as next_date,
+        max(max(t.last_day)) over (partition by t.offer_id, t.link_number) as last_day
     from timed as t
     inner join item as i on t.offer_id = i.offer_id
     group by t.offer_id, t.link_number, t.index_date
-),
-
-spanned as (
-    select
-        offer_id,
-        link_number,
-        index_date,
-        last_observed_at,
-        closing_price,
-        day_price,
-        lead(index_date) over w as next_date,
-        max(last_day) over (partition by offer_id, link_number) as last_day
-    from daily
-    window w as (partition by offer_id, link_number order by index_date)
 ),
 
 -- After a day of changing spot prices the mean of the next day is the price that it began with.

@@ -17,24 +17,6 @@ chip as (
     from int.cost_option
 ),
 
-asked as (
-    select
-        p.model_name,
-        p.point_rank,
-        c.accelerator_name,
-        k.option_kind,
-        k.place,
-        k.option_rank
-    from point as p
-    cross join chip as c
-    cross join (
-        values
-        ('on_demand', 'AWS', 1), ('plan', 'AWS', 1), ('one_year', 'AWS', 1), ('spot', 'AWS', 1),
-        ('capacity_block', 'AWS', 1), ('on_demand', 'elsewhere', 1), ('on_demand', 'elsewhere', 2),
-        ('one_year', 'elsewhere', 1), ('spot', 'elsewhere', 1)
-    ) as k (option_kind, place, option_rank)
-),
-
 kinds as (
     select
         o.*,
@@ -110,12 +92,12 @@ searched_run as (
 )
 
 select
-    a.model_name,
-    a.point_rank,
-    a.accelerator_name,
-    a.option_kind,
-    a.place,
-    a.option_rank,
+    p.model_name,
+    p.point_rank,
+    c.accelerator_name,
+    k.option_kind,
+    k.place,
+    k.option_rank,
     b.service_provider_name,
     b.region_id,
     b.instance_type,
@@ -140,7 +122,7 @@ select
         when b.offer_id is not null then 'unknown: the run has no grade that may be ranked'
         when s.accelerator_name is null then 'unknown: no price' || l.words
         when m.accelerator_name is null then 'unknown: no measured run at a comparable point' || r.words
-        when s.n_providers < a.option_rank then 'unknown: no second price' || l.words
+        when s.n_providers < k.option_rank then 'unknown: no second price' || l.words
         else 'unknown: no offer is of the form and size that was measured'
     end as cost_basis,
     b.reach,
@@ -155,13 +137,20 @@ select
     b.last_observed_at,
     b.document_sha256,
     b.offer_id
-from asked as a
+from point as p
+cross join chip as c
+cross join (
+    values
+    ('on_demand', 'AWS', 1), ('plan', 'AWS', 1), ('one_year', 'AWS', 1), ('spot', 'AWS', 1),
+    ('capacity_block', 'AWS', 1), ('on_demand', 'elsewhere', 1), ('on_demand', 'elsewhere', 2),
+    ('one_year', 'elsewhere', 1), ('spot', 'elsewhere', 1)
+) as k (option_kind, place, option_rank)
 cross join searched as l
 cross join searched_run as r
 left join best as b
     on
-        a.model_name = b.model_name and a.accelerator_name = b.accelerator_name and a.option_kind = b.option_kind
-        and a.place = b.place and a.option_rank = b.option_rank
-left join measured as m on a.model_name = m.model_name and a.accelerator_name = m.accelerator_name
+        p.model_name = b.model_name and c.accelerator_name = b.accelerator_name and k.option_kind = b.option_kind
+        and k.place = b.place and k.option_rank = b.option_rank
+left join measured as m on p.model_name = m.model_name and c.accelerator_name = m.accelerator_name
 left join sold as s
-    on a.accelerator_name = s.accelerator_name and a.option_kind = s.option_kind and a.place = s.place
+    on c.accelerator_name = s.accelerator_name and k.option_kind = s.option_kind and k.place = s.place

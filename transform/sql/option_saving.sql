@@ -3,7 +3,6 @@
 -- Plans and Reserved Instances have rows of their own, the lowest of each term, upfront fee spread over it. One row per
 -- chip and way. Only prices within the limit of age count; where there is none, unknown_reason says why.
 with way as (
-    select listed.*
     from (
         values
         ('on_demand', 1, 'aws_on_demand'),

@@ -4,24 +4,18 @@
 -- effective_hourly_price is the one price per hour of each: unit_price over the hours that it buys, and an upfront fee
 -- spread over the term, unit_price + upfront_price / commitment_term_hours (AWS's own convention of 8760 hours a year).
 -- Amounts of two sources within a ten-thousandth of each other are one amount, differently rounded.
-with followed as (
+-- gone are intervals that end without another price beginning: the offer was gone.
+with gone as (
     select
-        *,
-        lead(valid_from) over (partition by offer_id, source order by valid_from) as next_from
-    from core.sku_price
-),
-
--- Intervals that end without another price beginning: the offer was gone.
-gone as (
-    select
-        offer_id,
-        source,
-        scope,
-        valid_to as valid_from,
-        next_from,
-        document_sha256
-    from followed
-    where valid_to is not null and next_from is distinct from valid_to
+        p.offer_id,
+        p.source,
+        p.scope,
+        p.valid_to as valid_from,
+        lead(p.valid_from) over w as next_from,
+        p.document_sha256
+    from core.sku_price as p
+    window w as (partition by p.offer_id, p.source order by p.valid_from)
+    qualify p.valid_to is not null and next_from is distinct from p.valid_to
 ),
 
 ended as (

@@ -23,7 +23,9 @@ standing as (
         o.service_provider_name,
         o.purchase_option,
         h.valid_from::DATE + 1 as first_day,
-        least(h.valid_to::DATE - 1, case when c.source is null then h.last_observed_at::DATE end) as last_day
+        least(h.valid_to::DATE - 1, case when c.source is null then h.last_observed_at::DATE end) as last_day,
+        unnest([first_day, last_day + 1]) as stepped_on,
+        unnest([1, -1]) as step
     from log.price_link as h
     inner join core.offer as o on h.offer_no = o.offer_no
     semi join repriced as r
@@ -38,14 +40,6 @@ standing as (
         and (last_day is null or last_day >= first_day)
 ),
 
-step as (
-    select
-        * exclude (first_day, last_day),
-        unnest([first_day, last_day + 1]) as stepped_on,
-        unnest([1, -1]) as step
-    from standing
-),
-
 unchanged as (
     select
         source,
@@ -54,7 +48,7 @@ unchanged as (
         stepped_on,
         sum(sum(step)) over (partition by source, service_provider_name, purchase_option order by stepped_on)::BIGINT
             as n_unchanged
-    from step
+    from standing
     where stepped_on is not null
     group by source, service_provider_name, purchase_option, stepped_on
 )

@@ -90,15 +90,6 @@ compared as (
         coalesce(sum(seconds) filter (where is_below), 0)::DOUBLE / nullif(sum(seconds), 0) as below_share
     from overlap
     group by offer_id
-),
-
-latest as (
-    select
-        s.*,
-        m.* exclude (m.offer_id)
-    from int.spot_spell as s
-    inner join meant as m on s.offer_id = m.offer_id
-    where s.is_spot and s.valid_to is null and (s.unit_price is not null or m.priced_share > 0)
 )
 
 select
@@ -115,17 +106,17 @@ select
     o.pricing_currency,
     l.unit_price,
     l.unit_price::DOUBLE / u.accelerator_count::DOUBLE as price_per_accelerator_hour,
-    case when l.knows_1d then l.mean_1d end as mean_price_1d,
-    case when l.knows_7d then l.mean_7d end as mean_price_7d,
-    case when l.knows_30d then l.mean_30d end as mean_price_30d,
-    case when l.knows_30d then q.median_price end as median_price_30d,
-    case when l.knows_30d then q.p95_price end as p95_price_30d,
-    case when l.knows_30d then q.max_price end as max_price_30d,
-    case when l.knows_7d then l.priced_share_7d end as priced_share_7d,
-    case when l.knows_30d then l.priced_share end as priced_share_30d,
-    case when l.knows_30d then c.below_share end as below_on_demand_share_30d,
+    case when m.knows_1d then m.mean_1d end as mean_price_1d,
+    case when m.knows_7d then m.mean_7d end as mean_price_7d,
+    case when m.knows_30d then m.mean_30d end as mean_price_30d,
+    case when m.knows_30d then q.median_price end as median_price_30d,
+    case when m.knows_30d then q.p95_price end as p95_price_30d,
+    case when m.knows_30d then q.max_price end as max_price_30d,
+    case when m.knows_7d then m.priced_share_7d end as priced_share_7d,
+    case when m.knows_30d then m.priced_share end as priced_share_30d,
+    case when m.knows_30d then c.below_share end as below_on_demand_share_30d,
     case when l.unit_price <> l.unit_price_before then l.valid_from end as last_changed_at,
-    case when l.knows_30d then l.n_changes end as n_changes_30d,
+    case when m.knows_30d then m.n_changes end as n_changes_30d,
     l.window_end_at,
     l.last_source as source,
     l.last_observed_at,
@@ -133,10 +124,12 @@ select
     coalesce(a.is_ranked, false) as is_ranked,
     coalesce(epoch(meta.built_at() - l.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     o.offer_id
-from latest as l
+from int.spot_spell as l
+inner join meant as m on l.offer_id = m.offer_id
 inner join core.offer as o on l.offer_id = o.offer_id
 inner join core.source as s on l.last_source = s.source
 left join int.accelerator_hour_price as a on l.offer_id = a.offer_id
 left join quantile as q on l.offer_id = q.offer_id
 left join compared as c on l.offer_id = c.offer_id
 inner join core.offer_unit as u on l.offer_id = u.offer_id
+where l.is_spot and l.valid_to is null and (l.unit_price is not null or m.priced_share > 0)

@@ -43,12 +43,15 @@ unit as (
     from own
 ),
 
-unit_priced as (
+unit_cost as (
     select
         d.*,
         u.unit_key,
         p.price_usd,
-        p.offer_id
+        p.offer_id,
+        r.output_rate_per_paid_accelerator as rate,
+        r.throughput_id,
+        cost.usd_per_million_tokens(p.price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd
     from chip_day as d
     inner join unit as u
         on d.market = u.market and d.accelerator_name = u.accelerator_name
@@ -56,19 +59,10 @@ unit_priced as (
         on
             u.unit_key = p.unit_key and d.market.option = p.purchase_option and d.market.class = p.commitment_class
             and d.valid_from >= p.valid_from
-),
-
-unit_cost as (
-    select
-        c.*,
-        r.output_rate_per_paid_accelerator as rate,
-        r.throughput_id,
-        cost.usd_per_million_tokens(c.price_usd, 1, r.output_rate_per_paid_accelerator, 1) as usd
-    from unit_priced as c
     inner join rate as r
         on
-            c.market.point = r.point_number and c.unit_key = r.unit_key and c.valid_from >= r.known_from
-            and coalesce(c.valid_from < r.known_until, true)
+            d.market.point = r.point_number and u.unit_key = r.unit_key and d.valid_from >= r.known_from
+            and coalesce(d.valid_from < r.known_until, true)
 ),
 
 chip_step as (

@@ -20,16 +20,13 @@ with found as (
 
 judged as materialized (
     select
-        r.check_name,
-        r.check_group,
-        r.meaning,
+        r.* replace (
+            coalesce(f.limit_low, r.limit_low) as limit_low, coalesce(f.limit_high, r.limit_high) as limit_high
+        ),
         coalesce(f.subject, 'all') as subject,
         coalesce(f.n_compared, 0)::BIGINT as n_compared,
         coalesce(f.n_differing, 0)::BIGINT as n_differing,
         f.checked_value,
-        coalesce(f.limit_low, r.limit_low) as limit_low,
-        coalesce(f.limit_high, r.limit_high) as limit_high,
-        r.unit,
         case
             when coalesce(f.n_compared, 0) = 0 or f.checked_value is null then 'not_checked'
             when
@@ -38,8 +35,6 @@ judged as materialized (
                 then 'holds'
             else 'differs'
         end as result,
-        r.nothing_to_compare,
-        r.advice,
         f.example,
         f.offer_id,
         f.other_offer_id,

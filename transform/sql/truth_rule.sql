@@ -1,14 +1,6 @@
 -- Each truth check: what its value is, between which limits it holds, what to do where it does not, and why it may have
 -- nothing to look at. The limits are wide on purpose: inside them nobody need look, outside somebody must.
-select
-    rule.check_name,
-    rule.check_group,
-    rule.meaning,
-    rule.limit_low::DOUBLE as limit_low,
-    rule.limit_high::DOUBLE as limit_high,
-    rule.unit,
-    rule.advice,
-    rule.nothing_to_compare
+select * replace (limit_low::DOUBLE as limit_low, limit_high::DOUBLE as limit_high) -- noqa: AM04
 from (
     values
     (
