@@ -56,7 +56,7 @@ known as (
         )
 ),
 
-span as (
+shown as (
     select
         k.offer_id,
         k.series,
@@ -72,11 +72,6 @@ span as (
     from known as k
     asof left join core.usd_rate as r
         on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE >= r.rate_date
-),
-
-shown as (
-    select *
-    from span
     where ends_at > $since and begins_at < $until and price_usd is not null
 ),
 
@@ -92,17 +87,11 @@ priced as (
         b.series,
         b.bound_at,
         min(s.price_usd) as price_usd,
-        arg_min(s.offer_id, (s.price_usd, s.offer_id)) as offer_id
+        arg_min(s.offer_id, (s.price_usd, s.offer_id)) as offer_id,
+        lag(min(s.price_usd)) over (partition by b.series order by b.bound_at) as previous_usd
     from boundary as b
     left join shown as s on b.series = s.series and b.bound_at >= s.begins_at and b.bound_at < s.ends_at
     group by b.series, b.bound_at
-),
-
-compared as (
-    select
-        *,
-        lag(price_usd) over (partition by series order by bound_at) as previous_usd
-    from priced
 ),
 
 spell as (
@@ -110,7 +99,7 @@ spell as (
         * exclude (previous_usd),
         lead(bound_at) over w as ends_at,
         lag(price_usd) over w as price_before_usd
-    from compared
+    from priced
     where price_usd is distinct from previous_usd
     window w as (partition by series order by bound_at)
 )

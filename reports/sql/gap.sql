@@ -11,29 +11,18 @@ with why as (
             when purchase_option not in ('on_demand', 'spot', 'capacity_block') and commitment_term_hours is null
                 then 'term'
         end as gap,
-        coalesce(accelerator_label, instance_type) as named,
-        pricing_currency
+        case when gap = 'rate' then pricing_currency else coalesce(accelerator_label, instance_type) end as named
     from int.accelerator_hour_price
     where restriction is null
-),
-
-counted as (
-    select
-        gap,
-        service_provider_name,
-        list(distinct case when gap = 'rate' then pricing_currency else named end) as words,
-        count(*) as n_offers,
-        max(last_observed_at) as last_observed_at
-    from why
-    where gap is not null
-    group by all
 )
 
 select
     gap,
     service_provider_name,
-    list_sort(list_filter(words, lambda x: x is not null)) as words,
-    n_offers,
-    last_observed_at
-from counted
+    list_sort(coalesce(list(distinct named) filter (where named is not null), [])) as words,
+    count(*) as n_offers,
+    max(last_observed_at) as last_observed_at
+from why
+where gap is not null
+group by gap, service_provider_name
 order by array_position(['rate', 'slice', 'term', 'capacity'], gap), -n_offers, service_provider_name

@@ -7,14 +7,6 @@ with newest as (
         max(last_observed_at) as newest_price_at
     from core.sku_price
     group by source, scope
-),
-
-last_good as (
-    select
-        source,
-        max(last_good_at) as last_good_at
-    from int.source_health
-    group by source
 )
 
 select
@@ -29,6 +21,8 @@ select
     n.newest_price_at
 from int.source_health as h
 left join newest as n on h.source = n.source and h.scope = n.scope
-left join last_good as g on h.source = g.source
-where h.scope <> 'all' or h.last_good_at is not null or g.last_good_at is null or h.last_tried_at > g.last_good_at
+qualify
+    h.scope <> 'all'
+    or h.last_good_at is not null
+    or coalesce(h.last_tried_at > max(h.last_good_at) over (partition by h.source), true)
 order by h.source, h.scope

@@ -1,6 +1,10 @@
 -- What else happened to list prices of the reader's chips in a week: moves that are not among those of week_biggest,
 -- then offers that went, came and came back, those of a provider, chip and purchase option together.
-with came as (
+with every as (
+    select *
+    from week.ranked
+    where not is_first or place > 5
+    union all by name
     select
         c.service_provider_name,
         c.accelerator_name,
@@ -21,14 +25,6 @@ with came as (
         and list_contains($chips, c.accelerator_name)
         and u.accelerator_count > 0
     group by all
-),
-
-every as (
-    select *
-    from week.ranked
-    where not is_first or place > 5
-    union all by name
-    select * from came
 )
 
 select

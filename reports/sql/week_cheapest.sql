@@ -3,20 +3,18 @@
 -- that has the best rank.
 with listed as (
     select
-        p.accelerator_name,
-        p.form_factor,
-        p.purchase_option as way,
-        p.cheapest_price_usd as price_usd,
-        p.service_provider_name,
-        p.tier,
-        p.purchase_option,
-        p.document_sha256,
-        p.offer_id
-    from int.provider_price as p
-    where p.price_rank = 1 and p.purchase_option in ('on_demand', 'spot', 'capacity_block')
-
+        accelerator_name,
+        form_factor,
+        purchase_option as way,
+        cheapest_price_usd as price_usd,
+        service_provider_name,
+        tier,
+        purchase_option,
+        document_sha256,
+        offer_id
+    from int.provider_price
+    where price_rank = 1 and purchase_option in ('on_demand', 'spot', 'capacity_block')
     union all by name
-
     select
         accelerator_name,
         form_factor,
@@ -29,9 +27,7 @@ with listed as (
     from int.provider_price
     where service_provider_name = 'AWS' and purchase_option = 'on_demand' and price_rank is not null
     qualify row_number() over (partition by accelerator_name, form_factor order by price_rank) = 1
-
     union all by name
-
     select
         accelerator_name,
         form_factor,

@@ -11,38 +11,26 @@ with move as (
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
         coalesce(c.instance_type, o.accelerator_label) as sold_as,
-        c.last_observed_before_at as seen_from
-    from int.price_change as c
-    inner join core.offer as o on c.offer_id = o.offer_id
-    inner join core.offer_unit as u on c.offer_id = u.offer_id
-    where c.change_kind in ('list_change', 'correction', 'suspected_error') and c.reason is null
-),
-
-same_thing as (
-    select
-        *,
-        effective_hourly_price_before / units as price_before,
-        effective_hourly_price_after / units as price_after,
+        c.last_observed_before_at as seen_from,
+        c.effective_hourly_price_before / units as price_before,
+        c.effective_hourly_price_after / units as price_after,
         hash(
-            service_provider_name, coalesce(accelerator_name, sold_as), form_factor, accelerator_count,
-            case when service_provider_name = 'AWS' then instance_type end, region_id, availability_zone_id,
-            purchase_option, commitment_term_hours, purchase_payment_model, offering_class, tier, pricing_currency,
-            change_kind, round(price_before, 4), round(price_after, 4)
-        ) as thing_id
-    from move
-),
-
-island as (
-    select
-        *,
+            c.service_provider_name, coalesce(c.accelerator_name, sold_as), u.form_factor, c.accelerator_count,
+            case when c.service_provider_name = 'AWS' then c.instance_type end, c.region_id, c.availability_zone_id,
+            c.purchase_option, c.commitment_term_hours, c.purchase_payment_model, c.offering_class, c.tier,
+            c.pricing_currency, c.change_kind, round(price_before, 4), round(price_after, 4)
+        ) as thing_id,
         coalesce(
-            seen_from >= max(observed_at) over (
-                partition by thing_id order by observed_at, offer_id
+            seen_from >= max(c.observed_at) over (
+                partition by thing_id order by c.observed_at, c.offer_id
                 rows between unbounded preceding and 1 preceding
             ),
             true
         ) as is_first
-    from same_thing
+    from int.price_change as c
+    inner join core.offer as o on c.offer_id = o.offer_id
+    inner join core.offer_unit as u on c.offer_id = u.offer_id
+    where c.change_kind in ('list_change', 'correction', 'suspected_error') and c.reason is null
 ),
 
 numbered as (
@@ -52,7 +40,7 @@ numbered as (
             partition by thing_id order by observed_at, offer_id
             rows between unbounded preceding and current row
         ) as event_number
-    from island
+    from move
 ),
 
 dated as (
