@@ -129,7 +129,7 @@ def published(file: Path, now: datetime) -> Row:
             tables = con.execute(TABLES).fetchall()
             rows = sum(con.execute(f"select count(hash(t)) from {name} as t").fetchall()[0][0] for (name,) in tables)
     except duckdb.Error as error:
-        return fail("published file", _first_line(error), "`chipledger build` makes it anew")
+        return fail("published file", str(error).splitlines()[0], "`chipledger build` makes it anew")
     if build is None:
         return fail("published file", "it does not say when it was built", "`chipledger build` makes it anew")
     built_at, version = build
@@ -160,7 +160,9 @@ def _writer(folder: Path, landing: Path | str, now: datetime) -> list[Row]:
     except ChipledgerError as error:
         return [fail("writer's file", f"{error.message}: {error.source}", error.hint)]
     except duckdb.Error as error:
-        return [fail("writer's file", _first_line(error), "`chipledger data rebuild` makes it anew from landing/")]
+        return [
+            fail("writer's file", str(error).splitlines()[0], "`chipledger data rebuild` makes it anew from landing/")
+        ]
     if not isinstance(landing, Path):
         return rows
     return [*rows, *_unloaded(landing, position)]
@@ -240,7 +242,7 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
         with duckdb.connect(str(file), read_only=True) as con:
             found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
     except duckdb.Error as error:
-        return [warn("freshness", _first_line(error), "`chipledger build` makes the file anew")]
+        return [warn("freshness", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
     by_source = {row[0]: row[1:] for row in found}
     rows: list[Row] = []
     never: list[str] = []
@@ -261,10 +263,6 @@ def _freshness(settings: Settings, now: datetime) -> list[Row]:
         advice = "`chipledger run` reads them; what needs credentials is left out without"
         rows.append(warn("prices never read", ", ".join(never), advice))
     return rows
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
 
 
 def shared_warehouse(settings: Settings, now: datetime, *, offline: bool = False) -> list[Row]:

@@ -64,7 +64,7 @@ _MEASURED = """
 select
     throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
     unit_of_work, concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
-    benchmark, source_url, measured_on
+    benchmark, source_url
 from int.throughput
 where evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
 """
@@ -179,7 +179,6 @@ class Measurement:
     rate: float
     benchmark: str
     source_url: str
-    measured_on: date | None
 
 
 @dataclass(frozen=True)

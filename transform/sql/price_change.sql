@@ -4,9 +4,6 @@
 -- showed of the provider's list under the purchase option changed on that day, three prices or more: int.repricing.
 -- effective_at is the provider's own date of the price (core.price_detail), where it lies in the change's window.
 with change as (
-    select
-        *,
-        null::VARCHAR as reason
     from int.price_move
     union all by name
     from int.price_correction

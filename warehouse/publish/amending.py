@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from importlib.resources import files
 from pathlib import Path
 
 import duckdb
@@ -33,7 +32,6 @@ from warehouse.schema.dictionary import Model
 from warehouse.schema.tables import FACT_TABLES
 
 LOG = logging.getLogger(__name__)
-SQL = files("warehouse") / "sql" / "amend"
 
 DATED = ("core.quarantine", "core.withdrawal", *(table.qualified for table in FACT_TABLES if table != throughput.CORE))
 """Tables to which rows are added, too, known by their moment."""
@@ -166,11 +164,11 @@ class _Amendment:
 
     def _find_touched(self) -> None:
         """Find what is touched, and make the prices of single sources again that no chain gives."""
-        self._temp("new_market", _sql("new_market"))
+        self._temp("new_market", db.sql("amend/new_market.sql"))
         db.keep(self.con)
         chains.show(self.con)
-        self._temp("offer_tail", _sql("tail"))
-        self._temp("touched_offer", _sql("touched"))
+        self._temp("offer_tail", db.sql("amend/tail.sql"))
+        self._temp("touched_offer", db.sql("amend/touched.sql"))
         chains.put(self.con, "core.sku_price", chains.SKU_PRICE)
 
     def refuse_other(self) -> None:
@@ -212,7 +210,7 @@ class _Amendment:
         lost = "from former.log.price_open anti join log.price_open using (offer_no, source)"
         if con.execute(f"{lost} limit 1").fetchone():
             raise FromNothing("the log is not the one that the last one was made of: log.price_open")
-        self._temp("new_price", _sql("new_price"))
+        self._temp("new_price", db.sql("amend/new_price.sql"))
 
     def _append(self, table: str, new: str) -> None:
         name, theirs = f"new_{table.partition('.')[2]}", self._theirs(table)
@@ -261,21 +259,21 @@ class _Amendment:
     def _amend_prices(self, mart: Model) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
         chains.put(self.con, mart.qualified, mart.sql)
-        self._temp("differing_price", _sql("differing"))
+        self._temp("differing_price", db.sql("amend/differing.sql"))
 
     def _amend_moves(self, mart: Model) -> None:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
-        self._touch(_sql("anew"))
-        chains.show_offers(self.con, _sql("shown_move"))
+        self._touch(db.sql("amend/anew.sql"))
+        chains.show_offers(self.con, db.sql("amend/shown_move.sql"))
         chains.excerpted(self.con, "remade_offer", str(mart.amended))
         chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
-        self._temp("first_look_price", _sql("first_look_price"))
+        self._temp("first_look_price", db.sql("amend/first_look_price.sql"))
         first = db.sql("first_look.sql").replace("core.sku_price", "temp.first_look_price")
         chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
         # Read four times, and of few offers.
         has_wanted = self.con.execute("from wanted_offer limit 1").fetchall()
         wanted = "union all by name (from int.price_history semi join wanted_offer using (offer_id))" * bool(has_wanted)
-        chains.excerpted(self.con, "shown_price", f"{_sql('shown_price')} {wanted}")
+        chains.excerpted(self.con, "shown_price", f"{db.sql('amend/shown_price.sql')} {wanted}")
         judged = mart.sql.replace("int.price_history", "temp.shown_price")
         judged = judged.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
@@ -285,7 +283,7 @@ class _Amendment:
         kinds = "(from gone_kind union all by name from new_kind) inner join log.scope_fetch using (fetch_no)"
         others = "select observed_at from differing_other"
         self.con.execute(f"insert into differing_price select observed_at from {kinds} union all {others}")
-        self._temp("first_day", _sql("first_day"))
+        self._temp("first_day", db.sql("amend/first_day.sql"))
 
     def _amend_items(self, mart: Model) -> None:
         """Make the items of offers again whose past may be another; of others add what follows their last interval.
@@ -293,8 +291,8 @@ class _Amendment:
         Of plain offers the last item holds until today.
         """
         con = self.con
-        self._temp("plain_offer", _sql("plain"))
-        con.execute(f"delete from touched_offer where offer_id in ({_sql('followed')})")
+        self._temp("plain_offer", db.sql("amend/plain.sql"))
+        con.execute(f"delete from touched_offer where offer_id in ({db.sql('amend/followed.sql')})")
         self._touch(mart.amended)
         others = "anti join touched_offer using (offer_id)"
         tails = f"(from offer_tail {others}) as t"
@@ -302,12 +300,12 @@ class _Amendment:
         shown = f"semi join ({since} using (offer_id)) as s on i.offer_id = s.offer_id and i.index_date >= s.since"
         while True:
             # What comes before an offer's last interval is shown for what follows from it alone.
-            chains.show_offers(con, f"{TOUCHED} union all ({_sql('shown_tail')})")
+            chains.show_offers(con, f"{TOUCHED} union all ({db.sql('amend/shown_tail.sql')})")
             chains.excerpted(con, "made_row", mart.sql)
             before = f"using {tails} where i.offer_id = t.offer_id and i.index_date < t.since::DATE"
             con.execute(f"delete from made_row as i {before}")
             self._temp("old_index_spell", f"select i.*, i.rowid as place from int.index_spell as i {shown}")
-            if con.execute(f"insert into touched_offer {_sql('differing_item')}").fetchall() == [(0,)]:
+            if con.execute(f"insert into touched_offer {db.sql('amend/differing_item.sql')}").fetchall() == [(0,)]:
                 break
         con.execute(
             "update made_row as m set link_number = m.link_number + n.shift from (select h.offer_id, "
@@ -352,10 +350,10 @@ class _Amendment:
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
         # Of a move the mart reads no more than moment and kind.
-        chains.excerpted(con, "made_row", mart.sql.replace("int.price_move as", f"({_sql('move')}) as"))
+        chains.excerpted(con, "made_row", mart.sql.replace("int.price_move as", f"({db.sql('amend/move.sql')}) as"))
         con.execute(f"delete from {mart.qualified} where offer_id in (select offer_id from shown_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")
-        renewed = mart.sql.replace("int.price_history as", f"({_sql('known_price')}) as")
+        renewed = mart.sql.replace("int.price_history as", f"({db.sql('amend/known_price.sql')}) as")
         for unasked in ("int.price_move", "int.document_evidence"):  # neither tells of what a day changes
             renewed = renewed.replace(unasked, f"(from {unasked} limit 0)")
         con.execute(
@@ -393,7 +391,7 @@ class _Amendment:
         con = self.con
         named = "select distinct service_provider_name from int.price_level where purchase_option = 'spot'"
         self._temp("administered", f"from int.administered_spot semi join ({named}) using (service_provider_name)")
-        self._temp("index_day", _sql("index_day"))
+        self._temp("index_day", db.sql("amend/index_day.sql"))
         con.execute(f"insert into meta.chain_before by name {mart.amended}")
         ((since,),) = con.execute("select min(since) from index_day").fetchall()
         day = f"DATE '{since}'"  # by a constant DuckDB skips old rows
@@ -419,10 +417,6 @@ class _Amendment:
 
     def _temp(self, name: str, select: str) -> None:
         chains.temp(self.con, name, select)
-
-
-def _sql(name: str) -> str:
-    return (SQL / f"{name}.sql").read_text()
 
 
 def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:

@@ -2,37 +2,26 @@
 -- On demand and spot are paid for nodes x 730 x share_of_use hours. A commitment is paid for all 730, used or not: its
 -- share of use only shows what of it lies idle. A line without an offer has no list price; if a contracted rate is for
 -- what the line says, it has a contracted price none the less.
-with contracted as (
-    select
-        l.line_number,
-        coalesce(
-            c.contracted_usd_per_hour * l.units_per_node, r.usd_per_hour::DOUBLE,
-            r.usd_per_chip_hour::DOUBLE * l.accelerators_per_node::DOUBLE
-        ) as price,
-        coalesce(c.contract_id, r.contract_id) as contract_id,
-        coalesce(c.rule, r.rule) as rule,
-        coalesce(c.discount, r.discount) as discount
-    from fleet_line as l
-    left join contracted_price as c on l.offer_id = c.offer_id
-    left join rule_match as m on l.line_number = m.thing_id and m.thing = 'line'
-    left join price_rule as r on m.rule = r.rule
-),
-
-priced as (
+with priced as (
     select
         l.*,
         p.effective_hourly_price * p.usd_per_currency_unit * l.units_per_node as list_price_per_node_hour,
-        c.price as contracted_price_per_node_hour,
-        c.contract_id,
-        c.rule,
-        c.discount,
+        coalesce(
+            c.contracted_usd_per_hour * l.units_per_node, r.usd_per_hour::DOUBLE,
+            r.usd_per_chip_hour::DOUBLE * l.accelerators_per_node::DOUBLE
+        ) as contracted_price_per_node_hour,
+        coalesce(c.contract_id, r.contract_id) as contract_id,
+        coalesce(c.rule, r.rule) as rule,
+        coalesce(c.discount, r.discount) as discount,
         p.is_current,
         p.last_observed_at,
         p.document_sha256,
         l.nodes::DOUBLE * l.paid_hours_per_month as node_hours
     from fleet_line as l
     left join prices.int.accelerator_hour_price as p on l.offer_id = p.offer_id
-    left join contracted as c on l.line_number = c.line_number
+    left join contracted_price as c on l.offer_id = c.offer_id
+    left join rule_match as m on l.line_number = m.thing_id and m.thing = 'line'
+    left join price_rule as r on m.rule = r.rule
 )
 
 select
