@@ -2,17 +2,25 @@
 -- provider, chip and option those are cut that are more than 2.5 times their median absolute deviation from their
 -- median. The price before is held for the comparison; what comes back within seven days has not moved.
 --   bridged_log   0 where is_cut; on the next move, within eight days, the one from the last price that was not cut
-with cut as (
+with judged as (
     select
         offer_id,
-        index_date
+        index_date,
+        market_log,
+        count(*) over w as n_moves,
+        median(market_log) over w as middle,
+        mad(market_log) over w as deviation
     from int.index_spell
     where market_log is not null
     window w as (partition by service_provider_name, accelerator_name, purchase_option, index_date)
-    qualify
-        count(*) over w >= 5
-        and mad(market_log) over w > 1e-12
-        and abs(market_log - median(market_log) over w) > 2.5 * mad(market_log) over w + 1e-12
+),
+
+cut as (
+    select
+        offer_id,
+        index_date
+    from judged
+    where n_moves >= 5 and deviation > 1e-12 and abs(market_log - middle) > 2.5 * deviation + 1e-12
 ),
 
 leveled as (
@@ -29,16 +37,22 @@ leveled as (
     from int.index_spell as i
     left join cut as c on i.offer_id = c.offer_id and i.index_date = c.index_date
     where i.offer_id in (select moved.offer_id from cut as moved)
+),
+
+based as (
+    select
+        *,
+        lag(is_cut) over w as is_after_cut,
+        lag(case when not is_cut then level_log end ignore nulls) over w as believed_before,
+        lag(case when not is_cut then held_to_date end ignore nulls) over w as believed_until
+    from leveled
+    window w as (partition by offer_id, link_number order by index_date)
 )
 
 select
     offer_id,
     index_date,
     is_cut,
-    case when is_cut then 0 else level_log - lag(case when not is_cut then level_log end ignore nulls) over w end
-        as bridged_log
-from leveled
-window w as (partition by offer_id, link_number order by index_date)
-qualify
-    is_cut
-    or (lag(is_cut) over w and index_date - lag(case when not is_cut then held_to_date end ignore nulls) over w <= 8)
+    case when is_cut then 0 else level_log - believed_before end as bridged_log
+from based
+where is_cut or (is_after_cut and index_date - believed_until <= 8)
