@@ -16,7 +16,8 @@ Quirks:
 2. An offer has a fee for the whole block. The hourly rate is derived: fee / (count x paid hours), in exact decimals and
    rounded half to even at the tenth only where it does not end before. The answer has the fee only.
 3. Paid hours are CapacityBlockDurationHours and CapacityBlockDurationMinutes together: a block that starts at once ends
-   at the next 11:30 UTC, as 8 h 37 min for 308.14. Where the minutes are missing the rate is unknown: a fact, no price.
+   at the next 11:30 UTC, as 8 h 37 min for 308.14. Where the minutes are missing, or start and end say another length,
+   the rate is unknown: a fact, no price.
 4. Instances are ended from 30 minutes before the end of a block, so that fewer minutes can be used than are paid.
 5. An UltraServer is queried by its own name (u-p6e-gb200x72) and counted as one, whatever it is made of. A rate below
    0.5 an hour for each of its chips is that of one chip, which a public list once took for that of 72; it is refused.
@@ -246,6 +247,13 @@ class Part:
     minutes: int | None
     fee: str | None
 
+    @property
+    def is_as_long(self) -> bool:
+        """Return whether start and end are as far apart as the paid minutes say, where all are stated."""
+        if self.start is None or self.end is None or self.minutes is None:
+            return True
+        return abs((self.end - self.start) / timedelta(minutes=1) - self.minutes) <= USABLE_UNTIL_MIN
+
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
@@ -320,6 +328,8 @@ def _why(offer: Offer) -> str:
         return "no minutes"
     if not all(part.count and part.minutes and part.count > 0 and part.minutes > 0 for part in offer.parts):
         return "nothing is paid for"
+    if not all(part.is_as_long for part in offer.parts):
+        return "start and end are not as far apart as its hours and minutes"
     if offer.segments:
         fees = [_amount(part.fee) for part in offer.segments]
         if None in fees or sum(fee or 0 for fee in fees) != _amount(offer.block.fee):

@@ -46,6 +46,8 @@ INSTANCE = (
 TERMS = {"1 year": HOURS_PER_YEAR, "3 year": 3 * HOURS_PER_YEAR}
 PAYMENTS = ("No Upfront", "Partial Upfront", "All Upfront")
 FAMILIES = ("p", "trn")
+ON_DEMAND_CODE = ".JRTCKXETXF."
+"""In the rate codes of a map of on-demand prices, which is known by them where it was saved without its address."""
 ABSENT = (403, 404)
 """What the host answers where there is no such file."""
 
@@ -114,11 +116,14 @@ def parse(document: Document) -> Parsed:
 
 def _rows(document: Document) -> Iterator[dict[str, object]]:
     parts = [unquote(part) for part in urlsplit(document.url).path.split("/")]
-    kind = KINDS[next((part for part in parts if part in KINDS), "ec2-ondemand-without-sec-sel")]
+    named = next((part for part in parts if part in KINDS), "ec2-ondemand-without-sec-sel")
+    kind = KINDS[named]
     term = next((part for part in parts if part in TERMS), None)
     payment = next((part for part in parts if part in PAYMENTS), None)
     content = LAYOUT.mapping(LAYOUT.json(LAYOUT.plain(document.body)[0]), "body")
     regions = LAYOUT.mapping(content.get("regions"), "regions")
+    if named not in parts and ON_DEMAND_CODE not in str(content):
+        raise LAYOUT.refusal("what the prices are of, the address alone says", document.url, "url")
     if len(regions) != 1:
         raise LAYOUT.refusal("expected the prices of one place", ", ".join(regions), "regions")
     ((place, listed),) = regions.items()

@@ -82,14 +82,15 @@ def answer(*offers: str, query: Mapping[str, str] = QUERY, **parameters: str) ->
 
 def offer(
     fee: str, hours: int = 24, minutes: int | None = 0, *, number: str = "cb-1", count: int = 1, more: str = "",
-    kind: str = "trn2.48xlarge", start: str = "2026-10-03T11:30:00.000Z",
+    kind: str = "trn2.48xlarge", start: str = "2026-10-03T11:30:00.000Z", longer: float = 0,
 ) -> str:  # fmt: skip
-    """Return one offer; without `minutes` the answer does not state them."""
+    """Return one offer; without `minutes` the answer does not state them. It ends so many minutes `longer` after it."""
+    end = datetime.fromisoformat(start) + timedelta(hours=hours, minutes=(minutes or 0) + longer)
     stated = "" if minutes is None else f"<capacityBlockDurationMinutes>{minutes}</capacityBlockDurationMinutes>"
     return (
         f"<capacityBlockOfferingId>{number}</capacityBlockOfferingId><instanceType>{kind}</instanceType>"
         f"<availabilityZone>ap-south-2b</availabilityZone><instanceCount>{count}</instanceCount>"
-        f"<startDate>{start}</startDate><endDate>2026-10-04T11:30:00.000Z</endDate>"
+        f"<startDate>{start}</startDate><endDate>{end.isoformat()}</endDate>"
         f"<capacityBlockDurationHours>{hours}</capacityBlockDurationHours>{stated}"
         f"<upfrontFee>{fee}</upfrontFee><currencyCode>USD</currencyCode><tenancy>default</tenancy>{more}"
     )
@@ -152,6 +153,12 @@ def test_without_minutes_the_rate_is_unknown() -> None:
     assert parsed.ignored == {"unknown rate: no minutes": 1}
     fact = parsed.facts["capacity_block_answer"].row(0, named=True)
     assert (fact["duration_minutes"], fact["usable_minutes"], fact["block_fee"]) == (None, None, Decimal("308.14"))
+
+
+@pytest.mark.parametrize(("longer", "hourly"), [(-30.1, None), (-30, "30"), (0.99, "30"), (24 * 60, None)])
+def test_without_one_length_the_rate_is_unknown(longer: float, hourly: str | None) -> None:
+    """Start and end say it, too: hours of a day, or all minutes beside them, are no length of two days."""
+    assert price(answer(offer("720", longer=longer))) == hourly
 
 
 def test_fewer_minutes_can_be_used_than_are_paid() -> None:
@@ -247,7 +254,11 @@ def test_another_layout_is_an_error(body: bytes) -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    [offer("1").replace("cb-1", ""), offer("1", number="").replace(">24<", ">many<"), offer("1", start="soon")],
+    [
+        offer("1").replace("cb-1", ""),
+        offer("1", number="").replace(">24<", ">many<"),
+        offer("1").replace("2026-10-03", "soon"),
+    ],
 )
 def test_an_offer_that_cannot_be_read_is_an_error(broken: str) -> None:
     """Without an id, with another kind of number, or of time."""

@@ -150,9 +150,13 @@ def test_other_software_tenancy_and_machines_are_left_out(other: dict[str, str])
     document({"a": ROW, "b": ROW}), document({"a": ROW}, "US West (Oregon)"), document({"a": ROW}, "Nowhere"),
     document({"a": ROW | {"price": 55.04}}), replace(document({}), body=b"{}"), replace(document({}), body=b"<html>"),
     replace(document({}), body=gzip.compress(b"{}")[:-4]),
+    document({"a": ROW | {"rateCode": "3D4V8UAYEMB38GU2.38NPMPTW36.6YS6EN2CT7"}}),
 ])  # fmt: skip
 def test_another_form_is_refused(broken: Document) -> None:
-    """A type twice, another place, a number in place of a text, no map, a page, a gzip that is cut short."""
+    """A type twice, another place, a number in place of a text, no map, a page, a gzip that is cut short;
+
+    and a map saved without its address, of reservations by its codes, which would be prices on demand.
+    """
     with pytest.raises(LayoutChanged):
         SOURCE.parse(broken)
 

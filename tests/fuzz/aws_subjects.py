@@ -6,7 +6,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import partial
 from pathlib import Path
@@ -80,10 +80,11 @@ def spot_records() -> list[dict[str, object]]:
 
 
 def block_offer(fee: str, number: str, zone: str, start: str, hours: int = 24) -> str:
+    end = datetime.fromisoformat(start) + timedelta(hours=hours)
     return (
         f"<item><capacityBlockOfferingId>{number}</capacityBlockOfferingId><instanceType>trn2.48xlarge</instanceType>"
         f"<availabilityZone>{zone}</availabilityZone><instanceCount>1</instanceCount>"
-        f"<startDate>{start}</startDate><endDate>2026-12-04T11:30:00.000Z</endDate>"
+        f"<startDate>{start}</startDate><endDate>{end.isoformat()}</endDate>"
         f"<capacityBlockDurationHours>{hours}</capacityBlockDurationHours>"
         "<capacityBlockDurationMinutes>0</capacityBlockDurationMinutes>"
         f"<upfrontFee>{fee}</upfrontFee><currencyCode>USD</currencyCode><tenancy>default</tenancy></item>"

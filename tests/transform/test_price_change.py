@@ -256,6 +256,12 @@ def test_five_moves_in_thirty_days_are_a_market(kinds: Kinds) -> None:
 OTHER = chip("1", "A100")
 
 
+@shown(*((at, [OTHER] if at % 3 == 2 else [OTHER, chip("2" if at < 4 else "2.2")]) for at in range(8)))
+def test_what_sells_out_time_and_again_has_a_list(kinds: Kinds) -> None:
+    """To go and to come back is no move of the price, how often ever."""
+    assert kinds == ["gone_offer", "returned_offer", "list_change", "gone_offer", "returned_offer"]
+
+
 @shown((0, [OTHER]), (1, [chip("2"), OTHER]), (2, [OTHER]), (4, [chip("2.2"), OTHER]))
 def test_new_gone_and_returned(kinds: Kinds) -> None:
     """What comes back after it was gone is no new offer, at whatever price."""

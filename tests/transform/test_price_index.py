@@ -132,16 +132,21 @@ def test_absence_that_lasts_is_held_until_a_week_has_passed(con: duckdb.DuckDBPy
 
 
 def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection) -> None:
-    """Seven days on which nobody looked, longer than max_age: compared; eight: not."""
+    """Seven days on which nobody looked, longer than max_age: compared; eight: not, what moved and what did not."""
     b = {"label": "H200", "service_provider_name": "b"}
     put(
         con,
         *(live(at, chip(price), scope="seven", archived=False) for at, price in ((0, "2"), (8, "3"))),
-        *(live(at, chip(price, **b), scope="eight", archived=False) for at, price in ((0, "2"), (9, "3"))),
+        *(
+            live(at, chip(price, **b), chip("4", region_id="z", **b), scope="eight", archived=False)
+            for at, price in ((0, "2"), (9, "3"))
+        ),
         at=9.5,
     )  # fmt: skip
     assert indices(con, "provider", accelerator_name="H100")[-1] == 150
-    assert indices(con, "provider", accelerator_name="H200")[-1] == 100
+    assert series(con, "index_date, price_index, chain_number, n_items", "provider", accelerator_name="H200") == [
+        *((day(at).date(), 100, 1, 2) for at in range(4)), (day(9).date(), 100, 2, 2),
+    ]  # fmt: skip
 
 
 def test_without_a_look_a_price_is_held_for_its_max_age(con: duckdb.DuckDBPyConnection) -> None:

@@ -64,6 +64,7 @@ STORIES = (
     *prices("another source", "10", "30"), look(0.9, row(P5, "30", region_id="another source"), source="another"),
     *prices("not repeated", "10", "30", "10"),
     *prices("a second jump", "10", "30", "25", "25"),
+    *prices("each day", "10", "25", "25.1", "25.2"),
     *prices("gone", "10", "30"), look(2, *OTHERS, scope="gone"),
     shown(0, "10", where="trusted"),
     look(1, row(P5, "300", region_id="trusted"), *OTHERS, complete=False, trusted=True, scope="trusted"),
@@ -209,6 +210,11 @@ def test_a_second_jump_waits_anew(log: Read) -> None:
     """Another price than the one that waits settles the first and waits itself."""
     assert p5_of(log, "a second jump") == [(0, 2, 0, "10.0"), (2, None, 3, "25.0")]
     assert log.refused("a second jump") == []
+
+
+def test_a_jump_to_a_price_that_moves_each_day_is_confirmed(log: Read) -> None:
+    """Within three per cent it is the price that waited, and counts from the fetch that confirms it."""
+    assert p5_of(log, "each day") == [(0, 2, 0, "10.0"), (2, 3, 2, "25.1"), (3, None, 3, "25.2")]
 
 
 def test_an_offer_that_goes_while_its_price_waits_is_gone(log: Read) -> None:

@@ -57,24 +57,6 @@ change as (
     group by offer_id, observed_at::DATE
 ),
 
-followed as (
-    select
-        h.offer_id,
-        h.valid_from,
-        h.last_observed_at,
-        h.last_source,
-        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price,
-        lead(price) over w is null as is_gone,
-        lead(h.valid_from) over w as next_from,
-        case when is_gone then lead(h.valid_from) over w end as gone_at,
-        case when is_gone then lead(h.valid_from, 2) over w else lead(h.valid_from) over w end as back_at,
-        case when is_gone then lead(h.source, 2) over w else lead(h.source) over w end as back_source
-    from int.price_history as h
-    inner join item as i on h.offer_id = i.offer_id
-    window w as (partition by h.offer_id order by h.valid_from)
-    qualify price is not null
-),
-
 place as (
     select
         p.offer_id,
@@ -86,6 +68,62 @@ place as (
     inner join core.source as s on p.source = s.source
     inner join item as i on p.offer_id = i.offer_id
     group by p.offer_id, p.source, s.kind, s.max_age_hours, i.service_provider_name
+),
+
+-- The first look of a scope after nobody had looked for longer than a price is held. Answers of aws_spot reach back.
+silence as (
+    select
+        r.source,
+        r.scope,
+        lag(r.observed_at) over w as last_look_at,
+        r.observed_at as look_at
+    from core.scope_run as r
+    inner join core.source as s on r.source = s.source
+    where r.status = 'ok' and s.kind = 'live' and r.source <> 'aws_spot'
+    window w as (partition by r.source, r.scope order by r.observed_at)
+    qualify
+        not lag(r.archived) over w
+        and r.observed_at::DATE - (lag(r.observed_at) over w)::DATE - 1 > greatest(7, s.max_age_hours // 24)
+),
+
+-- What such a look shows at the price before is a price anew, as one that moved is, unless another source had it.
+parted as (
+    select
+        *,
+        null::TIMESTAMP as last_look_at
+    from int.price_history
+    union all by name
+    select
+        h.* replace (z.look_at as valid_from),
+        z.last_look_at
+    from int.price_history as h
+    inner join place as p on h.offer_id = p.offer_id
+    inner join silence as z
+        on
+            p.source = z.source and p.place = z.scope
+            and h.valid_from <= z.last_look_at and h.last_observed_at >= z.look_at
+    anti join core.sku_price as k
+        on
+            h.offer_id = k.offer_id and p.source <> k.source
+            and z.look_at > k.valid_from and z.last_look_at < k.last_observed_at
+),
+
+followed as (
+    select
+        h.offer_id,
+        h.valid_from,
+        coalesce(lead(h.last_look_at) over w, h.last_observed_at) as last_observed_at,
+        h.last_source,
+        round(nullif(h.effective_hourly_price, 0) / i.chips, 14) as price,
+        lead(price) over w is null as is_gone,
+        lead(h.valid_from) over w as next_from,
+        case when is_gone then lead(h.valid_from) over w end as gone_at,
+        case when is_gone then lead(h.valid_from, 2) over w else lead(h.valid_from) over w end as back_at,
+        case when is_gone then lead(h.source, 2) over w else lead(h.source) over w end as back_source
+    from parted as h
+    inner join item as i on h.offer_id = i.offer_id
+    window w as (partition by h.offer_id order by h.valid_from)
+    qualify price is not null
 ),
 
 -- Looks at the past: days on which a source looked at a provider (imports) or a scope (archived lists).

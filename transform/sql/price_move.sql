@@ -50,8 +50,7 @@ step as (
         lag(h.upfront_price, 2) over w as upfront_price_two_before,
         lag(h.valid_from) over w as changed_before_at,
         lead(h.unit_price) over w as unit_price_next,
-        lead(h.valid_from) over w as changed_next_at,
-        coalesce(lead(h.valid_from, 2) over w - lag(h.valid_from, 2) over w <= interval 30 days, false) as is_restless
+        lead(h.valid_from) over w as changed_next_at
     from int.price_history as h
     semi join judged as j on h.offer_id = j.offer_id
     window w as (partition by h.offer_id order by h.valid_from)
@@ -66,13 +65,22 @@ effective as materialized (
         ln(nullif(s.unit_price_after, 0)::DOUBLE) as ln_after,
         2 * abs(ln(nullif(s.unit_price_next, 0)::DOUBLE) - ln_before) < abs(ln_after - ln_before) as is_undone,
         f.observed_at as first_look_at,
-        o.purchase_option <> 'spot' and m.offer_id is null as is_list
+        o.purchase_option <> 'spot' and m.offer_id is null as is_list,
+        coalesce(lead(s.observed_at, 2) over w - lag(s.observed_at, 2) over w <= interval 30 days, false) as is_restless
     from step as s
     inner join core.offer as o on s.offer_id = o.offer_id
     left join core.market_offer as m on s.offer_id = m.offer_id
     left join core.sku_price as p
         on s.offer_id = p.offer_id and s.source = p.source and s.observed_at = p.valid_from
     left join core.first_look as f on p.source = f.source and p.scope = f.scope
+    -- to go and to come back is no move of the price
+    window
+        w as (
+            partition by
+                s.offer_id,
+                s.hourly_after is null or (s.hourly_before is null and s.source_before is not null)
+            order by s.observed_at
+        )
 ),
 
 -- Moves that within seven days take back the one before: to the same price, or, where that one left the bounds, to one

@@ -19,7 +19,7 @@ import duckdb
 
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import plain_amount
-from warehouse.log.moves import BOUNDS, MIN_OWN_COUNTS, Doubt, Move, judged
+from warehouse.log.moves import BOUNDS, MIN_OWN_COUNTS, SMALL_MOVE, Doubt, Move, judged
 from warehouse.log.quarantine import Quarantined
 from warehouse.schema.vocabulary import MARKETPLACES
 
@@ -116,6 +116,13 @@ class _Run(NamedTuple):
             return True
         moved, stays = math.log(self.unit_price / known), math.log(self.next_unit_price / known)
         return 2 * abs(stays) >= abs(moved)
+
+    def is_near(self, hold: Quarantined) -> bool:
+        """Return whether the price is, but for a SMALL_MOVE, what waits since 20 hours: one that moves each day."""
+        if hold.for_person or self.first_at - hold.observed_at < CONFIRMED_AFTER:
+            return False
+        amounts = zip(self.amounts, _amounts(hold), strict=True)
+        return all(now == held or (now and held and abs(now / held - 1) < SMALL_MOVE) for now, held in amounts)
 
 
 def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> bool:
@@ -231,12 +238,14 @@ class _Walk:
         if self._repeats(run):
             self._again(run)
             return
-        if self._hold(run) is not None:
+        known = self._known.get(run.key, (run.known_unit_price, None))[0]
+        hold = self._hold(run)
+        is_repeated = run.is_repeated(known) or (hold is not None and run.is_near(hold))
+        if hold is not None:
             self._resolve(run.key, accepted=False)
         for earlier in self._waiting.pop(run.key, ()):
             earlier.is_refuted = True
-        known = self._known.get(run.key, (run.known_unit_price, None))[0]
-        if doubt is None or (not doubt.for_person and (run.is_repeated(known) or self._is_seconded(run))):
+        if doubt is None or (not doubt.for_person and (is_repeated or self._is_seconded(run))):
             self._known[run.key] = run.amounts
         else:
             self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))

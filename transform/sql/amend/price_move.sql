@@ -2,9 +2,10 @@
 -- that (shown_since): of those offers, and of the offers that their moves are compared with.
 -- Where a provider has become a marketplace, all moves of its lists. Otherwise a kind can change from 30 days before
 -- the first price that differs: later prices make a move a correction (within seven days) or a market_move (five moves
--- within 30 days). The kind of a move needs the two moves before it; the first move of the run in which moves take back
--- one another, which begins at the latest after seven days without a move; and, where it takes back the move before it,
--- whether that one was a suspected_error, so the prices which that one is compared with are needed, too.
+-- within 30 days). The kind of a move needs the two moves before it, and those of the 30 days before; the first move of
+-- the run in which moves take back one another, which begins at the latest after seven days without a move; and, where
+-- it takes back the move before it, whether that one was a suspected_error, so the prices which that one is compared
+-- with are needed, too.
 with judged as (
     select
         o.*,
@@ -71,6 +72,7 @@ select
         when bool_or(m.is_judged)
             then
                 least(
+                    j.since - interval 30 day,
                     coalesce(min(m.changed_two_before_at) filter (where m.is_judged), TIMESTAMP '-infinity'),
                     coalesce(
                         max(m.changed_before_at) filter (where m.is_of_no_run and m.changed_before_at < m.since),
