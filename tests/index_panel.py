@@ -107,7 +107,8 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
         "split_part(accelerator_label, ' ', 1) as accelerator_name, 1 as accelerator_share from core.offer "
         "where accelerator_label is not null"
     )
-    con.execute(f"insert into core.offer_unit by name {sql('offer_unit.sql')}")
+    for name in ("offer_unit", "chain/fetch_cover"):
+        con.execute(f"insert into core.{name.rpartition('/')[2]} by name {sql(f'{name}.sql')}")
     con.execute("drop table int.price_history")
     for name in ("price_history", "price_move", "repricing", "price_correction", "price_change"):
         con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")

@@ -73,17 +73,24 @@ place as (
 -- The first look of a scope after nobody had looked for longer than a price is held. Answers of aws_spot reach back.
 silence as (
     select
-        r.source,
-        r.scope,
-        lag(r.observed_at) over w as last_look_at,
-        r.observed_at as look_at
-    from core.scope_run as r
-    inner join core.source as s on r.source = s.source
-    where r.status = 'ok' and s.kind = 'live' and r.source <> 'aws_spot'
-    window w as (partition by r.source, r.scope order by r.observed_at)
-    qualify
-        not lag(r.archived) over w
-        and r.observed_at::DATE - (lag(r.observed_at) over w)::DATE - 1 > greatest(7, s.max_age_hours // 24)
+        f.source,
+        f.scope,
+        max(b.observed_at) as last_look_at,
+        f.observed_at as look_at
+    from core.fetch_cover as c
+    inner join log.scope_fetch as f on c.fetch_no = f.fetch_no
+    inner join core.source as s on f.source = s.source
+    inner join log.scope_fetch as b
+        on
+            f.source = b.source and f.scope = b.scope and b.status = 'ok'
+            and c.covered_at <= b.observed_at and f.observed_at > b.observed_at
+    where
+        c.observed_at - c.covered_at > interval 7 days
+        and f.status = 'ok' and s.kind = 'live' and f.source <> 'aws_spot'
+    group by f.source, f.scope, f.observed_at, s.max_age_hours
+    having
+        not arg_max(b.archived, b.observed_at)
+        and f.observed_at::DATE - last_look_at::DATE - 1 > greatest(7, s.max_age_hours // 24)
 ),
 
 -- What such a look shows at the price before is a price anew, as one that moved is, unless another source had it.
