@@ -292,6 +292,7 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
     assert result.exit_code == 0
     assert "No measured run of mixtral-8x7b fits the question" in result.stdout
+    assert re.search(r"Left out: 1 (prices|runs|end of ranges)", result.stdout) is None
     assert json.loads(call("--model", "mixtral-8x7b", "--chip", "B300", "--json").stdout)["rows"] == []
 
 
