@@ -22,9 +22,12 @@ from flows.cli.command import (
 from flows.config import Reader
 from warehouse.errors import SettingsError
 
-SERVING = {"interactivity", "tokens_per_day"}
-TRAINING = {"tokens", "overhead", "goodput", "mfu", "measured_only", "precision"}
-BARE = {"throughput", "price", "utilisation", "chips", "precision", "batch", "context", "accepted_tokens"}
+USED = {
+    "serving": {"interactivity", "tokens_per_day"},
+    "training": {"tokens", "overhead", "goodput", "mfu", "measured_only", "precision"},
+    "a bare sum": {"throughput", "price", "utilisation", "overhead", "goodput", "chips", "precision", "batch"}
+    | {"context", "accepted_tokens"},
+}
 """Options that only these questions take."""
 
 
@@ -83,15 +86,11 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         **of("commitment_use", "spot_running_share", "beat"), added=cost_added.stated(read().costs, additions)
     )
     is_bare = bool(options["throughput"] or options["price"])
-    used = (
-        BARE | (TRAINING & {"overhead", "goodput"} if is_training else set())
-        if is_bare
-        else TRAINING
-        if is_training
-        else SERVING
-    )
+    kind = "a bare sum" if is_bare else options["task"]
+    used = USED[kind] if is_training else USED[kind] - {"overhead", "goodput"}
     source = click.get_current_context().get_parameter_source
-    unused = sorted(name for name in (SERVING | TRAINING | BARE) - used if source(name) is ParameterSource.COMMANDLINE)
+    unused = [name for name in options if name in set().union(*USED.values()) - used]
+    unused = [name for name in unused if source(name) is ParameterSource.COMMANDLINE]
     if model is None and not is_bare:
         message, hint = "--model is missing; or give --throughput and --price", "`chipledger cost --help`"
         raise SettingsError(message, field="--model", value="", hint=hint)
@@ -101,7 +100,6 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         raise SettingsError("--tokens and --task training need each other", field="--tokens", value=value, hint=hint)
     if unused:
         field, value = f"--{unused[0].replace('_', '-')}", options[unused[0]]
-        kind = "a bare sum" * is_bare or options["task"]
         raise SettingsError(f"means nothing for {kind}: leave it out", field=field, value=value)
     if is_bare:
         stated = decision.Sum(**of(*decision.SUM_INPUTS))
