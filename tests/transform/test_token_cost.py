@@ -282,6 +282,15 @@ def test_a_rate_below_the_slowest_run_is_at_most_and_never_ranked(file: Path) ->
     assert sorted(ranked) == [("between two runs",), ("measured",)]
 
 
+def test_what_is_not_ranked_has_no_rank_for_a_question_either(file: Path) -> None:
+    """Runs that cannot have used the precision they declare, and those of grade D, have a cost and no rank."""
+    asked = "select count(*), count(cost_rank) from mart.serving_cost('llama-2-70b', null, 1, 1, 1, null)"
+    ((n_costs, n_ranked),) = values(file, f"{asked} where not is_ranked")
+
+    assert n_costs > 0
+    assert n_ranked == 0
+
+
 def test_what_has_no_cost_is_counted(file: Path) -> None:
     """Each run and each price has a cost, or stands in int.cost_left_out once."""
     counted = dict(values(file, "select left_out_kind, sum(n_left_out) from int.cost_left_out group by 1"))
