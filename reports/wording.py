@@ -119,9 +119,9 @@ def window(before: datetime | None, after: datetime) -> str:
     return day(after) if day(before) == day(after) else f"{day(before)} to {day(after)}"
 
 
-def count(n: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: 1 price, 1,405 prices."""
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+def count(n: float, one: str, many: str = "") -> str:
+    """Return a number with its noun: 1 price, 1,405 prices, 1.5 months."""
+    return f"{n:,{'' if isinstance(n, int) else 'g'}} {one if n == 1 else many or f'{one}s'}"
 
 
 def days(age: float | None) -> str:

@@ -351,10 +351,11 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     prints one object a claim and line.
     """
     from flows.decisions import audit as claims
+    from reports import wording
 
     found = claims.judged(read.published(), claims.read(file, article))
     table = output.text_table([claims.as_line(one) for one in found], ("claim", "subject", "claimed", "today", "why"))
-    lines = [table, f"\n{len(found)} claims:\n{claims.counted(found)}"]
+    lines = [table, f"\n{wording.count(len(found), 'claim')}:\n{claims.counted(found)}"]
     return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
 

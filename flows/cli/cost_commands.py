@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from flows.cli.command import (
     ADD,
@@ -20,6 +21,14 @@ from flows.cli.command import (
 )
 from flows.config import Reader
 from warehouse.errors import SettingsError
+
+USED = {
+    "serving": {"interactivity", "tokens_per_day"},
+    "training": {"tokens", "overhead", "goodput", "mfu", "measured_only", "precision"},
+    "a bare sum": {"throughput", "price", "utilisation", "overhead", "goodput", "chips", "precision", "batch"}
+    | {"context", "accepted_tokens"},
+}
+"""Options that only these questions take."""
 
 
 @command("cost --model llama-3-70b --interactivity 30", has_table=True)
@@ -76,16 +85,25 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
     terms = decision.Terms(
         **of("commitment_use", "spot_running_share", "beat"), added=cost_added.stated(read().costs, additions)
     )
-    if options["throughput"] or options["price"]:
-        stated = decision.Sum(**of(*decision.SUM_INPUTS))
-        found = decision.bare(stated, terms, read.published() if chip and model else None)
-    elif model is None:
+    is_bare = bool(options["throughput"] or options["price"])
+    kind = "a bare sum" if is_bare else options["task"]
+    used = USED[kind] if is_training else USED[kind] - {"overhead", "goodput"}
+    source = click.get_current_context().get_parameter_source
+    unused = [name for name in options if name in set().union(*USED.values()) - used]
+    unused = [name for name in unused if source(name) is ParameterSource.COMMANDLINE]
+    if model is None and not is_bare:
         message, hint = "--model is missing; or give --throughput and --price", "`chipledger cost --help`"
         raise SettingsError(message, field="--model", value="", hint=hint)
-    elif is_training != (options["tokens"] is not None):
+    if not is_bare and is_training != (options["tokens"] is not None):
         hint = "For a training write --task training --tokens 300B; for serving leave --tokens"
         value = options["tokens"] or ""
         raise SettingsError("--tokens and --task training need each other", field="--tokens", value=value, hint=hint)
+    if unused:
+        field, value = f"--{unused[0].replace('_', '-')}", options[unused[0]]
+        raise SettingsError(f"means nothing for {kind}: leave it out", field=field, value=value)
+    if is_bare:
+        stated = decision.Sum(**of(*decision.SUM_INPUTS))
+        found = decision.bare(stated, terms, read.published() if chip and model else None)
     elif is_training:
         mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
         of_peak = options["precision"] or "bf16"
@@ -94,7 +112,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
     else:
         inputs = of("model", "interactivity", "tokens_per_day")
         found = decision.serving(read.published(), **inputs, terms=terms)
-    if chip is not None and not (options["throughput"] or options["price"]):
+    if chip is not None and not is_bare:
         found["rows"] = decision.only(found["rows"], chip)
     shown = decision.shown(found, everything=everything)
     return Result(found, [decision.render(found, shown).rstrip()] if in_html else decision.lines(found, shown))

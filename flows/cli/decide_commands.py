@@ -266,18 +266,21 @@ def fleet(read: Reader, *, horizon: float | None) -> Result:
 
 def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
     from flows.decisions import regions
+    from reports import wording
 
     inputs = found["inputs"]
     yield from regions.lines(found["regions"])
-    yield f"Horizon {inputs['horizon_months']:g} months from {inputs['as_of']}; nodes run {inputs['pattern']}."
+    horizon = wording.count(inputs["horizon_months"], "month")
+    yield f"Horizon {horizon} from {inputs['as_of']}; nodes run {inputs['pattern']}."
     for line in found["lines"]:
-        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {float(line['nodes']):g} nodes"
+        yield f"\n{line['label'] or 'line'} ({line['line_number']}): {wording.count(float(line['nodes']), 'node')}"
         yield from _sheet(line["negotiation"]) if line["negotiation"] else ()
         if line["reason"]:
             yield f"  no answer: {line['reason']}"
             continue
         for each in line["owned"]:
-            yield f"  owned: {each['nodes']} nodes for {each['days_left']} days more, already paid for"
+            owned, left = wording.count(each["nodes"], "node"), wording.count(each["days_left"], "day")
+            yield f"  owned: {owned} for {left} more, already paid for"
         stale = "" if line["are_prices_current"] else "  Some of these prices are NOT CURRENT."
         yield f"  list prices, your expected move a year: {line['yearly_move']:.1%}.{stale}"
         if market := line["market"]:
@@ -303,11 +306,13 @@ def _sheet(sheet: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fleet_answer(answer: Mapping[str, Any]) -> Iterator[str]:
+    from reports import wording
+
     if answer["reason"]:
         yield f"  at {answer['prices']} prices: no answer: {answer['reason']}"
         return
     yield (
-        f"  at {answer['prices']} prices: cover {answer['cover_nodes']} nodes "
+        f"  at {answer['prices']} prices: cover {wording.count(answer['cover_nodes'], 'node')} "
         f"(from {answer['cover_nodes_low']} to {answer['cover_nodes_high']}, by use and prices)"
     )
     own, outside = answer["on_demand_usd_per_node_hour"], answer["uncovered_usd_per_node_hour"]

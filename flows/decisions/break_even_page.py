@@ -7,6 +7,7 @@ from flows.decisions import chips, regions
 from flows.decisions.break_even_sides import described
 from flows.decisions.words import words_of
 from flows.shared import output
+from reports import wording
 from reports.pages import frame
 
 MAX_IN_FULL = 3
@@ -27,7 +28,7 @@ class Section(NamedTuple):
 def sections(found: Mapping[str, Any]) -> list[Section]:
     """Return the answer in sections, the conclusion first."""
     inputs = found["inputs"]
-    verdict = words_of("answer")[found["answer"] or ""].format(horizon=inputs["horizon_months"])
+    verdict = words_of("answer")[found["answer"] or ""].format(horizon=wording.count(inputs["horizon_months"], "month"))
     lines = [verdict, *(f"unknown: {reason}" for reason in found["unknown"]), f"Formula: {found['formula']}"]
     lines += [f"Not included: {', '.join(found['not_included'])}.", *regions.lines(found["regions"])]
     weeks = inputs["weeks"]
@@ -69,7 +70,8 @@ def _point(case: Mapping[str, Any]) -> str:
 
 def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section]:
     """Return the sums, the flips and the evidence of one point."""
-    names = {name: words.format(horizon=inputs["horizon_months"]) for name, words in words_of("sum").items()}
+    horizon = wording.count(inputs["horizon_months"], "month")
+    names = {name: words.format(horizon=horizon) for name, words in words_of("sum").items()}
     sums = [{"": words, **{end: _end(case[end], name) for end in ENDS}} for name, words in names.items()]
     months = {end: case[end]["break_even_months"] for end in ENDS}
     sums[12:12] = [
@@ -121,7 +123,7 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
             "other side USD/M": one["known"]["likely"],
             **_evidence(one["price"]),
             "tok/s a chip for equal cost": one["rate_to_be_equal"],
-            f"to pay in {inputs['horizon_months']:g} months": one["rate_to_pay"]
+            f"to pay in {wording.count(inputs['horizon_months'], 'month')}": one["rate_to_pay"]
             or (None if inputs["tokens_per_day"] is None else "no rate"),
             "equal cost, of what compute allows": one["equal_share_of_bound"],
         }

@@ -29,6 +29,7 @@ import duckdb
 from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
+from reports import wording
 from warehouse.errors import ChipledgerError
 
 LIST, CONTRACTED = "list", "contracted"
@@ -392,5 +393,5 @@ def _words(each: Mapping[str, Any]) -> str:
     kind = {"reserved": "Reserved", "savings_plan": "Savings Plan"}[each["purchase_option"]]
     name = " ".join(filter(None, (each["commitment_discount_type"], kind, each["offering_class"])))
     years = each["commitment_term_hours"] / 8760
-    term = f"{years:g} years" if years >= 1 else f"{each['commitment_term_hours']} hours"
+    term = wording.count(years, "year") if years >= 1 else f"{each['commitment_term_hours']} hours"
     return ", ".join(filter(None, (name, term, each["purchase_payment_model"])))

@@ -15,6 +15,7 @@ from flows.decisions import chips, cost_added
 from flows.decisions.cost_added import NOT_INCLUDED, Added, addable
 from flows.shared import output
 from flows.shared.query import columns, rows
+from reports import wording
 from transform.audit import rates
 from transform.audit.evidence import Evidence
 from warehouse.errors import ChipledgerError, SettingsError
@@ -80,6 +81,7 @@ NARROW = (
     *("with added", "chips paid", "USD/month at 100%", "at 50%", "grade"),
 )
 """Columns of a cost that a line can hold."""
+KINDS = {"end of range": ("end of a range", "ends of ranges")}
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
 
 
@@ -359,7 +361,9 @@ def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
         after.append(f"{n_shown} rows of {len(found['rows'])} in all (--all, --json). Compare only equal scenarios.")
         after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
     return after + [
-        f"Left out: {one['n_left_out']} {one['left_out_kind']}s: {one['reason']}." for one in found["left_out"]
+        f"Left out: {wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "
+        f"{one['reason']}."
+        for one in found["left_out"]
     ]
 
 
@@ -390,7 +394,7 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
         "output": row["output_usd"],
         **by_use,
         "known": row["reach"],
-        "run on": row["most_accelerators"] and f"{float(row['most_accelerators']):g} chips",
+        "run on": row["most_accelerators"] and wording.count(float(row["most_accelerators"]), "chip"),
         "engine": row["software"],
         **_ends(row),
     }
@@ -398,7 +402,7 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
 
 def _training(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "training": f"{row['benchmark']}, {float(row['accelerator_count']):g} chips",
+        "training": f"{row['benchmark']}, {wording.count(float(row['accelerator_count']), 'chip')}",
         **_option(row),
         "USD/M": row["usd_per_million_tokens_median"],
         "low": row["training_usd_low"],

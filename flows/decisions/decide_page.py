@@ -8,6 +8,7 @@ from flows.decisions.break_even_page import Section
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS
 from flows.decisions.words import table, words_of
 from flows.shared.query import columns
+from reports import wording
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
@@ -61,10 +62,11 @@ def load_in_words(found: Mapping[str, Any]) -> str:
     """Return what is to run, in a line."""
     stated, months = found["inputs"], found["inputs"]["months"]
     running = f", running {stated['use']['likely']:.0%} of the hours" if stated["use"]["low"] < 1 else ""
-    time = (f"{months:g} month{'s' * (months > 1)}" if months >= 1 else f"{months * 730 / 24:.4g} days") + running
+    days = float(f"{months * 730 / 24:.4g}")
+    time = (wording.count(months, "month") if months >= 1 else wording.count(days, "day")) + running
     if stated["training_tokens"]:
         loss = f"goodput {stated['goodput'] or 'by the chips'}, overhead {stated['overhead']:.0%}"
-        words = f"{stated['training_tokens']:,.0f} tokens in {stated['deadline_days']:g} days ({loss})"
+        words = f"{stated['training_tokens']:,.0f} tokens in {wording.count(stated['deadline_days'], 'day')} ({loss})"
         return f"{stated['model']} trained on {words}"
     if stated["model"]:
         speed = f"{stated['interactivity']:g} tokens a second of a user" if stated["interactivity"] else "in batches"
@@ -76,7 +78,7 @@ def load_in_words(found: Mapping[str, Any]) -> str:
 
 def _how(row: Mapping[str, Any]) -> str:
     hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
-    years = hours and (f"{hours // 8760} year" + "s" * (hours >= 2 * 8760) if hours >= 8760 else f"{hours / 24:g} days")
+    years = hours and (wording.count(hours // 8760, "year") if hours >= 8760 else wording.count(hours / 24, "day"))
     option = row["purchase_option"].replace("_", " ")
     own = "your price" if row["is_contracted"] else None
     return ", ".join(filter(None, (option, years, row["offer_terms"], own)))
@@ -127,7 +129,7 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         row = next(row for row in options if row["offer_id"] == each["offer_id"])
         sums = (
             f"{_named(row)}: {each['commit_usd']:,.0f} USD with the cost of capital, on demand at the market "
-            f"{each['stay_usd']:,.0f} for as long, {each['months']} months"
+            f"{each['stay_usd']:,.0f} for as long, {wording.count(each['months'], 'month')}"
         )
         if each["fall_at_once"] <= 0:
             yield f"Do not commit to {sums}."
@@ -157,7 +159,8 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
         return
     of = [f"{value:g}" if isinstance(value, float) else str(value) for value in found["point"].values() if value]
     lines = [
-        f"At {', '.join(of)}; {found['needs'][0]['spare_units']} spare units are not in these counts, but in the sums.",
+        f"At {', '.join(of)}; {wording.count(found['needs'][0]['spare_units'], 'spare unit is', 'spare units are')} "
+        "not in these counts, but in the sums.",
         TEXT["at most"],
     ]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
@@ -201,12 +204,18 @@ def _waiting(found: Mapping[str, Any]) -> Section:
     """Return the past moves of the chips, and what a cover costs more than the best one would have."""
     lines = [
         f"{row['service_provider_name']}, {row['accelerator_name']}: {row['change_ratio']:+.0%} on "
-        f"{row['observed_on']}, {row['months_on_sale']} months after it was first seen there ({row['n_offers']} offers)"
+        f"{row['observed_on']}, {wording.count(row['months_on_sale'], 'month')} after it was first seen there "
+        f"({wording.count(row['n_offers'], 'offer')})"
         for row in found["moves"][:MAX_MOVES]
     ] or [TEXT["no move"]]
     table, named = [], {row["offer_id"]: _named(row) for row in found["options"]}
     for each in found["waiting"]:
-        of = {**each, "named": named[each["offer_id"]], "fewest": FEWEST_WINDOWS}
+        of = {
+            **each,
+            "time": wording.count(each["months"], "month"),
+            "named": named[each["offer_id"]],
+            "fewest": FEWEST_WINDOWS,
+        }
         lines.append(TEXT["few" if each["share_of_windows_that_lost"] is None else "lost"].format_map(of))
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:

@@ -35,7 +35,14 @@ HOSTED = Model(
     fields=fields_of(Hosted),
     help="docs/deciding.md",
     may_be_zero=("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million"),
-    rules=(Rule("url", "not an address such as https://example.com/pricing", "regexp_like(url, '^https?://')"),),
+    rules=(
+        Rule("url", "not an address such as https://example.com/pricing", "regexp_like(url, '^https?://')"),
+        Rule(
+            "cached_input_usd_per_million",
+            "above the price of input, {input_usd_per_million}",
+            "cached_input_usd_per_million <= input_usd_per_million",
+        ),
+    ),
     unique=("provider", "model", "as_of"),
     repeated="a second price of the same model, provider and day",
 )

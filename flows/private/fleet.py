@@ -44,8 +44,8 @@ IDLE_RULES = """
 select
     r.rule, r.place, r.kind, r.valid_from, r.valid_to,
     case
-        when b.built_at::DATE < r.valid_from then 'it does not hold yet'
-        when b.built_at::DATE > r.valid_to then 'it does not hold any more'
+        when b.prices_built_at::DATE < r.valid_from then 'it does not hold yet'
+        when b.prices_built_at::DATE > r.valid_to then 'it does not hold any more'
         else 'it fits nothing, or another rule names more'
     end as reason
 from price_rule as r cross join build as b

@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -142,7 +142,9 @@ def price_history(
     provider: Provider = None,
     region: Region = None,
     purchase_option: Option = None,
-    offer_id: Annotated[int | None, Field(ge=0, description="One offer, by the offer_id of another answer")] = None,
+    offer_id: Annotated[
+        int | None, Field(ge=0, lt=2**63, description="One offer, by the offer_id of another answer")
+    ] = None,
     since: Annotated[date | None, Field(description="First day, UTC")] = None,
     until: Annotated[date | None, Field(description="Last day, UTC")] = None,
     limit: Limit = 10,
@@ -164,7 +166,7 @@ def price_history(
     if offer_id is not None and not offers:
         raise wrong("the file has no such offer", "offer_id", offer_id)
     shown, truncated = cut(offers, limit)
-    end = datetime.combine(until, time()) + timedelta(days=1) if until else None
+    end = datetime.combine(until, time.max) if until else None
     prices = book.rows(
         f"select {PAST}, valid_to is null and unit_price is not null as is_current "
         "from int.price_history where list_contains($offers, offer_id) "
@@ -475,6 +477,9 @@ def cost_per_token(
         raise wrong("invalid argument", "utilisation", utilisation, allowed)
     if (task == "training") != (tokens is not None):
         raise wrong("the task training needs `tokens`, and no other task takes it", "tokens", tokens or "")
+    for name, value in {"interactivity": interactivity, "tokens_per_day": tokens_per_day}.items():
+        if tokens is not None and value is not None:
+            raise wrong("means nothing for training", name, value, "Leave it out")
     terms = cost.Terms(commitment_use=commitment_use, spot_running_share=1 - spot_loss)
     if tokens is None:
         table, ranked_by, figures = "mart.serving_cost", "all_in_output_usd_median", SERVING

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
@@ -101,7 +101,7 @@ def reproduce(
                 field, value = "price_kind", f"{cost['price_kind']}, {cost['offer_terms']}"
                 raise ChipledgerError("a mean price", source=file.name, field=field, value=value, hint=HINT)
             values = dict.fromkeys(values) | {"offer_id": cost["offer_id"]}
-        until = naive(day + timedelta(days=1)) if day else None
+        until = datetime.combine(day, time.max) if day else None
         figure = _found(con, "figure.sql", values | {"until": until}, words, file)
         if until and figure["changed_by"] and figure["seen_until"] < until:
             seen, value = f"{figure['seen_until']:%Y-%m-%d}", f"{day:%Y-%m-%d}"

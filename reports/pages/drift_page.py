@@ -119,7 +119,7 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
         group=(lambda row: row["key"][1] or "All chips") if of_providers else None,
         columns=[
             Column("Provider" if of_providers else "Chip", name),
-            *_windows(lambda row: f", {row['n_matched'] or 0} offers"),
+            *_windows(lambda row: f", {wording.count(row['n_matched'] or 0, 'offer')}"),
             Number("90 days", spark),
             Number("mix effect\n90 days", mix),
             Number("offers\ncompared", compared),

@@ -82,11 +82,11 @@ def _offer(row: Row) -> str:
 
 
 def _stated(row: Row) -> str:
-    amounts = [_exact(row["unit_price"])]
+    amounts, n = [_exact(row["unit_price"])], row["accelerator_count"]
     if row["upfront_price"]:
         amounts.append(f"upfront {_exact(row['upfront_price'])}")
     return f"{' + '.join(amounts)} {row['pricing_currency'] or ''}" + small(
-        wording.listed(f"for {_exact(row['accelerator_count'])} chips", row["price_parts"], by=" = ")
+        wording.listed(f"for {_exact(n)} chip{'s' * (n != 1)}", row["price_parts"], by=" = ")
     )
 
 

@@ -179,7 +179,7 @@ def test_list_and_contracted_are_two_answers() -> None:
 
     on_list, own = covered(contracted={1: 0.9, 11: 0.8})["answers"]
     assert own["on_demand_usd_per_node_hour"] == pytest.approx(0.9 * 55.04)
-    assert {p["commitment"] for p in own["purchases"]} <= {"EC2Instance Savings Plan, 1 years, No Upfront"}
+    assert {p["commitment"] for p in own["purchases"]} <= {"EC2Instance Savings Plan, 1 year, No Upfront"}
     assert {size["cover_nodes"]: size["committed_usd"] for size in own["sizes"]}[6] == pytest.approx(
         6 * 3 * 8760 * 0.8 * 40
     )

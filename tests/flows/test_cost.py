@@ -271,6 +271,12 @@ def test_wrong_costs_in_the_settings_are_named(call: Call, tmp_path: Path, line:
         (("--model", "llama-2-70b", "--add", "lunch=3"), 2, "not NAME=AMOUNT"),
         (("--model", "llama-2-70b", "--add", "egress=3"), 2, "needs --tokens-per-day"),
         (("--price", "1", "--throughput", "1", "--model", "llama-3-70b", "--chip", "h100"), 2, "in one form"),
+        (("--price", "1", "--throughput", "1", "--tokens", "3B"), 2, "means nothing for a bare sum: leave it out"),
+        (("--price", "1", "--throughput", "1", "--tokens-per-day", "1B"), 2, "--tokens-per-day"),
+        (("--price", "1", "--throughput", "1", "--interactivity", "30"), 2, "--interactivity"),
+        (("--price", "1", "--throughput", "1", "--goodput", "0.9"), 2, "--goodput"),
+        (("--model", "llama-2-70b", "--precision", "fp8"), 2, "means nothing for serving: leave it out"),
+        (("--model", "llama-2-70b", "--utilisation", "0.5"), 2, "--utilisation"),
     ],
 )
 def test_a_wrong_question_says_what_is_allowed(call: Call, words: tuple[str, ...], code: int, said: str) -> None:
@@ -286,6 +292,7 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
     assert result.exit_code == 0
     assert "No measured run of mixtral-8x7b fits the question" in result.stdout
+    assert re.search(r"Left out: 1 (prices|runs|end of ranges)", result.stdout) is None
     assert json.loads(call("--model", "mixtral-8x7b", "--chip", "B300", "--json").stdout)["rows"] == []
 
 

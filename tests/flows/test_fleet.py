@@ -166,12 +166,12 @@ def test_a_contracted_rate_needs_no_list_price(data: Path, tmp_path: Path) -> No
 def test_which_rule_counts(
     data: Path, tmp_path: Path, rules: list[str], rule: str | None, price: float | None, spot: float | None
 ) -> None:
-    """The rule that names more, on the day; its name stands beside the price. On spot none counts that does not say so.
+    """The rule that names more, on the day of the prices, whenever one asks; its name stands beside the price.
 
-    That costs 20 a node-hour.
+    On spot, which costs 20 a node-hour, none counts that does not say so.
     """
-    fleet_of_two = P5 + "AWS,p5.48xlarge,us-east-1,spot,1\n"
-    own, cheap = fleet.cost(settings(data, tmp_path, fleet=fleet_of_two, prices=discounts(rules)), now=NOW)["lines"]
+    named = settings(data, tmp_path, fleet=P5 + "AWS,p5.48xlarge,us-east-1,spot,1\n", prices=discounts(rules))
+    own, cheap = fleet.cost(named, now=NOW + timedelta(days=90))["lines"]
 
     assert own["rule"] == rule
     assert (own["list_price_per_node_hour"], cheap["list_price_per_node_hour"]) == (55.04, 20)

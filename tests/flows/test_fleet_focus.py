@@ -109,6 +109,14 @@ def test_the_three_costs_stay_apart(imported: fleet_file.Imported) -> None:
     ]  # fmt: skip
 
 
+def test_a_large_bill(tmp_path: Path) -> None:
+    """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large."""
+    file = tmp_path / "focus.csv"
+    file.write_text(text([charge(1, "BoxUsage:p5.48xlarge", "2400000", ("132096000",) * 3)]), encoding="utf-8")
+
+    assert fleet_file.read_focus(file).lines[0]["billed_list_cost"] == 132_096_000
+
+
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
     """Every other charge is counted by its reason, with its costs: 6 of 16 are in lines, 10 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}

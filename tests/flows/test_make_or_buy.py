@@ -20,6 +20,10 @@ LINE = "Host,llama-3-70b,0.5,2,,2026-11-01,https://example.com/pricing\n"
         (LINE.replace("0.5", "-1"), "line 2: below 0 (field input_usd_per_million, value -1)"),
         (LINE.replace("0.5", "NaN"), "line 2: not a number (field input_usd_per_million, value NaN)"),
         (LINE.replace("0.5", ""), "line 2: empty (field input_usd_per_million"),
+        (
+            LINE.replace("2,,", "2,0.6,"),
+            "above the price of input, 0.5 (field cached_input_usd_per_million, value 0.6)",
+        ),
         (LINE.replace("2026-11-01", "yesterday"), "not a date such as 2026-11-21"),
         (LINE.replace("https://example.com/pricing", "a page"), "not an address"),
         (LINE + LINE.replace("0.5", "0.6"), "line 3: a second price of the same model, provider and day"),

@@ -164,7 +164,7 @@ def test_price_history_is_a_series_for_each_offer_within_the_days_asked_for(call
     asked = {"instance_type": P5, "region": "us-east-1", "purchase_option": "on_demand"}
     (series,) = call("price_history", **asked)["series"]
     (today,) = call("price_history", **asked, since=str(datetime.now(UTC).date()))["series"]
-    by_id = call("price_history", offer_id=series["offer"]["offer_id"])["series"]
+    by_id = call("price_history", offer_id=series["offer"]["offer_id"], until="9999-12-31")["series"]
 
     assert [(price["unit_price"], price["is_current"]) for price in series["prices"]] == [
         ("98.32", False), ("55.04", True),
@@ -282,6 +282,9 @@ def test_schema_names_tables_macros_and_columns_with_units(call):
     assert units["price_per_accelerator_hour_usd"] == "USD per chip-hour"
 
 
+TRAINING = {"model": "llama-3-70b", "task": "training", "tokens": 1e9}
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "field", "hint"),
     [
@@ -296,12 +299,15 @@ def test_schema_names_tables_macros_and_columns_with_units(call):
         ("latest_price", {"chip": "H100", "provider": "' or 1=1 --"}, "provider", ""),
         ("price_history", {"chip": "H100"}, "purchase_option", "offer_id"),
         ("price_history", {"offer_id": 1}, "offer_id", ""),
+        ("price_history", {"offer_id": 2**63}, "offer_id", "less than"),
         ("price_history", {"chip": "H100", "purchase_option": "spot", "since": "2026-02-30"}, "since", "date"),
         ("price_history", {"offer_id": 1, "since": "2026-02-02", "until": "2026-01-01"}, "since", ""),
         ("cheapest", {"chip": ""}, "chip", "at least 1 character"),
         ("cost_per_token", {"model": "llama-3-71b"}, "model", "llama-3-70b"),
         ("cost_per_token", {"model": "llama-3-70b", "utilisation": 0.6}, "utilisation", "0.7"),
         ("cost_per_token", {"model": "llama-3-70b", "task": "training"}, "tokens", ""),
+        ("cost_per_token", {**TRAINING, "interactivity": 30}, "interactivity", "Leave it out"),
+        ("cost_per_token", {**TRAINING, "tokens_per_day": 1}, "tokens_per_day", ""),
         ("audit_claims", {"article": "no such text"}, "article", "There are"),
         ("sources", {"source": "aws_pricelist"}, "source", "aws_price_list"),
         ("schema", {"table": "mart.price_changes"}, "table", "int.price_change"),

@@ -450,10 +450,11 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (("price_index.html",), 1, "no index of prices"),
         (("offer-1", "--model", "gpt-oss-120b"), 1, "no such cost"),
         (("offer-1", "--model", "gpt-oss-120b", "--day", "2026-10-01"), 2, "--day is of prices alone"),
+        (("offer-1", "--day", "9999-12-31"), 1, "9999-12-31T"),
         (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 2, "no such provider"),
         (("--chip", "H100", "--provider", "aws", "--option", "on-demand"), 2, "Did you mean on_demand?"),
         (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--region", "x"), 1, "no such price"),
-        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--day", "1999-01-01"), 1, "1999-01-02"),
+        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--day", "1999-01-01"), 1, "1999-01-01T"),
     ],
 )
 def test_what_is_no_figure(day: Path, words: tuple[str, ...], code: int, said: str) -> None:

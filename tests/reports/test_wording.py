@@ -66,7 +66,8 @@ def test_a_window_is_the_days_between_two_looks() -> None:
 def test_options_and_counts_in_words() -> None:
     assert wording.option("reserved", term_hours=26280, payment="All Upfront") == "Reserved 3 yr, All Upfront"
     assert wording.option("spot") == "spot"
-    assert [wording.count(n, "price") for n in (0, 1, 1405)] == ["0 prices", "1 price", "1,405 prices"]
+    found = [wording.count(n, "price") for n in (0, 1, 1.0, 1.5, 1405)]
+    assert found == ["0 prices", "1 price", "1 price", "1.5 prices", "1,405 prices"]
     assert wording.few(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
     assert wording.few([]) == ""
 

@@ -188,17 +188,17 @@ def test_the_macro_reads_it_at_any_speed(file: Path) -> None:
         values(file, "from mart.serving_cost('llama-9', null, 1, 1, 1, null)")
 
 
-def test_what_breaks_a_bound_is_shown_and_never_ranked(file: Path) -> None:
+def test_what_breaks_a_bound_is_shown_and_has_no_cost(file: Path) -> None:
     """1,500 tokens/s of Llama 3 70B in FP8 at batch 8 on one H100 are 3.9 times what its memory allows."""
     (measured,) = lines(file, "from int.throughput where scenario = 'impossible'")
-    found = lines(file, "from int.token_cost where scenario = 'impossible'")
+    left_out = "select n_left_out from int.cost_left_out where reason = 'it is faster than physics allows'"
 
     assert (measured["evidence_grade"], measured["is_ranked"], measured["binding_bound"]) == ("X", False, "bandwidth")
     # 8 sequences x 3.35 TB/s over the weights but the input embedding, and 500 tokens of cache each at 4 bits
     weights, cache = 70553706496 - 128256 * 8192, 500 * 80 * 2 * 8 * 128 * 0.5
     assert measured["share_of_bound"] == pytest.approx(1500 / (8 * 3.35e12 / (weights + 8 * cache)))
-    assert found
-    assert {(line["evidence_grade"], line["cost_rank"]) for line in found} == {("X", None)}
+    assert values(file, "from int.token_cost where scenario = 'impossible'") == []
+    assert values(file, left_out) == [(1,)]
 
 
 def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:
@@ -280,6 +280,15 @@ def test_a_rate_below_the_slowest_run_is_at_most_and_never_ranked(file: Path) ->
     assert (line["reach"], line["cost_rank"], line["is_ranked"]) == ("at most", None, True)
     ranked = values(file, "select distinct reach from int.token_cost where cost_rank is not null")
     assert sorted(ranked) == [("between two runs",), ("measured",)]
+
+
+def test_what_is_not_ranked_has_no_rank_for_a_question_either(file: Path) -> None:
+    """Runs that cannot have used the precision they declare, and those of grade D, have a cost and no rank."""
+    asked = "select count(*), count(cost_rank) from mart.serving_cost('llama-2-70b', null, 1, 1, 1, null)"
+    ((n_costs, n_ranked),) = values(file, f"{asked} where not is_ranked")
+
+    assert n_costs > 0
+    assert n_ranked == 0
 
 
 def test_what_has_no_cost_is_counted(file: Path) -> None:

@@ -63,6 +63,8 @@ RATED = ("throughput", "cost of tokens")
 """Kinds that rest on the bound of a rate; a cost on that of one chip."""
 OTHER = "other"
 _TEXTS = ("availability",)
+_OF_ONE = ("price", "monthly cost", "throughput", "utilisation", "specification", "memory fit")
+"""Kinds of figures that are of one thing."""
 REASONS: Mapping[str, str] = {
     "monthly cost": "the text gives no hourly price of it to compute it from",
     "cost to train": "model, tokens or price to compute it from are not stated",
@@ -126,6 +128,8 @@ def _finding(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         return unknown(f"no check is known for {claim.metric}, and no evidence is kept of it")
     if kind not in _TEXTS and not is_number(claim):
         return unknown(f"{claim.figure!r} is no number to compute with")
+    if kind in _OF_ONE and len(claim.subject.things) > 1:
+        return unknown(f"{claim.subject_text!r} names two things, and one figure is of one")
     for check in checks:
         finding = check(claim, article, evidence)
         if finding is not None:

@@ -113,6 +113,11 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     is_aws = any(name.startswith(AWS_CHIPS) for name, _ in thing.chips) or bool(conditions.regions)
     if machine or (provider is None and (is_aws or any(word in claim.words for word in ("AWS", "EC2")))):
         provider = provider or AWS
+    elif provider is None:
+        named = [
+            name for name in evidence.providers if re.search(rf"\b{re.escape(name)}\b", claim.conditions_text, re.I)
+        ]
+        provider = named[0] if len(named) == 1 else None
     option = conditions.purchase_option or "on_demand"
     parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
     if conditions.purchase_option is None:

@@ -40,6 +40,7 @@ left_out as (
             when not t.has_chip_facts then 'chip without published figures, or in a form that is not stated'
             when t.task = 'training' and t.total_rate_per_accelerator is null then 'no rate of training'
             when t.task <> 'training' and t.output_rate_per_accelerator is null then 'no rate of output'
+            when t.evidence_grade = 'X' then 'it is faster than physics allows'
             when h.throughput_id is null then 'nobody is known to sell the chip in that form'
             when not h.is_big_enough then 'it ran on more chips than are known to be sold together'
             when t.is_superseded then 'its submitter ran the same on that chip in a later round'

@@ -91,12 +91,12 @@ select
     paid_accelerators * cost.monthly(paid_rate_usd) as usd_per_month_at_load,
     usd_per_month_at_load / (tokens_per_day * 730 / 24 / 1e6) as usd_per_million_at_load,
     case
-        when is_price_ranked and reach in ('measured', 'between two runs')
+        when is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
             then rank() over (
                 partition by
                     scenario, benchmark_family, benchmark, precision, input_length, output_length, decoding,
-                    interactivity, interactivity_statistic, purchase_option, commitment_class, is_ranked,
-                    is_price_ranked and reach in ('measured', 'between two runs')
+                    interactivity, interactivity_statistic, purchase_option, commitment_class,
+                    is_ranked and is_price_ranked and reach in ('measured', 'between two runs')
                 order by coalesce(usd_per_million_at_load, all_in_output_usd_median)
             )
     end as cost_rank

@@ -69,6 +69,7 @@ hosted as (
         and t.unit_of_work = 'token'
         and t.task <> 'training'
         and not t.is_superseded
+        and t.evidence_grade <> 'X'
         and t.output_rate_per_accelerator is not null
 ),
 

@@ -42,7 +42,12 @@ point as (
         arg_max(source_url, (total_rate_per_accelerator, throughput_id)) as source_url,
         arg_max(software, (total_rate_per_accelerator, throughput_id)) as software
     from int.throughput
-    where task = 'training' and unit_of_work = 'token' and has_chip_facts and total_rate_per_accelerator is not null
+    where
+        task = 'training'
+        and unit_of_work = 'token'
+        and has_chip_facts
+        and evidence_grade <> 'X'
+        and total_rate_per_accelerator is not null
     group by all
 )
 

@@ -59,7 +59,7 @@ DIMENSIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """What the figures of a metric measure; another unit is refused, as it would be read wrongly."""
 
 _METRIC = "^[a-z][a-z0-9_]*$"
-_NUMBER = r"^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$"
+NUMBER = r"^[+-]?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,2})?$"
 _MONTHS = 12
 
 
@@ -141,7 +141,7 @@ def _rules_of_metric(pattern: str, kinds: tuple[str, ...]) -> tuple[Rule, Rule]:
     units = tuple(unit for unit, (kind, _) in UNITS.items() if kind in kinds)
     listed = ", ".join(f"'{unit}'" for unit in units)
     return (
-        Rule("value", "not a number", f"{other} or regexp_like(value, '{_NUMBER}')"),
+        Rule("value", "not a number", f"{other} or regexp_like(value, '{NUMBER}')"),
         Rule("unit", f"not a unit of {{metric}}, which is in {', '.join(units)}", f"{other} or unit in ({listed})"),
     )
 
@@ -162,7 +162,7 @@ MODEL = Model(
         Rule("metric", "not of lower-case letters, digits and underscores", f"regexp_like(metric, '{_METRIC}')"),
         Rule("value", "neither a value nor a range", "coalesce(value, low, high) is not null"),
         Rule("value", "a value together with a range", "value is null or coalesce(low, high) is null"),
-        *(Rule(name, "not a number", f"regexp_like({name}, '{_NUMBER}')") for name in ("low", "high")),
+        *(Rule(name, "not a number", f"regexp_like({name}, '{NUMBER}')") for name in ("low", "high")),
         Rule("low", "above high, {high}", "try_cast(low as double) <= try_cast(high as double)"),
         *(rule for pattern, kinds in DIMENSIONS for rule in _rules_of_metric(pattern, kinds)),
     ),

@@ -22,6 +22,7 @@ GOOD = "a,x,p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,on-demand,2026
         ("b,x,H100,price_per_chip,,,,USD/h,,2026", "value"),
         ("b,x,H100,price_per_chip,5,4,,USD/h,,2026", "value"),
         ("b,x,H100,price_per_chip,five,,,USD/h,,2026", "value"),
+        ("b,x,H100,price_per_chip,1e400,,,USD/h,,2026", "value"),
         ("b,x,H100,price_per_chip,,6,5,USD/h,,2026", "low"),
         ("b,x,H100,price_per_chip,5,,,EUR/h,,2026", "unit"),
         ("b,x,H100,price_per_chip,5,,,USD/h,,soon", "as_of"),

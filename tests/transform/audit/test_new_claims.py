@@ -131,9 +131,10 @@ def test_machines_and_years_follow_published_figures(ask):
         "g,x,Trainium3,spec_general_availability,2024,,,year,now available,2024",
         "h,x,H100 SXM,spec_tensor_cores,528,,,count,,2026", "i,x,MI300X,spec_tensor_cores,1216,,,count,,2026",
         "j,x,trn3-ultra,spec_accelerators,144,,,count,,2026", "k,x,trn3-ultra,spec_accelerators,72,,,count,,2026",
-        "l,x,p5.48xlarge,spec_vcpus,2048,,,count,,2026",
+        "l,x,p5.48xlarge,spec_vcpus,2048,,,count,,2026", "m,x,p5.48xlarge,spec_vcpus,inf,,,cores each,,2026",
+        "n,x,H100 vs B200,ratio_price_per_chip,1e400,,,x,,2026",
     )  # fmt: skip
-    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijkl") == "ciciicicucii"
+    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijklmn") == "ciciicicuciiuu"
     assert found["f"].finding.recomputed == 2025
 
 
@@ -146,6 +147,16 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     }  # fmt: skip
     assert evidence.held(evidence.offers.values(), (date(2026, 7, 20), date(2026, 7, 20)))
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
+
+
+def test_whose_price_it_is_must_be_told(ask):
+    """A seller named in the conditions is the seller; of two things no price is judged as the first one's."""
+    found = ask(
+        "a,x,H100 SXM,price_per_chip,3.99,,,USD/h,Lambda on-demand,2026-08-01",
+        "b,x,H100 SXM,price_per_chip,4.54,,,USD/h,Lambda on-demand,2026-08-01",
+        "c,x,trn1.32xlarge vs p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,on-demand,2026-03-01",
+    )  # fmt: skip
+    assert [found[name].finding.verdict for name in "abc"] == ["consistent", "inconsistent", "unverifiable"]
 
 
 def test_a_hedge_is_given_to_the_claim(ask):

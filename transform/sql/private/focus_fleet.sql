@@ -56,10 +56,10 @@ select
     case when purchase_option in ('on_demand', 'spot') then least(mean_running / most_running, 1) else 1 end
     ::DECIMAL(11, 10) as share_of_use,
     plan_kind,
-    list_amount::DECIMAL(18, 10) as billed_list_cost,
-    contracted_amount::DECIMAL(18, 10) as billed_contracted_cost,
-    effective_amount::DECIMAL(18, 10) as billed_effective_cost,
+    list_amount::DECIMAL(28, 10) as billed_list_cost,
+    contracted_amount::DECIMAL(28, 10) as billed_contracted_cost,
+    effective_amount::DECIMAL(28, 10) as billed_effective_cost,
     billing_currency as billed_currency,
-    hours::DECIMAL(18, 10) as billed_hours
+    hours::DECIMAL(28, 10) as billed_hours
 from alike
 order by provider, machine, region_id, purchase_option, plan_kind, billed_currency

@@ -1,8 +1,8 @@
 -- Which rule of the price file counts for which offer, and for which line of the fleet that no offer was found for (a
 -- contracted rate only: a discount is off a list price). A rule fits where all that it names is the offer's, on the day
--- of building. A contracted rate goes before a discount, and a rule before another of its kind that names nothing that
--- it does not name too. A discount fits a spot price only if it says spot. Two rows for one thing: neither goes first,
--- which is refused.
+-- of the prices. A contracted rate goes before a discount, and a rule before another of its kind that names nothing
+-- that it does not name too. A discount fits a spot price only if it says spot. Two rows for one thing: neither goes
+-- first, which is refused.
 with thing as (
     select
         *,
@@ -66,7 +66,7 @@ fitting as (
             and (r.tier is null or coalesce(lower(t.tier), 'none') = lower(r.tier))
     cross join build as b
     where
-        b.built_at::DATE between r.valid_from and coalesce(r.valid_to, DATE '9999-12-31')
+        b.prices_built_at::DATE between r.valid_from and coalesce(r.valid_to, DATE '9999-12-31')
         and (r.kind = 'rate' or (t.thing = 'offer' and (t.purchase_option <> 'spot' or r.purchase_option = 'spot')))
 )
 
