@@ -8,6 +8,7 @@ from flows.decisions.break_even_page import Section
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS
 from flows.decisions.words import table, words_of
 from flows.shared.query import columns
+from reports.wording import count
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
@@ -120,14 +121,14 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"Cheapest that neither binds nor is interrupted: {_named(free)}: {free['charged_usd']:,.0f} USD."
     if market:
         yield (
-            f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of {len(market['providers'])} "
-            f"providers ({market['least_usd']:,.0f} to {max(market['providers'].values()):,.0f})."
+            f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of "
+            f"{count(len(least := market['providers'].values()), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
         )
     for each in found["waiting"]:
         row = next(row for row in options if row["offer_id"] == each["offer_id"])
         sums = (
             f"{_named(row)}: {each['commit_usd']:,.0f} USD with the cost of capital, on demand at the market "
-            f"{each['stay_usd']:,.0f} for as long, {each['months']} months"
+            f"{each['stay_usd']:,.0f} for as long, {count(each['months'], 'month')}"
         )
         if each["fall_at_once"] <= 0:
             yield f"Do not commit to {sums}."
@@ -201,7 +202,8 @@ def _waiting(found: Mapping[str, Any]) -> Section:
     """Return the past moves of the chips, and what a cover costs more than the best one would have."""
     lines = [
         f"{row['service_provider_name']}, {row['accelerator_name']}: {row['change_ratio']:+.0%} on "
-        f"{row['observed_on']}, {row['months_on_sale']} months after it was first seen there ({row['n_offers']} offers)"
+        f"{row['observed_on']}, {count(row['months_on_sale'], 'month')} after it was first seen there "
+        f"({count(row['n_offers'], 'offer')})"
         for row in found["moves"][:MAX_MOVES]
     ] or [TEXT["no move"]]
     table, named = [], {row["offer_id"]: _named(row) for row in found["options"]}
