@@ -208,11 +208,11 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
     limit = {"usd_per_million_output_tokens": None, "cost_basis": "unknown: at most 1.87, as every run was faster"}
 
     assert cost_page._cost(limit) == '<span class="past">at most 1.87</span>'
-    assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last looked for"}) is None
+    assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last searched"}) is None
 
 
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
-    """A row where it has a cost, else its name and why not, last looked for when in how many sources, in one line."""
+    """A row where it has a cost, else its name and why not, last searched when in how many sources, in one line."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
     (n_sources, day), = ask(
         file, "select count(distinct source), max(last_good_at)::DATE::VARCHAR from int.source_health "
@@ -232,7 +232,7 @@ def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: P
         assert {*asked[0]} <= cells.keys() | without == named
         assert cells.keys().isdisjoint(without)
         assert all(any(not text.startswith(wording.UNKNOWN) for text in each[:6]) for each in cells.values())
-        assert re.search(rf"Trainium3[^()]* \([^()]*no price, last looked for on {day} in {n_sources} sources", line)
+        assert re.search(rf"Trainium3[^()]* \([^()]*no price, last searched on {day} in {n_sources} sources", line)
         assert re.findall(r'<td class="gt_right"[^>]*>\s*</td>', table) == []
 
 
