@@ -134,7 +134,10 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"Do not commit to {sums}."
             continue
         pays = "It would pay if all of its term were wanted" if each["months"] > months else "It pays"
-        pays = pays if options[0]["offer_id"] else f"Against on demand, not hosted tokens: {pays}"
+        if not options[0]["offer_id"]:
+            pays = f"Against on demand, not hosted tokens: {pays}"
+        elif free and free["charged_usd"] / months < each["commit_usd"] / each["months"]:
+            pays = f"Against the market, not the cheapest on demand: {pays}"
         yield (
             f"{pays} to commit to {sums}; unless on demand falls by {each['fall_at_once']:.1%} at once, or by "
             f"{min(2 * each['fall_at_once'], 1):.1%} before month {each['months'] / 2:g}; and if the machines run "
