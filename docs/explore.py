@@ -38,8 +38,8 @@ def _(con, mo):
     mo.md(f"""
     # Prices of accelerators
 
-    Built at {built_at:%Y-%m-%d %H:%M} UTC from {n_prices} standing prices, of which {n_current} are current. The others
-    are old: their age stands beside them. Purchase options are compared, never averaged.
+    Built at {built_at:%Y-%m-%d %H:%M} UTC from {n_prices} prices, of which {n_current} are current. The others
+    are old: each has its age. Purchase options are compared, never averaged.
     """)
     return
 

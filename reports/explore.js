@@ -31,7 +31,7 @@
     ["changed", "", (row) => row[CHANGED] || "", { data: null, visible: false, render: () => "" }],
     ["region", "Region", (row) => word(row, REGION), { data: null, render: (row, type) => (type === "display" ? whole(word(row, REGION)) : word(row, REGION)) }],
     ["machine", "Machine", machine, { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(machine(row)) : machine(row)) }],
-    ["terms", "Terms", (row) => word(row, TERMS), { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(word(row, TERMS)) : word(row, TERMS)) }],
+    ["terms", "Conditions", (row) => word(row, TERMS), { data: null, className: "wide", render: (row, type) => (type === "display" ? whole(word(row, TERMS)) : word(row, TERMS)) }],
     ["seen", "Seen", (row) => row[SEEN], { data: null, className: "number", render: (row) => row[SEEN] }],
     ["age", "Age, days", age, { data: null, className: "number wide", type: "num", render: age }],
     ["ranked", "", (row) => row[RANKED], { data: null, visible: false, render: (row) => row[RANKED] }],

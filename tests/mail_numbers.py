@@ -413,8 +413,8 @@ RULES: dict[str, Rule] = {
     r"Of (?P<n>[\d,]+) other providers? read in the week none moved": _read,
     rf"Prices as of (?P<on>{DAY})": _prices_as_of,
     r"nor in the (?P<days>\d+) days before": _limit,
-    r"(?P<n>[\d,]+) providers? not seen, though in the (?P<days>\d+) days before: .*?(?: and (?P<k>[\d,]+) more)?\. "
-    r"(?=[A-Z\d])": _silent,
+    r"(?P<n>[\d,]+) providers? not seen in the week, but in the (?P<days>\d+) days before: "
+    r".*?(?: and (?P<k>[\d,]+) more)?\. (?=[A-Z\d])": _silent,
     r"(?P<n>[\d,]+) scopes? (?:never read|not read in time|not read last time): (?P<list>.*?)\. (?=[A-Z\d])": _scopes,
     r"(?P<n>[\d,]+) rows? refused": _refused,
     rf"(?P<n>[\d,]+) changes? of earlier weeks learnt now, from (?P<on>{DAY}) on": _late,

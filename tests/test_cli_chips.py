@@ -44,7 +44,7 @@ def test_chips_prints_all_of_them_in_words(call):
     lines = [line for line in re.sub(r"\n  +", " ", costs).splitlines() if line.startswith("Trainium3 ")]
     assert len(lines) == 2
     for line in lines:
-        assert re.search(r"unknown: no price, last looked for on \d{4}-\d\d-\d\d in \d+ sources", line)
+        assert re.search(r"unknown: no price, last searched on \d{4}-\d\d-\d\d in \d+ sources", line)
 
 
 def test_a_chip_of_several_memories_is_all_of_them(call):

@@ -122,8 +122,8 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"Cheapest that neither binds nor is interrupted: {_named(free)}: {free['charged_usd']:,.0f} USD."
     if market:
         yield (
-            f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of {len(market['providers'])} "
-            f"providers ({market['least_usd']:,.0f} to {max(market['providers'].values()):,.0f})."
+            f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of "
+            f"{count(len(least := market['providers'].values()), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
         )
     for each in found["waiting"]:
         row = next(row for row in options if row["offer_id"] == each["offer_id"])
@@ -135,7 +135,10 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"Do not commit to {sums}."
             continue
         pays = "It would pay if all of its term were wanted" if each["months"] > months else "It pays"
-        pays = pays if options[0]["offer_id"] else f"Against on demand, not hosted tokens: {pays}"
+        if not options[0]["offer_id"]:
+            pays = f"Against on demand, not hosted tokens: {pays}"
+        elif free and free["charged_usd"] / months < each["commit_usd"] / each["months"]:
+            pays = f"Against the market, not the cheapest on demand: {pays}"
         yield (
             f"{pays} to commit to {sums}; unless on demand falls by {each['fall_at_once']:.1%} at once, or by "
             f"{min(2 * each['fall_at_once'], 1):.1%} before month {each['months'] / 2:g}; and if the machines run "

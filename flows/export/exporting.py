@@ -19,7 +19,7 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import as_json, plain
-from flows.shared.query import columns
+from flows.shared.query import columns, refuse_older
 from flows.shared.tabular import cursor
 from transform.models import PUBLIC
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -106,6 +106,7 @@ def marts(
     """Write the public tables, or those named, into a folder. Raises ChipledgerError before anything is written."""
     suffix = f".{form}"
     with duckdb.connect(str(file), read_only=True) as con:
+        refuse_older(con, file)
         found = con.execute(MARTS).fetchall()
         known = {name: made for name, made, _ in found}
         public = [name for name, _, is_public in found if is_public]

@@ -22,6 +22,7 @@ from extract import observations, price_archive
 from extract.base import IMPORT, IMPORTED
 from flows.collect import publisher
 from flows.config.settings import Settings
+from flows.config.types import WEB
 from flows.export.exporting import MARTS
 from flows.mail import weekly_steps
 from flows.release import reproducing
@@ -31,7 +32,7 @@ from reports.pages import feed, guard
 from reports.pages.frame import frame
 from reports.pages.site import RELEASES
 from reports.templating import render
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
 from warehouse.log import db
 from warehouse.log.db import quote
@@ -73,6 +74,8 @@ def release(
 
     `also` are sources that the publisher takes in. Raises ChipledgerError where the day is there already.
     """
+    if url and not url.startswith(WEB):
+        raise SettingsError("not a web address", field="--url", value=url, hint="Write https://...")
     settings, published = settings.shown(), settings.published()
     with duckdb.connect(str(published), read_only=True) as con:
         ((built_at, version),) = con.execute("select built_at, version from meta.build").fetchall()

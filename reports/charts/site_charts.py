@@ -233,7 +233,7 @@ def _finding(lines: Mapping[str, Spans], chip: str) -> str:
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
     if spans := lines.get("lowest"):
-        parts.append(f"the lowest elsewhere is {spans[-1][2]:.2f}")
+        parts.append(f"the lowest{' elsewhere' * bool(parts)} is {spans[-1][2]:.2f}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
 

@@ -62,23 +62,23 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def counts(rows: Sequence[Row]) -> Table:
-    """Return how the claims stand, on their dates and today, with the kinds of claims in each row."""
+    """Return how the claims stand, on their dates and today, with the kinds of claims of each verdict."""
     then, today = (Counter(row[column] for row in rows) for column in ("standing", "standing_today"))
-    by_kind = Counter((row["standing_today"], row["claim_kind"]) for row in rows)
 
-    def of_kind(kind: str) -> Column:
-        return Number(kind, lambda row: by_kind[row["name"], kind])
+    def kinds(row: Row) -> str:
+        counted = Counter(each["claim_kind"] for each in rows if each["standing_today"] == row["name"])
+        return span(wording.listed(*(f"{n} {kind}" for kind, n in counted.most_common())) or "none", "long")
 
     return Table(
         id="verdicts",
         title=f"{wording.count(len(rows), 'number')} of {wording.count(len({row['article'] for row in rows}), 'text')}",
-        subtitle="By verdict; the kinds of claims as they stand today.",
+        subtitle="By verdict.",
         rows=[{"name": name} for name in MEANINGS if then[name] or today[name]],
         columns=[
             Column("Verdict", lambda row: _spaced(row["name"]) + small(MEANINGS[row["name"]])),
             Number("On its\ndate", lambda row: then[row["name"]]),
             Number("Today", lambda row: today[row["name"]]),
-            *map(of_kind, sorted({row["claim_kind"] for row in rows})),
+            Column("Kinds of claims, today", kinds),
         ],
         note="Only “consistent” is sound: a number that follows from one that failed is never counted there.",
     )

@@ -304,8 +304,8 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        tier = cell["tier"] if cell["tier"] and "_" not in cell["tier"] and len(cell["tier"]) < 10 else None
-        return text + small(wording.listed(wording.short(cell["service_provider_name"], most=18), tier))
+        tier = small(wording.short(cell["tier"], most=18)) if cell["tier"] and "_" not in cell["tier"] else ""
+        return text + small(wording.short(cell["service_provider_name"], most=18)) + tier
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 

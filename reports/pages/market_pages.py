@@ -201,9 +201,10 @@ def render(
 def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
     """Return what a chip costs on demand at AWS and at the cheapest other, or its last known price."""
     found = {row["cell"]: row for row in cells if row["price_per_accelerator_hour_usd"] is not None}
+    others = " elsewhere" * ("aws_on_demand" in found)
     parts = [
         f"{row['price_per_accelerator_hour_usd']:,.2f} {words.format(row['service_provider_name'])}"
-        for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", "at {}, the cheapest seen elsewhere"))
+        for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", f"at {{}}, the cheapest seen{others}"))
         if (row := found.get(cell))
     ]
     if parts:
@@ -224,7 +225,8 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
 
 
 def _history(market: Market, name: str, newest: datetime) -> Markup:
-    return site_charts.front(market.lines[name], name, newest) + site_charts.index(market.drifts[name], name, newest)
+    until = max(newest, market.lines[name][-1]["begins_at"])  # a price counts for a while after it was seen
+    return site_charts.front(market.lines[name], name, until) + site_charts.index(market.drifts[name], name, until)
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:

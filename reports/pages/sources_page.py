@@ -98,7 +98,7 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             ),
             Number("Prices", lambda row: total(row, "n_rows"), why=why),
             Number("Refused", lambda row: total(row, "n_refused"), why=why),
-            Number("Failed\nlooks", "n_failed"),
+            Number("Failed\nfetches", "n_failed"),
             Number("Disagree-\nments", lambda row: total(row, "n_disagreements"), why=why),
             Column("Terms: fetch,\npublish", _terms, why=lambda row: None if row["terms_url"] else "an import"),
         ],

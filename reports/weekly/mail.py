@@ -25,7 +25,6 @@ from reports.charts import style
 from reports.templating import render
 from reports.weekly import charts as week_charts
 from reports.weekly import sections
-from reports.weekly.calendar import place
 from reports.weekly.facts import WeekFacts
 from reports.weekly.sections import Brief, Section, Table
 
@@ -76,7 +75,7 @@ def letter(found: WeekFacts, *, page_url: str = "", draw: bool = True) -> Letter
     return Letter(
         week=str(found.week),
         subject=made.subject,
-        text=text(found, made, page=page_url or place(found.week, known_then=found.known_then)),
+        text=text(found, made, page_url=page_url),
         html=html(found, made, page_url=page_url, pictures=shown),
         pictures=shown,
         faults=made.faults,
@@ -167,12 +166,12 @@ def message_id(week: str, to: str, domain: str) -> str:
 # --- the plain-text part
 
 
-def text(found: WeekFacts, made: Brief, *, page: str) -> str:
-    """Return the plain-text part, complete on its own; `page` is the address or the name of the week's page."""
+def text(found: WeekFacts, made: Brief, *, page_url: str = "") -> str:
+    """Return the plain-text part, complete on its own."""
     parts = [
         _wrapped(sections.opening(found), ""),
         *(_text_section(each) for each in made.sections),
-        f"All moves, documents and SQL:\n{page}",
+        *([f"All moves, documents and SQL:\n{page_url}"] if page_url else []),
         _wrapped(sections.closing(found, in_mail=True), ""),
     ]
     return "\n\n".join(parts) + "\n"

@@ -239,8 +239,8 @@ def not_seen(found: WeekFacts) -> list[str]:
     silent = [brief(row["service_provider_name"]) for row in found["checked"].to_dicts() if not row["n_checked"]]
     if silent:
         shown.append(
-            f"{wording.count(len(silent), 'provider')} not seen, though in the {found.ranked_days} days before: "
-            f"{wording.few(silent, most=4)}."
+            f"{wording.count(len(silent), 'provider')} not seen in the week, but in the "
+            f"{found.ranked_days} days before: {wording.few(silent, most=4)}."
         )
     priced = set(found["cheapest"]["accelerator_name"])
     if missing := [line(chip) for chip in found.chips if chip not in priced]:

@@ -225,7 +225,13 @@ def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
     assert pays["share_of_hours_to_pay"] == pytest.approx(38 / 55.04)
     assert pays["regret_if_no_change_usd"]["0%"] == pytest.approx((55.04 - 38) * HOURS)
     assert (pays["share_of_windows_that_lost"], pays["regret_by_history_usd"]) == (None, None)
-    assert "It pays to commit to AWS" in " ".join(decide_page.sections(alone)[0].lines)
+    cheap = [row | {"charged_usd": 1} if row["purchase_option"] == "on_demand" else row for row in alone["options"]]
+    of_both = [" ".join(decide_page.sections(each)[0].lines) for each in (alone, alone | {"options": cheap})]
+    beside = "Against the market, not the cheapest on demand: It pays to commit to AWS"
+    assert [("It pays to commit to AWS" in words, beside in words) for words in of_both] == [
+        (True, False),
+        (True, True),
+    ]
 
 
 def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:

@@ -56,6 +56,7 @@ def number(text: str) -> float:
 def test_every_price_rate_and_total_is_a_query_of_the_file(page: str, folder: Path) -> None:
     """Prices to four digits, dates, documents and links, totals to the dollar, and the market by SQL alone."""
     file, shown = folder / "prices.duckdb", tables(page)
+    assert not re.findall(r"\b1 (?:offer|provider|month)s\b", page)
     asked = {str(row["offer_id"]): row for row in lines(file, LADDER)}
     read = shown["Prices, and where they were read"]
     assert len(read) == len(asked) > 2

@@ -254,6 +254,13 @@ def test_only_marts_are_marts(hostile: Path, tmp_path: Path, name: str) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_of_an_older_version_is_refused(tmp_path: Path) -> None:
+    """It has no schema `int`: nothing to export would be a success without a file."""
+    duckdb.connect(str(tmp_path / "prices.duckdb")).close()
+    with pytest.raises(ChipledgerError, match="older version"):
+        exporting.marts(tmp_path / "prices.duckdb", tmp_path / "out", form="csv")
+
+
 def test_links_do_not_lead_out_of_the_folder(hostile: Path, tmp_path: Path) -> None:
     """A link in the place of a folder is refused; one in the place of a file is replaced, with --force."""
     elsewhere, out = tmp_path / "elsewhere", tmp_path / "out"

@@ -145,9 +145,10 @@ def test_nothing_is_in_a_release_that_may_not_be_published_again(site: Path, day
 def test_a_day_never_changes(site: Path, day: Path) -> None:
     """A second release of one day is refused, and the folder stays as it was; `latest` leads to the newest."""
     before = (day / "CHECKSUMS").read_bytes()
-    again = CliRunner().invoke(main, ["--data-dir", str(site.parent / "data"), "release", str(site)])
+    words = ["--data-dir", str(site.parent / "data"), "release", str(site)]
+    again, wrong = (CliRunner().invoke(main, [*words, *more]) for more in ((), ("--url", "javascript:alert(1)")))
 
-    assert again.exit_code == 1
+    assert (again.exit_code, wrong.exit_code, "not a web address" in wrong.output) == (1, 2, True)
     assert "this day is released already" in again.output
     assert (day / "CHECKSUMS").read_bytes() == before
     assert (site / "latest").resolve() == day.resolve()

@@ -126,10 +126,10 @@ def test_each_reason_is_true(file: Path, cells: list[Row]) -> None:
         told[basis.removeprefix("unknown: ").partition(",")[0]] += 1
         if basis.startswith("unknown: no price"):
             assert (cell["accelerator_name"], cell["option_kind"], cell["place"]) not in sold, cell
-            assert f"last looked for on {last['day']} in {last['n']} sources" in basis
+            assert f"last searched on {last['day']} in {last['n']} sources" in basis
         elif basis.startswith("unknown: no measured run"):
             assert (cell["model_name"], cell["accelerator_name"]) not in measured, cell
-            assert re.search(r"last looked for on 2026-11-\d\d in \d+ benchmarks", basis)
+            assert re.search(r"last searched on 2026-11-\d\d in \d+ benchmarks", basis)
     assert told["no price"] > 500 < told["no measured run at a comparable point"]
 
 

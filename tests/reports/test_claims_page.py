@@ -72,7 +72,7 @@ def test_each_claim_stands_with_hedge_title_date_and_both_verdicts(page):
 
 
 def test_counts_stand_side_by_side(page):
-    """The first table counts each verdict on its date and today."""
+    """The first table counts each verdict on its date and today, and names its kinds: a column a kind is too wide."""
     table = re.search(r'id="verdicts".*?</table>', page(), re.DOTALL)[0]
     cells = {
         re.match(r"([^<]+)", row)[1]: re.findall(r">(\d+)</td>", row)
@@ -81,6 +81,8 @@ def test_counts_stand_side_by_side(page):
     assert cells["true then"][:2] == ["0", "1"]
     assert cells["consistent"][:2] == ["1", "0"]
     assert cells["physically impossible"][:2] == ["1", "1"]
+    assert len(re.findall(r'scope="col"', table)) == 4
+    assert re.search(r">1 [a-z ]+</span>", table)
 
 
 def test_filters_are_columns_and_all_rows_are_there_without_script(page):

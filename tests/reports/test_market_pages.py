@@ -103,6 +103,14 @@ def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> Non
     assert re.search(r'<span class="no"><a href="#d-\w+" data-offer-id="\d+">5\.00</a></span>', page)
 
 
+def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
+    """Nothing is "elsewhere" then; and its lines do not end where the page's date is, while the last price counts."""
+    page = (offline_run / "reports/chips/tpu-v5e.html").read_text(encoding="utf-8")
+    assert "elsewhere" not in text_of(page)
+    assert 'class="line median"' in page
+    assert not re.search(r'class="line median" d="M(\d+)\.0 [\d.]+H\1"', page)
+
+
 def test_every_price_is_the_marts(folder: Path, market: Path) -> None:
     with duckdb.connect(str(market), read_only=True) as con:
         known = {

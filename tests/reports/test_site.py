@@ -3,6 +3,7 @@
 import html
 import re
 import shutil
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ import pytest
 from flows.collect import publisher
 from flows.config.settings import Settings
 from reports import queries, wording
-from reports.pages import archive, cost_page, frame, methods_page, site, sources_page
+from reports.pages import archive, cost_page, frame, front_page, methods_page, site, sources_page
 from reports.queries import ROWS_OF_A_THREAD, fit_threads
 from warehouse.errors import SettingsError
 
@@ -208,11 +209,22 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
     limit = {"usd_per_million_output_tokens": None, "cost_basis": "unknown: at most 1.87, as every run was faster"}
 
     assert cost_page._cost(limit) == '<span class="past">at most 1.87</span>'
-    assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last looked for"}) is None
+    assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last searched"}) is None
+
+
+def test_a_tier_is_told_whatever_its_length() -> None:
+    """A price of another tier is another offer: what is too long for the column is cut, a collector's code left out."""
+    cell = {front_page.PRICE: 6.232, "offer_id": None, "service_provider_name": "Verda"}
+    texts = [
+        front_page._cell({"elsewhere": cell | {"tier": tier}}, "elsewhere", 2, datetime(2026, 10, 15, tzinfo=UTC))
+        for tier in ("VM", "confidential computing", "hand_curated", None)
+    ]
+    tiers = [re.findall("<small>(.*?)</small>", text)[1:] for text in texts]
+    assert tiers == [["VM"], ["confidential comp…"], [], []]
 
 
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
-    """A row where it has a cost, else its name and why not, last looked for when in how many sources, in one line."""
+    """A row where it has a cost, else its name and why not, last searched when in how many sources, in one line."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
     (n_sources, day), = ask(
         file, "select count(distinct source), max(last_good_at)::DATE::VARCHAR from int.source_health "
@@ -232,7 +244,7 @@ def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: P
         assert {*asked[0]} <= cells.keys() | without == named
         assert cells.keys().isdisjoint(without)
         assert all(any(not text.startswith(wording.UNKNOWN) for text in each[:6]) for each in cells.values())
-        assert re.search(rf"Trainium3[^()]* \([^()]*no price, last looked for on {day} in {n_sources} sources", line)
+        assert re.search(rf"Trainium3[^()]* \([^()]*no price, last searched on {day} in {n_sources} sources", line)
         assert re.findall(r'<td class="gt_right"[^>]*>\s*</td>', table) == []
 
 

@@ -48,6 +48,8 @@ def test_the_parts_have_the_same_sections_in_their_order(weeks: dict[str, WeekFa
     titles = re.findall(r"<h2[^>]*>(.*?)</h2>", part(message, "html"))
     lines = part(message, "plain").splitlines()
 
+    assert "https://prices.example.com/weeks/x.html" in lines
+    assert "All moves" not in mail.letter(weeks["2026-W03"], draw=False).text  # without an address no line leads to one
     assert titles == [
         "What happened",
         "Biggest moves",

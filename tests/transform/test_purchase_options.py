@@ -235,11 +235,11 @@ def test_what_was_not_collected(case: Case) -> None:
         )
     }
     assert found == {
-        "reserved": "not collected: no good look at aws_price_list in this region, which needs no credentials",
-        "savings_plan": "not collected: no good look at aws_savings_plans in this region, which needs no credentials",
-        "spot": "not collected: no good look at aws_spot in this region, which needs AWS credentials with "
-        "ec2:DescribeSpotPriceHistory; the last look failed: AuthFailure",
-        "capacity_block": "not collected: no good look at aws_capacity_blocks in this region, which needs AWS "
+        "reserved": "not collected: no good fetch of aws_price_list in this region, which needs no credentials",
+        "savings_plan": "not collected: no good fetch of aws_savings_plans in this region, which needs no credentials",
+        "spot": "not collected: no good fetch of aws_spot in this region, which needs AWS credentials with "
+        "ec2:DescribeSpotPriceHistory; the last fetch failed: AuthFailure",
+        "capacity_block": "not collected: no good fetch of aws_capacity_blocks in this region, which needs AWS "
         "credentials with ec2:DescribeCapacityBlockOfferings",
     }
 

@@ -126,7 +126,7 @@ def test_trn2_has_no_on_demand_price_but_a_reason(rows: list[dict[str, Any]]) ->
     """No file states one; the Capacity Block rate does not take its place."""
     row = only(rows, "trn2.48xlarge", EAST_2, "on_demand")
     assert row["effective_hourly_price"] is None
-    assert row["unknown_reason"].startswith("not collected: no good look at aws_price_list")
+    assert row["unknown_reason"].startswith("not collected: no good fetch of aws_price_list")
     (nowhere,) = (row for row in rows if (row["type"], row["region"]) == ("trn2.48xlarge", EAST_1))
     assert nowhere["option"] is None
     assert nowhere["unknown_reason"]

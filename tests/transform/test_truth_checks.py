@@ -72,17 +72,17 @@ CASES: dict[str, Case] = {
         [*days_of(*TWELVE, days=(38, 39)), at(40, *(one | {"region_id": f"new {one['region_id']}"} for one in TWELVE))],
     ),
     "nobody looked for three days": (
-        "daily_looks",
+        "daily_fetches",
         days_of(*TWELVE, source="market"),
         days_of(*TWELVE, source="market", days=(36, 39, 40)),
     ),
     "a source stopped while others went on": (
-        "daily_looks",
+        "daily_fetches",
         [*days_of(*TWELVE), *days_of(cloud("x", "20"), source="reseller")],
         [*days_of(*TWELVE), *days_of(cloud("x", "20"), source="reseller", days=(36, 37))],
     ),
     "a look with half as many rows again": (
-        "rows_of_a_look",
+        "rows_of_a_fetch",
         days_of(*TWELVE),
         [*days_of(*TWELVE[:8], days=(37, 38, 39)), at(40, *TWELVE)],
     ),

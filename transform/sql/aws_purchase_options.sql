@@ -242,8 +242,8 @@ every_row as (
             when k.purchase_option = 'on_demand' and not b.supports_on_demand
                 then 'the EC2 API says that this type is not sold on demand in this region'
             else
-                'not collected: no good look at ' || k.teller_name || ' in this region, which needs ' || k.teller_needs
-                || coalesce('; the last look failed: ' || l.error, '')
+                'not collected: no good fetch of ' || k.teller_name || ' in this region, which needs ' || k.teller_needs
+                || coalesce('; the last fetch failed: ' || l.error, '')
         end as unknown_reason
     from seen as s
     cross join teller as k

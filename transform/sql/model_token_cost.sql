@@ -2,7 +2,7 @@
 -- ask (cost/usual_chips.sql): at AWS on demand, under the best plan (of any term, and of a year), on spot and in a
 -- Capacity Block; and at the two cheapest other providers (option_rank).
 -- Only what may be ranked has a cost; where nothing may, cost_basis says why, and price, offer and age are those of the
--- nearest to it; where nothing is known, when and where it was last looked for. Of spot the mean of 30 days counts
+-- nearest to it; where nothing is known, when and where it was last searched. Of spot the mean of 30 days counts
 -- before that of 7, and both before the last price seen, which offer_terms tells.
 with point as (
     select *
@@ -76,7 +76,7 @@ sold as (
 searched as (
     select
         concat(
-            ', last looked for on ', max(last_good_at)::DATE, ' in ', count(distinct source), ' sources (', count(*),
+            ', last searched on ', max(last_good_at)::DATE, ' in ', count(distinct source), ' sources (', count(*),
             ' scopes)'
         ) as words
     from int.source_health
@@ -86,7 +86,7 @@ searched as (
 searched_run as (
     select
         concat(
-            ', last looked for on ', max(observed_at)::DATE, ' in ', count(distinct benchmark_family), ' benchmarks'
+            ', last searched on ', max(observed_at)::DATE, ' in ', count(distinct benchmark_family), ' benchmarks'
         ) as words
     from core.throughput
 )

@@ -84,7 +84,7 @@ select
         when count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) > 0
             then arg_max(
                 'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_refused
-                || ' refused by the look, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
+                || ' refused by the fetch, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
                 (abs(l.n_refused - coalesce(q.n_rows, 0)), l.observed_at, l.scope)
             )
     end as example,

@@ -162,14 +162,14 @@ select
     s.n_before as n_compared,
     s.n_gone as n_differing,
     1 - s.n_gone / s.n_before as checked_value,
-    c.words || ' is not in the look of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC' as example,
+    c.words || ' is not in the fetch of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC' as example,
     case when s.n_gone > 0 then s.last_at end as newest_differing_at
 from seen as s
 left join called as c on s.offer_id = c.offer_id
 where s.n_before > 0
 union all by name
 select
-    'daily_looks' as check_name,
+    'daily_fetches' as check_name,
     p.source as subject,
     count(*) as n_compared,
     count(*) filter (where p.hours > r.limit_high) as n_differing,
@@ -182,11 +182,11 @@ select
     end as example,
     max(p.ended_at) filter (where p.hours > r.limit_high) as newest_differing_at
 from pause as p
-inner join int.truth_rule as r on r.check_name = 'daily_looks'
+inner join int.truth_rule as r on r.check_name = 'daily_fetches'
 group by p.source, r.limit_high
 union all by name
 select
-    'rows_of_a_look' as check_name,
+    'rows_of_a_fetch' as check_name,
     s.source || ' ' || s.scope as subject,
     s.n_looks as n_compared,
     (not s.n_last / s.n_usual between r.limit_low and r.limit_high)::BIGINT as n_differing,
@@ -194,10 +194,10 @@ select
     case
         when not s.n_last / s.n_usual between r.limit_low and r.limit_high
             then
-                s.n_last || ' prices in the look of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC, '
+                s.n_last || ' prices in the fetch of ' || strftime(s.last_at, '%Y-%m-%d %H:%M') || ' UTC, '
                 || s.n_usual || ' as a rule'
     end as example,
     case when not s.n_last / s.n_usual between r.limit_low and r.limit_high then s.last_at end as newest_differing_at
 from shape as s
-inner join int.truth_rule as r on r.check_name = 'rows_of_a_look'
+inner join int.truth_rule as r on r.check_name = 'rows_of_a_fetch'
 where s.n_looks > 3

@@ -16,7 +16,7 @@ from (
     ),
     (
         'two_doors', 'second source',
-        'Prices of AWS that changed when a look came through the other door, API or bulk file: share', 0, 0.02, 'share',
+        'AWS prices that changed when a fetch came through the other door, API or bulk file: share', 0, 0.02, 'share',
         'Read the newest document of each door: they should say the same; set door to the right one meanwhile',
         'no scope was read through both doors within 30 days'
     ),
@@ -29,23 +29,23 @@ from (
     (
         'came_back', 'continuity',
         'List prices that vanished and came back within a day, of those seen in 30 days: share', 0, 0.01, 'share',
-        'Compare the look between with its document: a page that was read in part must be refused, not believed',
-        'no complete looks within 30 days, or a market, whose offers come and go by themselves'
+        'Compare the fetch between with its document: a page that was read in part must be refused, not believed',
+        'no complete fetches within 30 days, or a market, whose offers come and go by themselves'
     ),
     (
-        'still_seen', 'continuity', 'List prices of the last complete look but one that the last one still had: share',
+        'still_seen', 'continuity', 'List prices of the last complete fetch but one that the last one still had: share',
         0.9, 1, 'share', 'Read the last document: where the provider has not dropped them, the parser lost them',
-        'fewer than two complete looks within 30 days, or a market, whose offers come and go by themselves'
+        'fewer than two complete fetches within 30 days, or a market, whose offers come and go by themselves'
     ),
     (
-        'daily_looks', 'continuity', 'Longest time without a good look at a scope in 30 days', 0, 48, 'hours',
+        'daily_fetches', 'continuity', 'Longest time without a good fetch of a scope in 30 days', 0, 48, 'hours',
         'See the errors of that scope: chipledger sources, the page of sources, the log of the scheduler',
-        'no scope had two good looks within 30 days'
+        'no scope had two good fetches within 30 days'
     ),
     (
-        'rows_of_a_look', 'batch shape', 'Prices of the last good look / the median of those before it in 30 days',
+        'rows_of_a_fetch', 'batch shape', 'Prices of the last good fetch / the median of those before it in 30 days',
         0.8, 1.25, 'ratio', 'Read the last document: part of it may not have been read, or was read twice',
-        'no scope had four good looks within 30 days'
+        'no scope had four good fetches within 30 days'
     ),
     (
         'sizes_agree', 'units',
@@ -129,16 +129,16 @@ from (
     ),
     (
         'refused_rows_add_up', 'accounting',
-        'Refused rows that a look counts, less those in the quarantine, of 30 days', 0, 0, 'rows',
+        'Refused rows that a fetch counts, less those in the quarantine, of 30 days', 0, 0, 'rows',
         'chipledger data rebuild makes the log anew; where it differs again, it is a fault of chipledger',
-        'no look within 30 days'
+        'no fetch within 30 days'
     ),
     (
         'accepted_rows_add_up', 'accounting',
-        'Prices that the last complete look counts, less those that hold since it: share of them',
+        'Prices that the last complete fetch counts, less those that hold since it: share of them',
         -0.001, 0.001, 'share',
         'chipledger data rebuild makes the log anew; where it differs again, it is a fault of chipledger',
-        'no complete look within 30 days'
+        'no complete fetch within 30 days'
     ),
     (
         'events_are_changes', 'accounting', 'Events of the last two days, less the changes of price that they make',
