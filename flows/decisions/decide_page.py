@@ -121,9 +121,10 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     if free is not None and free is not options[0]:
         yield f"Cheapest that neither binds nor is interrupted: {_named(free)}: {free['charged_usd']:,.0f} USD."
     if market:
+        least = market["providers"].values()
         yield (
             f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of "
-            f"{count(len(least := market['providers'].values()), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
+            f"{wording.count(len(least), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
         )
     for each in found["waiting"]:
         row = next(row for row in options if row["offer_id"] == each["offer_id"])
