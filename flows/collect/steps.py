@@ -163,8 +163,9 @@ class Run:
         if self.summary.fresh:
             self.done("publish", str(self.publisher.publish()))
             if report:
-                self.done("report", str(self.publisher.report()))
+                # First, as the pages list those of single days.
                 self.summary.notes += retention.after_run(self.settings, self.started_at)
+                self.done("report", str(self.publisher.report()))
         self.summary.finished_at = self.clock()
         return self.summary
 
