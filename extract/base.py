@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
+from extract.web import answer_dates
 from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 from warehouse.reference.source_terms import terms_of
@@ -37,7 +38,7 @@ class Memo:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: dict[str, object] = {}
+        self._found: dict[str, tuple[object, list[float]]] = {}
         self._locks: dict[str, Lock] = {}
 
     def once(self, key: str, read: Callable[[], object]) -> Any:
@@ -46,8 +47,11 @@ class Memo:
             lock = self._locks.setdefault(key, Lock())
         with lock:
             if key not in self._found:
-                self._found[key] = read()
-            return self._found[key]
+                with answer_dates.measured() as ahead_s:
+                    self._found[key] = read(), ahead_s
+        value, ahead_s = self._found[key]
+        answer_dates.note_again(ahead_s)
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)

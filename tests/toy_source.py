@@ -72,13 +72,14 @@ class Toy:
             run.load()
             return run.summary
 
-    def decide(self, at: float, quarantine_id: int, decision: str, *, publish: bool = True) -> None:
+    def decide(self, at: float, quarantine_id: int, decision: str, *, publish: bool = True) -> Summary:
         """Settle a row as a person would, and publish."""
         self.at = at
         with steps.open_run(self.settings(), clock=self.clock) as run:
             run.decide(quarantine_id, decision)
             if publish:
                 run.publisher.publish()
+            return run.summary
 
     def rebuild(self, at: float) -> None:
         """Make everything anew from the landing folder."""

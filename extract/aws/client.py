@@ -1,6 +1,7 @@
 """boto3 as our sources use it: clients whose answers carry their bytes, and every failure one of our errors."""
 
 import functools
+import logging
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from extract.web.http import HttpWeb
 
 
+logging.getLogger("botocore.credentials").setLevel(logging.ERROR)  # it warns with a traceback of what our errors say
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60

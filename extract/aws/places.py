@@ -141,7 +141,7 @@ def either_access(
     except CredentialsMissing as error:
         if ctx.settings.get("access", "auto") != "auto":
             raise
-        note = f"read from the public files, as AWS refused the credentials found: {error}"
+        note = f"read from the public files, as the credentials found do not work: {error}"
         _without_rights[(source, *_aws_environment())] = note
         return through_files()
 

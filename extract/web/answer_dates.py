@@ -1,6 +1,6 @@
 """How far this machine's clock is from those of the servers that answer, by the Date headers of their answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -40,3 +40,9 @@ def note(headers: Mapping[str, str]) -> None:
         found.append(ahead_s - (int(age) if age.isdecimal() else 0))
     except (ValueError, OverflowError):
         return
+
+
+def note_again(ahead_s: Iterable[float]) -> None:
+    """Let an answer that is used once more say what it said when it came."""
+    if (found := _found.get()) is not None:
+        found += ahead_s

@@ -305,10 +305,13 @@ def _refusal(answer: httpx.Response, url: str) -> SourceError:
         return SourceError(f"the proxy {message[4:]}", source=url, field="status", value=status, hint=PROXY_HINT)
     if status not in PASSING_STATUS:
         hint = "The address may have moved" if status in (404, 410) else "The server refuses this request"
+        hint = "It has no content: only 200 is read" if status < 300 else hint
         return SourceError(message, source=url, field="status", value=status, hint=hint)
-    error = Unavailable(message, source=url, field="status", value=status, hint="Try again later")
     waits = (answer.headers[name] for name in RETRY_AFTER if name in answer.headers)
-    error.retry_after = _seconds(next(waits, ""))
+    pause = _seconds(next(waits, ""))
+    hint = "Try again later" if pause is None else f"Try again in {pause:.0f} s, as the server asks"
+    error = Unavailable(message, source=url, field="status", value=status, hint=hint)
+    error.retry_after = pause
     return error
 
 

@@ -119,7 +119,7 @@ class PoliteWeb:
         """
         host = self._host(url)
         with host.turn:
-            self._recall(host.lost)
+            self._recall(host.lost, url)
             self._check(url)  # before the retries of HttpWeb: a refusal of ours needs none
             try:
                 yield
@@ -130,10 +130,13 @@ class PoliteWeb:
             finally:
                 self._rest(host)
 
-    def _recall(self, failure: tuple[SourceError, float] | None) -> None:
-        """Raise an error again that was met a moment ago."""
+    def _recall(self, failure: tuple[SourceError, float] | None, url: str = "") -> None:
+        """Raise an error again that was met a moment ago, of another address where one is named."""
         if failure is not None and self._clock() - failure[1] < RETRY_AFTER_S:
-            raise copy.copy(failure[0])
+            error = copy.copy(failure[0])
+            if url:
+                error.source = error.value = url
+            raise error
 
     def _admit(self, url: str) -> None:
         """Let a request through, in its time; raise where the site forbids the address, as after a redirect."""

@@ -37,6 +37,8 @@ def call_heartbeat(settings: Settings) -> None:
     try:
         HttpWeb().get(settings.heartbeat_url, accept="*/*")
     except SourceError as error:
+        if error.field == "status" and str(error.value).startswith("2"):
+            return  # taken; its answer has no content
         # Whoever has the address can say that a run was good.
         message = redact.hide(error.message, secrets=[settings.heartbeat_url])
         LOG.warning("heartbeat: %s refused it: %s", urlsplit(settings.heartbeat_url).hostname, message)

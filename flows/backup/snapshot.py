@@ -350,6 +350,10 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
             )
         manifest = receive(source, scratch)
         _check_log(scratch / db.FILE_NAME, manifest, source)
+        for here, back in ((data_dir / name, scratch / name) for name in RECORDS):
+            # Sent is sent: what is there may have gone on from what was backed up.
+            if here.exists() and here.read_bytes().startswith(back.read_bytes() if back.exists() else b""):
+                shutil.copy(here, back)
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
         one.load()

@@ -249,7 +249,7 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
             one.withdraw(fetches, reason.strip())
             one.publisher.publish()
             lines += one.summary.lines()
-    return Result(asdict(found) | {"is_dry_run": dry_run} | one.summary.as_dict(), lines)
+    return Result(one.summary.as_dict() | asdict(found) | {"is_dry_run": dry_run}, lines)
 
 
 @command("backfill aws --region us-east-1 --since 2025-01-01")

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 from collections.abc import Collection, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -65,15 +65,17 @@ class Publisher:
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file
-        if ducklake.of(self.con) is None:
+        shared = ducklake.of(self.con)
+        if shared is None:
             fit_threads(self.con)
-        self.summary.file = publish_log(
-            self.con,
-            self.settings.data_dir,
-            self.clock(),
-            ranking=self.settings.ranking,
-            new_history=new_history,
-        )
+        with nullcontext() if shared is None else shared.lock("publish"):
+            self.summary.file = publish_log(
+                self.con,
+                self.settings.data_dir,
+                self.clock(),  # after the wait for others, whose fetches the file has
+                ranking=self.settings.ranking,
+                new_history=new_history,
+            )
         self._note(file=[made_of, _state(file)])
         self._build_private()
         return self.summary.file

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property, partial
 
 import duckdb
@@ -136,21 +137,24 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
+        at = self.clock()
+        ingest.rehearse(self.con, quarantine_id, decision, now=at)
         self.landing.record_decision(
-            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=self.clock()
+            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
         )
-        self.load()
+        self._carry_out(at)
 
     def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
         """Take fetches back: written to the journal, then carried out."""
-        self.landing.record_withdrawal(
-            [one.entry for one in fetches],
-            reason=reason,
-            withdrawn_by=self.settings.operator,
-            recorded_at=self.clock(),
-        )
+        at, by = self.clock(), self.settings.operator
+        self.landing.record_withdrawal([one.entry for one in fetches], reason=reason, withdrawn_by=by, recorded_at=at)
+        self._carry_out(at)
+
+    def _carry_out(self, at: datetime) -> None:
+        """Load what a person decided at a moment, and count the changes that this stored."""
         self.load()
+        sql = "select count(*) from core.price_event where recorded_at = ?"
+        self.summary.n_decided_events += self.con.execute(sql, [naive(at)]).fetchall()[0][0]
 
     def finish(self, *, report: bool = True) -> Summary:
         """Publish and report where anything is fresh; return the summary. Otherwise the last file stays in place."""
@@ -159,8 +163,9 @@ class Run:
         if self.summary.fresh:
             self.done("publish", str(self.publisher.publish()))
             if report:
-                self.done("report", str(self.publisher.report()))
+                # First, as the pages list those of single days.
                 self.summary.notes += retention.after_run(self.settings, self.started_at)
+                self.done("report", str(self.publisher.report()))
         self.summary.finished_at = self.clock()
         return self.summary
 

@@ -26,7 +26,7 @@ class Summary:
     `week_faults` are the parts of the week's page and mail that could not be made, `page_faults` those of other pages.
     `chips`: those of the last lines. `private_fault`: why the private file was not built, without any value of it.
     `known_truth`: checks and subjects that differed in the file before.
-    `unchanged`: what was not made again, as nothing was new.
+    `unchanged`: what was not made again, as nothing was new. `n_decided_events`: what decisions of a person stored.
     """
 
     run_id: str
@@ -42,6 +42,7 @@ class Summary:
     private_file: Path | None = None
     private_fault: str | None = None
     unchanged: list[str] = field(default_factory=list)
+    n_decided_events: int = 0
     known_truth: frozenset[tuple[str, str]] = frozenset()
 
     @property
@@ -61,7 +62,7 @@ class Summary:
 
     @property
     def n_events(self) -> int:
-        return sum(result.n_events for result in self.results)
+        return sum(result.n_events for result in self.results) + self.n_decided_events
 
     @cached_property
     def truth(self) -> list[str]:

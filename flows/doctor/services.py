@@ -296,14 +296,18 @@ def aws(settings: Settings) -> list[Row]:
     chosen = settings.source("aws_price_list")
     has_credentials = places.access({"access": "auto"}, source="aws_price_list") == "api"
     rows = _permissions(has_credentials=has_credentials)
-    denied = [row["check"] for row in rows if re.match("pricing:.* denied", f"{row['check']} {row['found']}")]
+    faults = [
+        f"{row['check']} is denied" for row in rows if re.match("pricing:.*denied", f"{row['check']}{row['found']}")
+    ]
+    if all(str(row["found"]).startswith("not checked") for row in rows):
+        faults = [f"the credentials found do not work ({rows[0]['found']})"]
     if places.access(chosen, source="aws_price_list") == "bulk":
         advice = "With credentials (pricing:GetProducts) the same prices come in fewer bytes"
         access = ok("AWS prices", "through the public bulk files, without credentials", advice)
-    elif denied and chosen.get("access") != "api":
-        access = ok("AWS prices", f"through the public bulk files, as {denied[0]} is denied")
+    elif faults and chosen.get("access") != "api":
+        access = ok("AWS prices", f"through the public bulk files, as {faults[0]}")
     else:
-        access = ok("AWS prices", "through the Price List API, with the credentials found")
+        access = (warn if faults else ok)("AWS prices", "through the Price List API, with the credentials found")
     return [access, *rows, *_quotas(settings, has_credentials=has_credentials)]
 
 

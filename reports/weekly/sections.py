@@ -313,7 +313,7 @@ def opening(found: WeekFacts) -> str:
     """Return the line at the top: which week, and whose chips."""
     first, last = found.week.since, found.last_day
     state = "" if found.is_over else f", so far (until {wording.minute(found.as_of)})"
-    span = f"{news.on(first, found)} to {news.on(last, found)} {last.year}"
+    span = f"{wording.near(first, last)} to {wording.date(last)}".replace(wording.NBSP, " ")
     chips = ", ".join(news.line(chip) for chip in found.chips)
     return f"chipledger, week {found.week.number} of {found.week.year} ({span}){state}. Your chips: {chips}."
 

@@ -208,7 +208,7 @@ def test_too_long_a_pause_is_not_waited_for(site: Site) -> None:
     with pytest.raises(Unavailable) as caught:
         web().get(site.url + "/file")
 
-    assert caught.value.retry_after == 3600.0
+    assert (caught.value.retry_after, caught.value.hint) == (3600.0, "Try again in 3600 s, as the server asks")
     assert len(site.asked) == 1
 
 
@@ -219,7 +219,7 @@ def test_retry_after_may_be_a_date(site: Site) -> None:
     assert web().get(site.url + "/file").body == b"{}"
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 410])
+@pytest.mark.parametrize("status", [204, 400, 403, 404, 410])
 def test_other_statuses_are_final(site: Site, status: int) -> None:
     """What will not pass by itself is asked once, and the error names the status."""
     site.answers["/file"] = [send(b"<Error/>", status=status)]
@@ -229,6 +229,7 @@ def test_other_statuses_are_final(site: Site, status: int) -> None:
 
     assert not isinstance(caught.value, Unavailable)
     assert (caught.value.field, caught.value.value) == ("status", status)
+    assert ("refuses" in caught.value.hint) == (status in (400, 403))
     assert len(site.asked) == 1
 
 

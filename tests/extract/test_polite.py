@@ -257,8 +257,10 @@ def test_a_host_that_cannot_be_reached_is_tried_once_for_all_its_scopes(
     web = polite(clock, documented=["127.0.0.1:9"])
     for region, later, n_pages in (("a", 0.0, 2), ("b", 0.0, 2), ("c", RETRY_AFTER_S, 4)):
         clock.now += later
-        with pytest.raises(Unavailable, match="no answer"):
-            web.get(f"http://127.0.0.1:9/{region}")
+        url = f"http://127.0.0.1:9/{region}"
+        with pytest.raises(Unavailable, match="no answer") as caught:
+            web.get(url)
+        assert (caught.value.source, caught.value.value) == (url, url)
         assert len([path for path in tried if path != "/robots.txt"]) == n_pages
 
 

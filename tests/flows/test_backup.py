@@ -76,10 +76,16 @@ def test_a_backup_gives_back_what_was_there(kept: Toy, tmp_path: Path, name: str
 
 
 def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Path) -> None:
-    """Restored over a directory that has something else, with --force: all content is equal; the other lies aside."""
+    """Restored over a directory that has something else, with --force: all content is equal; the other lies aside.
+
+    A record of mails that went on from the one in the backup stays, so that nobody gets a week twice.
+    """
     settings = Settings(data_dir=tmp_path / "data")
     (settings.data_dir / "landing").mkdir(parents=True)
     (settings.data_dir / "landing/journal.jsonl").write_text("another history\n")
+    sent = (kept.data_dir / "mail.jsonl").read_bytes() + b'{"kind": "sent", "week": "2026-W02"}\n'
+    for name, body in {"mail.jsonl": sent, "alerts.jsonl": b"another\n"}.items():
+        (settings.data_dir / name).write_bytes(body)
     with pytest.raises(ChipledgerError, match="not empty"):
         snapshot.restore(settings, folder, clock=kept.clock)
     done = snapshot.restore(settings, folder, force=True, clock=kept.clock)
@@ -87,7 +93,11 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     assert content(settings.data_dir / "prices.duckdb") == content(kept.data_dir / "prices.duckdb")
     assert landed(settings.data_dir) == landed(kept.data_dir)
     assert done.set_aside
-    assert files(done.set_aside) == {"landing/journal.jsonl": b"another history\n"}
+    assert files(done.set_aside) == {
+        "landing/journal.jsonl": b"another history\n", "mail.jsonl": sent, "alerts.jsonl": b"another\n",
+    }  # fmt: skip
+    assert (settings.data_dir / "mail.jsonl").read_bytes() == sent
+    assert (settings.data_dir / "alerts.jsonl").read_bytes() == (kept.data_dir / "alerts.jsonl").read_bytes()
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
         "alerts.jsonl", "build.duckdb", "cache", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip

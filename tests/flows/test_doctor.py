@@ -14,6 +14,14 @@ from flows.doctor import services
 
 ACTIONS = [each.action for each in services.PERMISSIONS]
 
+SSO = """[profile nobody]
+sso_start_url = https://example.invalid/start
+sso_region = us-east-1
+sso_account_id = 123456789012
+sso_role_name = reader
+"""
+"""A profile whose session nobody has begun."""
+
 
 def told(data_dir: Path) -> dict[str, tuple[object, object, object]]:
     """Return result, finding and advice of each operation."""
@@ -90,13 +98,20 @@ def test_without_credentials_nobody_is_asked(
 
 
 def test_a_profile_that_does_not_exist_is_named_by_its_error(
-    standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Broken settings of AWS are a note, not a traceback."""
+    """Broken settings of AWS are a note, not a traceback; a run reads the public files then."""
     monkeypatch.setenv("AWS_PROFILE", "nobody")
 
+    where = services.aws(Settings(data_dir=tmp_path))[0]["found"]
+    assert where == "through the public bulk files, as the credentials found do not work (not checked: ProfileNotFound)"
     (found,) = {(result, found) for result, found, _ in told(tmp_path).values()}
     assert found == ("warn", "not checked: ProfileNotFound")
+    (tmp_path / "config").write_text(SSO, encoding="utf-8")
+    for name, value in {"CONFIG_FILE": str(tmp_path / "config"), "ACCESS_KEY_ID": "", "SECRET_ACCESS_KEY": ""}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    assert {found for _, found, _ in told(tmp_path).values()} == {"not checked: SSOTokenLoadError"}
+    assert caplog.text == ""
     assert standin.count() == 0
 
 

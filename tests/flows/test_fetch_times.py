@@ -18,6 +18,7 @@ from toy_source import TOY, Toy, installed
 from web_site import Site, open_site, send
 
 from extract import SOURCES
+from extract.base import Memo
 from extract.web import answer_dates
 from extract.web.http import HttpWeb
 from flows.cli.main import main
@@ -120,12 +121,15 @@ def test_an_answer_says_how_far_the_clock_is_ahead(
     at = datetime(2026, 11, 23, tzinfo=UTC)
     monkeypatch.setattr(answer_dates, "machine_now", lambda: at)
     text = "" if date is None else format_datetime(at + timedelta(seconds=date), usegmt=True)
-    with open_site() as site, answer_dates.measured() as found:
+    with open_site() as site:
         handler: Any = site.server.RequestHandlerClass
         handler.date_time_string = lambda self, timestamp=None: text
         site.answers["/"] = [send(b"x", Age=age)]
-        HttpWeb().get(f"{site.url}/")
-    assert found == ([] if ahead_s is None else [ahead_s])
+        memo = Memo()
+        for _ in range(2):  # the second fetch uses what the first one read
+            with answer_dates.measured() as found:
+                memo.once("", lambda: HttpWeb().get(f"{site.url}/"))
+            assert found == ([] if ahead_s is None else [ahead_s])
 
 
 REFUSED = (

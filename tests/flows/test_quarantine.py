@@ -12,6 +12,8 @@ from toy_source import Toy, installed
 
 from flows.backup import replicas
 from flows.cli.main import main
+from flows.collect import steps
+from warehouse.log.withdraw import selected
 
 WHOLE = {f"p5.{size}xlarge": f"{size}.00" for size in range(1, 9)}
 CUT = {"p5.1xlarge": "1.00", "p5.2xlarge": "2.00"}
@@ -110,10 +112,24 @@ def test_many_are_decided_at_once(toy: Toy) -> None:
 
 @published_with("truth_check", least=())
 def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
-    """It was refused once and is loaded now: the truth checks add up, that day's and the next."""
+    """It was refused once and is loaded now: the truth checks add up, that day's and the next.
+
+    So after a price was accepted and another one withdrawn.
+    """
     toy.learn(0, one=WHOLE)
     [refusal] = [row for row in (toy.learn(1, one=CUT), call(toy, "quarantine", "list"))[1] if row["gate"] == "batch"]
     found = "select result, n_compared, n_differing from int.truth_check where check_name = 'refused_rows_add_up'"
-    toy.decide(2, int(str(refusal["quarantine_id"])), "accept", publish=False)
+    decided = toy.decide(2, int(str(refusal["quarantine_id"])), "accept", publish=False)
+    assert next(decided.lines()) == "0 fetches; 0 rows read; 6 changes stored"
     toy.run(3, one=CUT)
     assert query(toy.data_dir / "prices.duckdb", found) == [("holds", 3, 0)]
+    for at in (4, 5):
+        toy.learn(at, one={**CUT, "p5.1xlarge": "9.00"})
+    [held, _] = call(toy, "quarantine", "list")
+    assert toy.decide(6, int(str(held["quarantine_id"])), "accept", publish=False).n_events == 1
+    toy.learn(7, one={**CUT, "p5.1xlarge": "9.90"})
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        run.withdraw(selected(run.con, "toy/one/2026-01-08"), "a typo")
+        run.publisher.publish()
+    found = "select check_name from int.truth_check where result = 'differs' and check_group = 'accounting'"
+    assert query(toy.data_dir / "prices.duckdb", found) == []

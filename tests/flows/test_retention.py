@@ -7,6 +7,7 @@ from kept_data import toy_at
 from looks import day
 
 from flows.backup import retention
+from flows.collect.publisher import Publisher
 from flows.config.settings import Settings
 from warehouse.errors import SettingsError
 
@@ -55,14 +56,18 @@ def test_a_wrong_setting_is_named(settings: Settings) -> None:
 
 
 def test_a_run_removes_them_and_reports_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daily run removes what is old; a failure is a note, and the run is good."""
-    old = tmp_path / "replaced/build-20260101T060000Z.duckdb"
-    old.parent.mkdir()
-    old.touch()
+    """The daily run removes what is old, and no list leads there; a failure is a note, and the run is good."""
+    old, page = tmp_path / "replaced/build-20260101T060000Z.duckdb", tmp_path / "reports/daily/2024-01-02.html"
+    for path in (old, page):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    listed = []
     with toy_at(tmp_path) as toy:
+        monkeypatch.setattr(Publisher, "report", lambda _: listed.append(page.exists()))
         summary = toy.run(150, a={"p5.48xlarge": "11"})
-        assert "1 old pages and replaced files removed" in summary.notes
+        assert "2 old pages and replaced files removed" in summary.notes
         assert not old.exists()
+        assert listed == [False]
         old.touch()
         monkeypatch.setattr(Path, "unlink", lambda path, **named: (_ for _ in ()).throw(OSError("no right")))
         notes = retention.after_run(toy.settings(), day(151))

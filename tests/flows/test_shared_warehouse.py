@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from few_marts import published_with
 from log_place import unsigned_extensions
+from looks import day
 from published import query
 from toy_source import Toy
 
@@ -25,6 +27,7 @@ from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
+from warehouse.log.events import naive
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -71,11 +74,11 @@ def prices(file: Path) -> list[float]:
 
 
 def test_readers_elsewhere_have_the_newest_and_the_past(
-    toy: Toy, sqlite_place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    toy: Toy, sqlite_place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
-    A published file that was changed is taken by nobody.
+    A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -86,7 +89,15 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     run(toy, writer, 1, a={"x": "1"})
     first = prices(reader.published())
     opened = duckdb.connect(str(reader.published()), read_only=True)
-    run(toy, writer, 2, a={"x": "1.5"})
+    lock = ducklake.Locks.lock
+
+    def waits(locks: ducklake.Locks, name: str, **how: Any) -> AbstractContextManager[None]:
+        toy.at = 3 if name == "publish" else toy.at
+        return lock(locks, name, **how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ducklake.Locks, "lock", waits)
+        run(toy, writer, 2, a={"x": "1.5"})
 
     assert [float(each) for (each,) in opened.execute(PRICES).fetchall()] == first == [1.0]
     opened.close()
@@ -95,6 +106,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     with db.open_log(reader.place()) as con:
         told = publication.listed(con)
     between = told[0].published_at
+    assert told[1].published_at == naive(day(3))
     file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
 

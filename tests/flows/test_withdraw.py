@@ -1,14 +1,17 @@
 """Prices that were learnt wrong are taken back: the history reads as if they had not been, and what was known stays."""
 
+import json
 import random
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from looks import day
 from toy_source import TOY, Prices, Toy, installed
 
+from flows.cli.main import main
 from flows.collect import importer, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
@@ -89,6 +92,9 @@ def test_the_history_reads_as_if_it_had_not_been(
 def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The price that was taken back is no measure of the next one, and a fetch is taken back once."""
     toy = learnt(tmp_path, {0: {"g5.xlarge": "1.00"}, 1: {"g5.xlarge": "1.60"}}, monkeypatch)
+    dry_run = ("withdraw", f"{TOY}/one/2026-01-02", "--reason", "a typo", "--dry-run", "--json")
+    told = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *dry_run])
+    assert json.loads(told.stdout)["events"] == 1
     withdraw(toy, 2, [1])
     toy.learn(3, one={"g5.xlarge": "1.00"})
     (found,) = intervals(toy, day(9))

@@ -14,7 +14,7 @@ from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import site_charts
 from reports.pages import frame
-from reports.weekly import facts, news, pages
+from reports.weekly import facts, news, pages, sections
 from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
@@ -326,6 +326,19 @@ def test_a_file_without_costs_per_token_is_shown_without_them(told) -> None:
 def test_a_moment_with_a_zone_falls_into_its_week_in_utc() -> None:
     assert str(Week.of(datetime.fromisoformat("2026-01-05T00:30:00+02:00"))) == "2026-W01"
     assert str(Week.of(datetime(2026, 1, 5, tzinfo=UTC))) == "2026-W02"
+
+
+@pytest.mark.parametrize(
+    ("week", "days"),
+    [
+        ((2026, 53), "28 Dec 2026 to 3 Jan 2027"),
+        ((2026, 1), "29 Dec 2025 to 4 Jan 2026"),
+        ((2026, 3), "12 Jan to 18 Jan 2026"),
+    ],
+)
+def test_a_week_of_two_years_names_both(told, week: tuple[int, int], days: str) -> None:
+    """Each once."""
+    assert f"({days})" in sections.opening(replace(told("2026-W03"), week=Week(*week)))
 
 
 # --- charts

@@ -18,6 +18,7 @@ import canaries
 import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
+from web_site import open_site, send
 
 from flows.alerts import after_run
 from flows.cli.main import main
@@ -140,6 +141,11 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
     after_run.call_heartbeat(Settings(heartbeat_url=address))
     assert "heartbeat: 127.0.0.1 refused it: the server answered 500" in caplog.text
     assert canaries.found_in([caplog.text.encode()]) == []
+    caplog.clear()
+    with open_site() as site:
+        site.answers["/"] = [send(status=204)]
+        after_run.call_heartbeat(Settings(heartbeat_url=f"{site.url}/"))
+    assert caplog.text == ""
 
 
 class EchoingSmtp(socketserver.StreamRequestHandler):

@@ -22,16 +22,18 @@ counted as (
     group by run_id, source, scope, observed_at
 ),
 
--- A row that waits is written again when it is seen again: it counts for the look that saw it.
+-- A row that waits is written again when it is seen again: it counts for the look that saw it. One that was accepted is
+-- in no look's rows.
 refused as (
     select
         q.run_id,
         q.source,
         q.scope,
         q.observed_at,
-        count(distinct q.quarantine_id) as n_rows
+        count(distinct q.quarantine_id) filter (where q.decision is distinct from 'accept') as n_rows,
+        count(distinct q.quarantine_id) filter (where q.decision = 'accept' and q.row_json <> '{}') as n_accepted
     from core.quarantine as q
-    where q.observed_at >= meta.built_at() - interval 30 days and q.decision is distinct from 'accept'
+    where q.observed_at >= meta.built_at() - interval 30 days
     group by q.run_id, q.source, q.scope, q.observed_at
 ),
 
@@ -39,12 +41,25 @@ held as (
     select
         p.source,
         p.scope,
-        count(*) as n_prices
+        count(*) - coalesce(any_value(q.n_accepted), 0) as n_prices
     from log.sku_price as p
     inner join look as l
         on p.source = l.source and p.scope = l.scope and p.last_observed_at >= l.observed_at
+    left join refused as q
+        on l.run_id = q.run_id and l.source = q.source and l.scope = q.scope and l.observed_at = q.observed_at
     where l.nth = 1 and l.complete and l.status = 'ok' and p.valid_from <= l.observed_at and p.valid_to is null
     group by p.source, p.scope
+),
+
+retraction as (
+    select
+        p.offer_no,
+        f.source,
+        f.observed_at,
+        p.retracts_recorded_at
+    from log.price_other as p
+    inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
+    where p.retracts_recorded_at is not null
 ),
 
 event as (
@@ -59,6 +74,12 @@ event as (
     ) as e
     inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
     inner join core.source as s on f.source = s.source
+    anti join retraction as r
+        on
+            e.offer_no = r.offer_no
+            and f.source = r.source
+            and f.observed_at = r.observed_at
+            and f.recorded_at = r.retracts_recorded_at
     where f.observed_at >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
     group by f.source
 ),
