@@ -203,6 +203,18 @@ def test_long_histories_that_are_amended_are_those_made_from_nothing(tmp_path: P
 
 
 ITEMS, _ = needed("price_index_item")
+
+
+def test_an_unmoved_price_that_nobody_saw_for_over_a_week_begins_anew(tmp_path: Path) -> None:
+    """Nothing was published meanwhile, so that the last file holds the price until its own day."""
+    with db.writer(tmp_path / "writer") as con:
+        for at in (0, 1, 11):
+            told(con, look(at, chip("H100", "2"), source="nebius"), learnt=at + 0.1)
+            amended = put(con, tmp_path / "amended", at + 0.2, marts=ITEMS)
+        assert n_amended(amended) == 2
+        assert differences(amended, put(con, tmp_path / "new", 11.2, marts=ITEMS)) == {}
+
+
 TOUCHED = ("moved", "late", "archived", "another")
 """Regions whose machine is moved beside three others, or told of late, by an archive, or by another source."""
 

@@ -1,5 +1,5 @@
 -- Untouched offers of which a fetch that covers their scope did no more than confirm the price, as the last one did
--- that the file knows of: their last rows follow without the whole SELECTs.
+-- that the file knows of, at most a week before: their last rows follow without the whole SELECTs.
 select
     o.offer_id,
     p.valid_from as since,
@@ -10,7 +10,10 @@ inner join core.offer as o on p.offer_no = o.offer_no
 inner join core.source as s on p.source = s.source and s.kind = 'live'
 inner join former.core.scope_cover as u
     on p.source = u.source and p.scope = u.scope and u.covered_at = u.last_fetched_at
-inner join core.scope_cover as c on p.source = c.source and p.scope = c.scope and u.covered_at < c.covered_at
+inner join core.scope_cover as c
+    on
+        p.source = c.source and p.scope = c.scope and u.covered_at < c.covered_at
+        and c.covered_at::DATE - u.covered_at::DATE <= 8
 inner join former.meta.build as a on p.valid_from::DATE < a.built_at::DATE
 inner join meta.build as b on c.covered_at::DATE = b.built_at::DATE
 left join int.index_spell as i
