@@ -23,7 +23,6 @@ from reports.queries import SQL, fit_threads, framed, has_mart, select
 from reports.tables import truth_tables
 from reports.weekly.calendar import Week
 from warehouse.errors import SettingsError
-from warehouse.log.db import sql
 from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
@@ -337,7 +336,9 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
             _number(con, "int.price_history", "price_link")
     if known_then and INDEX[-1] in models:
         con.execute("create table log.scope_fetch as select *, row_number() over () as fetch_no from core.scope_run")
-        con.execute(f"create table core.fetch_cover as {sql('chain/fetch_cover.sql')}")
+        before = "lag(observed_at) over (partition by source, scope order by observed_at)"
+        covered = f"select fetch_no, observed_at, {before} as covered_at from log.scope_fetch where status = 'ok'"
+        con.execute(f"create view core.fetch_cover as {covered}")
         for name in INDEX:
             con.execute(f"create table int.{name} as {models[name]}")
         _take_macros(con, "mart.drift")
