@@ -83,6 +83,7 @@ def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.prove
 def test_its_end_is_that_of_all_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time, and where a command is broken off: none goes on to fetch."""
 

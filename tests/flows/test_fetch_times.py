@@ -157,6 +157,7 @@ def test_which_times_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert fetch_times.fault(run.con, replace(fetch, archived=True), toy.clock()) == ""
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes are kept: where the server's clock was wrong, its fetch is accepted; one of the future never is."""

@@ -177,6 +177,7 @@ def test_an_endless_question_is_stopped(asker, file, sql):
         asked(asker, file, sql, seconds=0.2)
 
 
+@pytest.mark.prove
 def test_a_question_that_cannot_be_interrupted_is_ended_with_its_process(asker, file):
     """The distance of two long texts is one step to DuckDB; the next question has a new process."""
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000))"

@@ -240,6 +240,7 @@ def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyP
 # --- imports, live prices, and the version before
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, few: Path) -> None:
     """To its newest observation: an older one, or one in the future, leaves the archive's day."""

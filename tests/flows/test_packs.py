@@ -68,6 +68,7 @@ def test_the_next_run_unpacks_them(toy: Toy) -> None:
         assert [price for (price,) in prices.fetchall()] == [10, 20, 10.03, 10.06, 10.35, 11, 12]
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_rebuilding_and_migrating_unpack_them_too(toy: Toy, tmp_path: Path) -> None:
     """Both read every document without a run before."""

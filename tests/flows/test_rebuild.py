@@ -84,6 +84,7 @@ def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> No
     ]  # fmt: skip
 
 
+@pytest.mark.prove
 def test_numbers_and_chains_may_be_others(tmp_path: Path) -> None:
     """Two imports that were loaded one after the other are equal to both of them loaded at once."""
     settings = Settings(data_dir=tmp_path / "data")

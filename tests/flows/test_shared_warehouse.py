@@ -260,6 +260,7 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
     assert (done.exit_code, json.loads(done.output)["field"]) == (1, "--as-of")
 
 
+@pytest.mark.prove
 @published_with("price_index_item", least=())  # which a day's offers are held to
 def test_maintain_makes_the_published_file_from_nothing(toy: Toy) -> None:
     """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""

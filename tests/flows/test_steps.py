@@ -155,6 +155,7 @@ def test_a_landed_version_is_not_fetched_again(
     ]
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("quick")
 @published_with("accelerator_hour_price", least=())
 def test_both_doors_give_the_same_log(standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -252,6 +253,7 @@ def test_an_import_twice_is_an_import_once(imported: tuple[Path, list[int]]) -> 
     assert query(file, "select count(*) = count(distinct (offer_id, observed_at)) from core.sighting") == [(True,)]
 
 
+@pytest.mark.prove
 @published_with("price_change", least=())
 def test_an_import_beside_the_archive_changes_no_change(
     imported: tuple[Path, list[int]], shared: Path, tmp_path: Path

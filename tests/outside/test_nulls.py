@@ -65,7 +65,7 @@ KEYS = ("accelerator_name", "cell", "index_level", "window_days", "purchase_opti
 ALONE = ("core.offer", "core.offer_unit", "int.front_cell", "int.drift_report")
 OF_NULLS = [
     pytest.param(("core.offer", "int.drift_report"), False, id="two"),
-    pytest.param(("core.offer_unit", "int.front_cell"), False, id="two others"),
+    pytest.param(("core.offer_unit", "int.front_cell"), False, id="two others", marks=pytest.mark.prove),
     *(
         pytest.param((table,), draw, id=f"{table}-{'charts' if draw else 'tables'}", marks=pytest.mark.prove)
         for table in ALONE

@@ -117,6 +117,7 @@ def test_the_page_is_light(page: str) -> None:
     assert len(page.encode()) < MOST_BYTES
 
 
+@pytest.mark.prove
 def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
     """Even in another process, with another hash seed and in another time zone."""
     code = "import sys; from pathlib import Path; from reports.pages import site; site.write(*map(Path, sys.argv[1:]))"

@@ -205,6 +205,7 @@ def test_long_histories_that_are_amended_are_those_made_from_nothing(tmp_path: P
 ITEMS, _ = needed("price_index_item")
 
 
+@pytest.mark.prove
 def test_an_unmoved_price_that_nobody_saw_for_over_a_week_begins_anew(tmp_path: Path) -> None:
     """Nothing was published meanwhile, so that the last file holds the price until its own day."""
     with db.writer(tmp_path / "writer") as con:
@@ -306,6 +307,7 @@ def test_touched_offers_alone_are_made_anew(three_days: tuple[duckdb.DuckDBPyCon
     }  # fmt: skip
 
 
+@pytest.mark.prove
 def test_the_past_of_an_offer_that_moved_stays(tmp_path: Path) -> None:
     """Its items follow the last one that the file before has; where a move of the past is doubtful now all are made.
 
@@ -366,6 +368,7 @@ def test_all_is_made_where_what_all_rests_on_differs(
         put(con, tmp_path, 3.5, marts=ITEMS)
 
 
+@pytest.mark.prove
 @pytest.mark.of_file("a lake does not survive too little memory, so that none is set")
 def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
     three_days: tuple[duckdb.DuckDBPyConnection, Path],
@@ -385,8 +388,11 @@ def test_what_a_day_needs_more_memory_for_is_amended_all_the_same(
 @pytest.mark.of_file("of a lake no limit is set")
 @pytest.mark.parametrize(
     ("mib", "more", "least", "most"),
-    [(0, 0, 0, 0), (1024, 0, 1, 1), (1024, 16, 10, 100)],
-    ids=["little", "as much as before", "more and more"],
+    [
+        pytest.param(0, 0, 0, 0, id="little", marks=pytest.mark.prove),
+        pytest.param(1024, 0, 1, 1, id="as much as before", marks=pytest.mark.prove),
+        pytest.param(1024, 16, 10, 100, id="more and more"),
+    ],
 )
 def test_freed_memory_goes_back_where_the_process_has_much_and_more_than_before(
     three_days: tuple[duckdb.DuckDBPyConnection, Path],
@@ -408,6 +414,7 @@ def test_freed_memory_goes_back_where_the_process_has_much_and_more_than_before(
     assert len({*limits}) == 1
 
 
+@pytest.mark.prove
 def test_a_document_of_benchmarks_added_again_in_other_words_makes_all_anew(tmp_path: Path) -> None:
     """A shipped run that one of the user's own hid is there again, and the file before has no word of it."""
     columns, (shipped, *_) = throughput.CORE.columns, throughput.catalogue_rows()
@@ -438,6 +445,7 @@ def test_a_last_file_that_cannot_be_read_is_no_fault(tmp_path: Path) -> None:
         assert n_amended(put(con, tmp_path, 0.5, marts=needed()[0])) == 0
 
 
+@pytest.mark.prove
 def test_only_days_that_may_differ_are_made_again(tmp_path: Path) -> None:
     """The day after the last file is added, and a price learnt late makes its days again; past days stand."""
     shown, (marts, _) = [], needed("price_index")
@@ -459,6 +467,7 @@ def test_only_days_that_may_differ_are_made_again(tmp_path: Path) -> None:
     assert shown == [([77] * 5 + [1], [77] * 2 + [0] * 4), ([77] * 2 + [1] * 5, [77] * 2 + [0] * 5)]
 
 
+@pytest.mark.prove
 def test_levels_of_some_days_at_a_time_are_those_of_all_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
