@@ -44,7 +44,7 @@ PROVIDER = "Google Cloud"
 HOURS_PER_MONTH = 730
 """By which Google divides a month's price of storage."""
 HOSTS = ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
-HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Cpu": "core", "Ram": "ram"}
+HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Core": "core", "Cpu": "core", "Ram": "ram"}
 ACCELERATORS = {
     "Nvidia Tesla A100 GPU": "A100",
     "Nvidia Tesla A100 80GB GPU": "A100 80GB",
@@ -71,11 +71,13 @@ ATTACHED = re.compile(
     r"Nvidia Tesla (T4|P4|P100|V100|K80)( GPU)?( Virtual Workstation)?|Nvidia L4 Virtual Workstation.*"
 )
 FORMS = (
-    ("commitment", r"Commitment v1: (?P<item>.+?)(?: running)? in .+ for (?P<years>[13]) Years?"),
+    ("commitment", r"Commitment v1: (?P<item>.+?)(?: running)? [Ii]n .+ for (?P<years>[13]) Years?"),
     ("calendar mode", r"Reserved (?P<item>.+) in .+ in Calendar Mode"),
+    ("calendar mode", r"DWS Calendar Mode (?P<item>.+?)(?: running)? in .+"),
     ("reservation", r"Reserved (?P<item>.+) in .+"),
-    ("flex-start", r"(?P<item>.+) attached to DWS Defined Duration VMs(?: running in .+)?"),
-    ("spot", r"(?P<item>.+) attached to Spot Preemptible VMs(?: running in .+)?"),
+    ("flex-start", r"(?P<item>.+) attached to DWS Defined Duration VMs(?:(?: running)? in .+)?"),
+    ("flex-start", r"DWS Defined Duration (?P<item>.+?)(?: running)? in .+"),
+    ("spot", r"(?P<item>.+) attached to Spot Preemptible VMs(?:(?: running)? in .+)?"),
     ("spot", r"Spot Preemptible (?P<item>.+) running in .+"),
     ("on_demand", r"(?P<item>.+) running in .+"),
     ("on_demand", r"(?P<item>SSD backed Local Storage)(?: in .+)?"),
@@ -207,11 +209,9 @@ def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rat
     """Return what a machine is made of; None where a part has no price, or two, or one is not known."""
     host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
     wanted = [(accelerator, "gpu", machine.accelerator_count)]
-    if machine.accelerator_count % 1:
+    if machine.accelerator_count % 1 or (host is not None and machine.local_ssd_gb is None):
         return None
     if host is not None:
-        if machine.local_ssd_gb is None:
-            return None
         wanted += [(host, "core", Decimal(machine.vcpus)), (host, "ram", machine.host_memory_gib)]
         wanted += [("local SSD", "ssd", Decimal(machine.local_ssd_gb))] if machine.local_ssd_gb else []
     made_of = []

@@ -31,15 +31,16 @@ def prices(skus: list[dict[str, Any]]) -> dict[tuple[object, ...], str]:
     }
 
 
-def described(text: str, *, times: str | None = None, of: str = "Americas") -> list[dict[str, Any]]:
-    """Return the SKUs, with those of an option added: each part of an A3 under a description with `{}` for it."""
+def described(texts: tuple[str, ...], usage: str) -> list[dict[str, Any]]:
+    """Return the SKUs, with those of an option added: each part of an A3 under its description there."""
     added = []
-    for part in ("A3 Instance Core", "A3 Instance Ram", "Nvidia H100 80GB GPU", "SSD backed Local Storage"):
+    parts = ("A3 Instance Core", "A3 Instance Ram", "Nvidia H100 80GB GPU", "SSD backed Local Storage")
+    for part, text in zip(parts, texts, strict=True):
         sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith(part))))
-        sku["description"] = text.format(part, of)
-        sku["category"]["usageType"] = times or "OnDemand"
+        sku["description"] = text
+        sku["category"]["usageType"] = usage
         added.append(sku)
-    return [*SKUS, *added]
+    return [*[sku for sku in SKUS if sku["description"] not in texts], *added]
 
 
 def without(word: str) -> list[dict[str, Any]]:
@@ -81,25 +82,75 @@ def test_the_weekly_list_of_another_reader_agrees(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "usage", "word", "key"),
+    ("texts", "usage", "key"),
     [
-        ("{} attached to DWS Defined Duration VMs running in {}", "OnDemand", "DWS", ("capacity_block", "flex-start")),
-        ("Reserved {} in {} in Calendar Mode", "OnDemand", "Calendar", ("capacity_block", "calendar mode")),
-        ("{} attached to Spot Preemptible VMs running in {}", "Preemptible", "Spot", ("spot", None)),
+        (
+            (
+                "DWS Defined Duration A3 Core running in Americas",
+                "DWS Defined Duration A3 Ram running in Americas",
+                "Nvidia H100 80GB GPU attached to DWS Defined Duration VMs running in Americas",
+                "DWS Defined Duration SSD backed Local Storage running in Americas",
+            ),
+            "OnDemand",
+            (A3, "capacity_block", "flex-start"),
+        ),
+        (
+            (
+                "DWS Calendar Mode A3 Core in Seoul",
+                "Reserved A3 Ram in Seoul in Calendar Mode",
+                "Reserved Nvidia H100 80GB GPU in Seoul in Calendar Mode",
+                "DWS Calendar Mode SSD backed Local Storage in Seoul",
+            ),
+            "OnDemand",
+            (A3, "capacity_block", "calendar mode"),
+        ),
+        (
+            (
+                "Spot Preemptible A3 Instance Core running in Paris",
+                "Spot Preemptible A3 Instance Ram running in Paris",
+                "Nvidia H100 80GB GPU attached to Spot Preemptible VMs running in Paris",
+                "SSD backed Local Storage attached to Spot Preemptible VMs in Paris",
+            ),
+            "OnDemand",
+            (A3, "spot", None),
+        ),
     ],
 )
-def test_options_are_told_by_the_description(text: str, usage: str, word: str, key: tuple[str, str | None]) -> None:
-    """None of them moves the price on demand, though usageType is that of one."""
-    found = prices([sku for sku in described(text, times=usage) if sku not in SKUS or word not in sku["description"]])
+def test_options_are_told_by_the_description(texts: tuple[str, ...], usage: str, key: tuple[object, ...]) -> None:
+    """As Google words each part. None of them moves the price on demand, though usageType is that of one."""
+    found = prices(described(texts, usage) if key[1] != "spot" else [
+        sku for sku in described(texts, usage) if sku["description"] in texts or "Spot" not in sku["description"]
+    ])  # fmt: skip
 
-    assert found[A3, "on_demand", None] == prices(SKUS)[A3, "on_demand", None]
-    assert (A3, *key) in found
+    assert found.get((A3, "on_demand", None)) == prices(SKUS)[A3, "on_demand", None]
+    assert found.get(key) == found[A3, "on_demand", None]
+
+
+def test_a_slice_of_an_a4_is_a_machine_under_each_option() -> None:
+    """8 x 11.277 in calendar mode, which its own words say, with usageType OnDemand as the others have."""
+    slices = []
+    for text, price in (
+        ("DWS Calendar Mode {} in Seoul", "11.277"),
+        ("DWS Defined Duration {} running in Iowa", "8.055"),
+    ):
+        sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith("A4 Nvidia B200"))))
+        units, nanos = price.split(".")
+        money = {"units": units, "nanos": int(nanos.ljust(9, "0")), "currencyCode": "USD"}
+        sku["description"] = text.format("A4 Nvidia B200 (1 gpu slice)")
+        sku["pricingInfo"][0]["pricingExpression"]["tieredRates"][0]["unitPrice"] = money
+        slices.append(sku)
+
+    found = prices([*SKUS, *slices])
+
+    assert found["a4-highgpu-8g", "capacity_block", "calendar mode"] == "90.216"
+    assert found["a4-highgpu-8g", "capacity_block", "flex-start"] == "64.44"
 
 
 @pytest.mark.parametrize(("years", "hours"), [("1 Year", 8760), ("3 Years", 26280)])
 def test_a_commitment_is_of_all_parts(years: str, hours: int) -> None:
     """By the hour; one whose cores are not committed has no price."""
-    skus = described("Commitment v1: {} running in {} for " + years, times=f"Commit{years[0]}Yr")
+    parts = ("A3 Cpu in", "A3 Ram in", "Nvidia H100 80GB GPU running in", "Local SSD In")
+    skus = described(tuple(f"Commitment v1: {part} Americas for {years}" for part in parts), f"Commit{years[0]}Yr")
     assert not [row for row in CASE.expected if row["purchase_option"] == "reserved"]
     skus = [sku for sku in skus if sku["skuId"] != "302A-B1A1-06DD"]
     found = [
