@@ -67,6 +67,8 @@ MACHINES = {
     "g2-standard": ("G2", "L4"), "g4-standard": ("G4", "RTX PRO 6000"),
 }  # fmt: skip
 """Series of machines: whose cores and memory they have (None: in the accelerator's price), and which accelerator."""
+RESERVED_ONLY = ("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a3-ultragpu-8g", "a4-highgpu-8g")
+"""Machines whose price on demand only a reservation gets (accelerator-optimized-machines of Google's documentation)."""
 ATTACHED = re.compile(
     r"Nvidia Tesla (T4|P4|P100|V100|K80)( GPU)?( Virtual Workstation)?|Nvidia L4 Virtual Workstation.*"
 )
@@ -127,9 +129,8 @@ def read(document: Document) -> Iterator[Found]:
     for page in answers.pages(document):
         yield from each(page.objects("skus"), lambda sku: _sku(sku, prices))
     for (region, option), parts in sorted(prices.items()):
-        for name, found in sorted(parts.items()):
-            if len(found) > 1:
-                yield Unknown(f"two prices of {' '.join(name)}, {option}, in {region}")
+        twice = [" ".join(name) for name, found in sorted(parts.items()) if len(found) > 1]
+        yield from (Unknown(f"two prices of {name}, {option}, in {region}") for name in twice)
         for machine in machines(PROVIDER).values():
             made_of = _parts(machine, parts)
             if made_of is not None:
@@ -225,6 +226,8 @@ def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rat
 
 def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> Found:
     columns: dict[str, Any] = {"option": option}
+    if option == "on_demand" and machine.instance_type in RESERVED_ONLY:
+        columns["restriction"] = "reservation"
     if option in TIERS:
         columns = {"option": "capacity_block", "tier": option}
     elif option.startswith("commitment"):

@@ -58,11 +58,8 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _item(item: Fields) -> Iterator[Found]:
-    part, name, category = (
-        item.text("partNumber"),
-        " ".join(item.text("displayName").split()),
-        item.text("serviceCategory"),
-    )
+    part, category = item.text("partNumber"), item.text("serviceCategory")
+    name = " ".join(item.text("displayName").split())
     if part not in PARTS:
         if item.text("metricName") != METRIC and "GPU" not in name:
             yield "no accelerator"

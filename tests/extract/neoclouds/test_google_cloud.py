@@ -58,6 +58,18 @@ def test_a_machine_is_the_sum_of_its_parts() -> None:
     assert found["a2-highgpu-1g", "on_demand", None] == "3.673385"
 
 
+def test_a_price_that_only_a_reservation_gets_is_open_to_nobody_else() -> None:
+    """A4 and an A3 High of less than eight have a price on demand, and are not sold so; as spot they are."""
+    of_reservations = {row["instance_type"] for row in CASE.expected if row.get("restriction") == "reservation"}
+    found = {
+        (row["instance_type"], row["purchase_option"]): row.get("restriction") for row in rows(CASE.parse(CASE.body))
+    }
+
+    assert of_reservations == {"a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a4-highgpu-8g"}
+    assert {found[name, "on_demand"] for name in of_reservations} == {"reservation"}
+    assert found[A3, "on_demand"] is found["a3-highgpu-1g", "spot"] is found["a3-megagpu-8g", "on_demand"] is None
+
+
 @pytest.mark.parametrize(
     "part", ["A3 Instance Core running", "A3 Instance Ram running", "H100 80GB GPU running", "Local"]
 )
