@@ -25,9 +25,9 @@ def prices(skus: list[dict[str, Any]]) -> dict[tuple[object, ...], str]:
     """Return prices in us-central1 by machine, option and tier."""
     found = SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode()))
     return {
-        (row["instance_type"], row["purchase_option"], row.get("tier")): row["unit_price"]
+        (row.get("instance_type"), row["purchase_option"], row.get("tier")): row["unit_price"]
         for row in rows(found)
-        if row["region_id"] == "us-central1"
+        if row["region_id"] == "us-central1" and "instance_type" in row
     }
 
 
@@ -60,9 +60,10 @@ def test_a_machine_is_the_sum_of_its_parts() -> None:
 
 def test_a_price_that_only_a_reservation_gets_is_open_to_nobody_else() -> None:
     """A4 and an A3 High of less than eight have a price on demand, and are not sold so; as spot they are."""
-    of_reservations = {row["instance_type"] for row in CASE.expected if row.get("restriction") == "reservation"}
+    of_reservations = {row.get("instance_type") for row in CASE.expected if row.get("restriction") == "reservation"}
     found = {
-        (row["instance_type"], row["purchase_option"]): row.get("restriction") for row in rows(CASE.parse(CASE.body))
+        (row.get("instance_type"), row["purchase_option"]): row.get("restriction")
+        for row in rows(CASE.parse(CASE.body))
     }
 
     assert of_reservations == {"a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a4-highgpu-8g"}
@@ -167,7 +168,7 @@ def test_a_commitment_is_of_all_parts(years: str, hours: int) -> None:
     skus = [sku for sku in skus if sku["skuId"] != "302A-B1A1-06DD"]
     found = [
         row for row in rows(SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode())))
-        if row["instance_type"] == A3 and row["purchase_option"] == "reserved"
+        if row.get("instance_type") == A3 and row["purchase_option"] == "reserved"
     ]  # fmt: skip
     assert {row["commitment_term_hours"] for row in found} == {hours}
     assert {row["purchase_payment_model"] for row in found} == {"No Upfront"}
@@ -193,14 +194,51 @@ def test_two_prices_of_a_part_are_none() -> None:
 
 
 def test_what_is_not_known_is_named() -> None:
-    """A new accelerator and TPUs by their descriptions; what is no part of such a machine is counted."""
+    """A new accelerator by its description; what is no part of such a machine is counted."""
     found = CASE.parse(CASE.body)
 
-    assert found.unknown == ("the accelerator Nvidia H900 GPU", "a price of a TPU, TpuV6e")
+    assert found.unknown == ("the accelerator Nvidia H900 GPU",)
     assert found.ignored == {
         "a reservation's own line": 1, "a part of an accelerator": 1, "an accelerator without a machine of its own": 1,
         "a price without a region": 1, "no part of a machine with accelerators": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "usage", "chip", "key"),
+    [
+        ("TpuV5p running in Sao Paulo", "OnDemand", "TPU v5p", ("on_demand", None, None)),
+        (
+            "TpuV5e attached to Spot Preemptible VMs running in Singapore",
+            "Preemptible",
+            "TPU v5e",
+            ("spot", None, None),
+        ),
+        ("DWS Defined Duration V6e running in Columbus", "OnDemand", "TPU v6e", ("capacity_block", "flex-start", None)),
+        (
+            "Reserved V5e TPU in Seoul in Calendar Mode",
+            "OnDemand",
+            "TPU v5e",
+            ("capacity_block", "calendar mode", None),
+        ),
+        ("Commitment v1: TpuV5p running in Netherlands for 3 Years", "Commit3Yr", "TPU v5p", ("reserved", None, 26280)),
+        ("TPU7x running in Americas", "OnDemand", "TPU7x", None),
+        ("Capacity Optimized TpuV6e running in Columbus", "OnDemand", "Capacity Optimized TpuV6e", None),
+    ],
+)
+def test_a_tpu_is_priced_by_the_chip(text: str, usage: str, chip: str, key: tuple[object, ...] | None) -> None:
+    """As the catalogue words each option; what is of an unknown unit is named, and has no price."""
+    sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith("TpuV6e"))))
+    sku |= {"description": text, "serviceRegions": ["us-east5"]}
+    sku["category"]["usageType"] = usage
+    others = [one for one in SKUS if "Tpu" not in one["description"]]
+
+    found = SOURCE.parse(document(SOURCE, json.dumps({"skus": [*others, sku]}).encode()))
+
+    terms = ("purchase_option", "tier", "commitment_term_hours", "accelerator_count", "unit_price")
+    tpus = [tuple(row.get(name) for name in terms) for row in rows(found) if row["accelerator_label"] == chip]
+    assert tpus == ([(*key, "1", "2.7")] if key else [])
+    assert (f"a price of a TPU, {chip}" in found.unknown) == (key is None)
 
 
 def test_another_currency_is_refused(shared: Path) -> None:
@@ -281,7 +319,7 @@ def test_what_other_catalogues_have_is_not_ours(machine: str, region: str, their
     found = {
         float(row["unit_price"])
         for row in CASE.expected
-        if (row["instance_type"], row["region_id"], row["purchase_option"]) == (machine, region, "on_demand")
+        if (row.get("instance_type"), row["region_id"], row["purchase_option"]) == (machine, region, "on_demand")
     }
     assert found == ({ours} if ours else set())
     assert all(abs(price / theirs - 1) > 0.003 for price in found)
