@@ -10,8 +10,8 @@ Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regi
    `Standard_ND96asr_v4`, and `_Promo` is a size with another price.
 2. A reservation is a total for its term, though it says "1 Hour": an amount paid upfront. A savings plan, inside of
    the on-demand item, is per hour.
-3. Linux and Windows share sizes and meters. Only `productName` tells: it ends in Windows. "Cloud Services" is the
-   platform with the same machines at the price of Windows.
+3. Linux and Windows share sizes and meters. Only `productName` tells: it ends in Windows, or in Win. "Cloud Services"
+   is the platform with the same machines at the price of Windows.
 4. "Spot" and "Low Priority" are words of `skuName`, with `meterName` in agreement; Low Priority, an older product, is
    left out. DevTestConsumption is a price for subscribers of Visual Studio alone.
 5. A price that has ended, begins later or belongs to a meter that another region leads, is left out. Of several that
@@ -51,7 +51,7 @@ REGIONS = (
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""
-LINUX = re.compile(r"(Series|Linux| v\d+)$")  # how products with Linux end
+LINUX = re.compile(r"(series|srs|linux| v\d+)$", re.IGNORECASE)  # how products with Linux end
 MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
 
 
@@ -163,12 +163,12 @@ def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], st
             raise item.form_changed("meterName", f"expected {word} in skuName and meterName, or in neither")
     if item.one_of("type", TYPES) == "DevTestConsumption":
         return "a price for developers and tests"
-    if product.endswith("Windows"):
+    if product.endswith((" Windows", " Win")):
         return "a machine with Windows"
     if "Cloud Services" in product or "CloudServices" in product:
         return "Cloud Services"
     if not LINUX.search(product):
-        return "a machine with an unknown system"
+        return Unknown(f"the system of {product}")
     if sku.endswith(" Low Priority"):
         return "Low Priority"
     if item.text("armSkuName").endswith("_Promo") or " Promo" in product:

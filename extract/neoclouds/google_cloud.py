@@ -16,7 +16,8 @@ of these is missing. `warehouse/data/cloud_machine.csv` has what a machine is ma
    V100 and K80 are attached to machines of N1, of any size: they have no machine.
 6. `serviceRegions` says where a price holds, not the words of the description: "Americas" are three regions or six.
 7. A commitment is of parts, each by the hour; "Reserved ..." without a mode is a reservation's own line at no price.
-8. SKUs of TPUs are named and not read: no answer with them was seen.
+8. TPUs v5e, v5p and v6e are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. Others are named, not read:
+   of TPU7x no page says whether its hour is a chip's or a host's.
 """
 
 import os
@@ -44,7 +45,7 @@ PROVIDER = "Google Cloud"
 HOURS_PER_MONTH = 730
 """By which Google divides a month's price of storage."""
 HOSTS = ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
-HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Cpu": "core", "Ram": "ram"}
+HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Core": "core", "Cpu": "core", "Ram": "ram"}
 ACCELERATORS = {
     "Nvidia Tesla A100 GPU": "A100",
     "Nvidia Tesla A100 80GB GPU": "A100 80GB",
@@ -58,6 +59,8 @@ ACCELERATORS = {
 PARTS = {f"{host} {words}": (host, part) for host in HOSTS for words, part in HOST_PARTS.items()}
 PARTS |= {words: (accelerator, "gpu") for words, accelerator in ACCELERATORS.items()}
 PARTS |= dict.fromkeys(("SSD backed Local Storage", "Local SSD"), ("local SSD", "ssd"))
+TPUS = ("TPU v5e", "TPU v5p", "TPU v6e")
+PARTS |= {form.format(name[-2:]): (name, "gpu") for name in TPUS for form in ("TpuV{}", "V{}", "V{} TPU")}
 """Descriptions of parts, without place and option: whose part, and which."""
 UNITS = {"core": "h", "gpu": "h", "ram": "GiBy.h", "ssd": "GiBy.mo"}
 MACHINES = {
@@ -67,15 +70,19 @@ MACHINES = {
     "g2-standard": ("G2", "L4"), "g4-standard": ("G4", "RTX PRO 6000"),
 }  # fmt: skip
 """Series of machines: whose cores and memory they have (None: in the accelerator's price), and which accelerator."""
+RESERVED_ONLY = ("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a3-ultragpu-8g", "a4-highgpu-8g")
+"""Machines whose price on demand only a reservation gets (accelerator-optimized-machines of Google's documentation)."""
 ATTACHED = re.compile(
     r"Nvidia Tesla (T4|P4|P100|V100|K80)( GPU)?( Virtual Workstation)?|Nvidia L4 Virtual Workstation.*"
 )
 FORMS = (
-    ("commitment", r"Commitment v1: (?P<item>.+?)(?: running)? in .+ for (?P<years>[13]) Years?"),
+    ("commitment", r"Commitment v1: (?P<item>.+?)(?: running)? [Ii]n .+ for (?P<years>[13]) Years?"),
     ("calendar mode", r"Reserved (?P<item>.+) in .+ in Calendar Mode"),
+    ("calendar mode", r"DWS Calendar Mode (?P<item>.+?)(?: running)? in .+"),
     ("reservation", r"Reserved (?P<item>.+) in .+"),
-    ("flex-start", r"(?P<item>.+) attached to DWS Defined Duration VMs(?: running in .+)?"),
-    ("spot", r"(?P<item>.+) attached to Spot Preemptible VMs(?: running in .+)?"),
+    ("flex-start", r"(?P<item>.+) attached to DWS Defined Duration VMs(?:(?: running)? in .+)?"),
+    ("flex-start", r"DWS Defined Duration (?P<item>.+?)(?: running)? in .+"),
+    ("spot", r"(?P<item>.+) attached to Spot Preemptible VMs(?:(?: running)? in .+)?"),
     ("spot", r"Spot Preemptible (?P<item>.+) running in .+"),
     ("on_demand", r"(?P<item>.+) running in .+"),
     ("on_demand", r"(?P<item>SSD backed Local Storage)(?: in .+)?"),
@@ -125,14 +132,17 @@ def read(document: Document) -> Iterator[Found]:
     for page in answers.pages(document):
         yield from each(page.objects("skus"), lambda sku: _sku(sku, prices))
     for (region, option), parts in sorted(prices.items()):
-        for name, found in sorted(parts.items()):
-            if len(found) > 1:
-                yield Unknown(f"two prices of {' '.join(name)}, {option}, in {region}")
+        twice = [" ".join(name) for name, found in sorted(parts.items()) if len(found) > 1]
+        yield from (Unknown(f"two prices of {name}, {option}, in {region}") for name in twice)
+        for name in TPUS:
+            if len(found := parts.get((name, "gpu"), {})) == 1:
+                yield _offer(name, next(iter(found)), region, option)
         for machine in machines(PROVIDER).values():
             made_of = _parts(machine, parts)
             if made_of is not None:
                 price = sum((quantity * rate.price for _, quantity, rate in made_of), Decimal(0))
-                priced = _offer(machine, region, option, price.quantize(TEN_DECIMALS))
+                columns = {"count": machine.accelerator_count, "instance_type": machine.instance_type}
+                priced = _offer(machine.accelerator_label, price, region, option, fabric=machine.fabric, **columns)
                 yield priced
                 if isinstance(priced, Offer):
                     since = max((moment for _, _, one in made_of if (moment := one.effective_at)), default=None)
@@ -207,35 +217,26 @@ def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rat
     """Return what a machine is made of; None where a part has no price, or two, or one is not known."""
     host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
     wanted = [(accelerator, "gpu", machine.accelerator_count)]
-    if machine.accelerator_count % 1:
+    if machine.accelerator_count % 1 or (host is not None and machine.local_ssd_gb is None):
         return None
     if host is not None:
-        if machine.local_ssd_gb is None:
-            return None
         wanted += [(host, "core", Decimal(machine.vcpus)), (host, "ram", machine.host_memory_gib)]
         wanted += [("local SSD", "ssd", Decimal(machine.local_ssd_gb))] if machine.local_ssd_gb else []
-    made_of = []
-    for whose, part, quantity in wanted:
-        found = parts.get((whose, part), {})
-        if len(found) != 1:
-            return None
-        made_of.append((f"{whose} {part}", quantity, next(iter(found.values()))))
-    return made_of
+    found = [(f"{who} {part}", quantity, [*parts.get((who, part), {}).values()]) for who, part, quantity in wanted]
+    one_each = all(len(rates) == 1 for *_, rates in found)
+    return [(name, quantity, rates[0]) for name, quantity, rates in found] if one_each else None
 
 
-def _offer(machine: CloudMachine, region: str, option: str, price: Decimal) -> Found:
-    columns: dict[str, Any] = {"option": option}
+def _offer(label: str, price: Decimal, region: str, option: str, **columns: Any) -> Found:
+    if option == "on_demand" and columns.get("instance_type") in RESERVED_ONLY:
+        columns["restriction"] = "reservation"
     if option in TIERS:
-        columns = {"option": "capacity_block", "tier": option}
+        option, columns["tier"] = "capacity_block", option
     elif option.startswith("commitment"):
-        columns = {
-            "option": "reserved",
-            "commitment_term_hours": int(option[-1]) * HOURS_PER_YEAR,
-            "commitment_discount_type": "Resource-based committed use discount",
-            "purchase_payment_model": "No Upfront",
-        }
-    columns |= {"count": machine.accelerator_count, "instance_type": machine.instance_type}
-    return offer(machine.accelerator_label, price, region_id=region, fabric=machine.fabric, **columns)
+        columns["commitment_term_hours"] = int(option[-1]) * HOURS_PER_YEAR
+        columns["commitment_discount_type"] = "Resource-based committed use discount"
+        option, columns["purchase_payment_model"] = "reserved", "No Upfront"
+    return offer(label, price.quantize(TEN_DECIMALS), option=option, region_id=region, **columns)
 
 
 SOURCE = web_source(

@@ -6,8 +6,8 @@ one accelerator and one hour, the same in every region.
 1. `metricName` "GPU Per Hour" is no sign of an accelerator: licences of NVIDIA AI Enterprise have it in the same
    category, and Cloud@Customer with the same chip. So each part number is known with its name, and refused where the
    name is another.
-2. X7, V2 and E4 are P100, V100 and A100 of 40 GB by the equal prices of Oracle's shapes; E3 is not known, and left
-   out. H100T is a chip of its own that no page explains, and left out.
+2. X7 and V2 are P100 and V100 by the equal prices of Oracle's shapes. E3 and E4 are named and not read: both cost what
+   an A100 of 40 GB does, and no page says which is one. H100T is a chip of its own that no page explains: the same.
 3. A price in another currency stands beside; only USD is asked for, and any other refused.
 4. Preemptible capacity costs half by Oracle's documentation, of virtual machines only, and is no price of the list: it
    is marked as derived.
@@ -58,11 +58,8 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _item(item: Fields) -> Iterator[Found]:
-    part, name, category = (
-        item.text("partNumber"),
-        " ".join(item.text("displayName").split()),
-        item.text("serviceCategory"),
-    )
+    part, category = item.text("partNumber"), item.text("serviceCategory")
+    name = " ".join(item.text("displayName").split())
     if part not in PARTS:
         if item.text("metricName") != METRIC and "GPU" not in name:
             yield "no accelerator"

@@ -97,10 +97,15 @@ def test_a_term_costs_its_term(file: Path, n_loads: int) -> None:
 
 @pytest.fixture(scope="module")
 def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return a published file of terms of TRN1, of a year by the month, and of P5, of three years by month or all."""
+    """Return a published file of terms of TRN1, of a year by the month, and of P5, of three years by month or all.
+
+    And of a flex-start of Google's.
+    """
+    flex = {"service_provider_name": "Google Cloud", "accelerator_label": "NVIDIA H100 SXM 80GB", "tier": "flex-start"}
     offers = (
         seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
+        seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
     )  # fmt: skip
     with putting(tmp_path_factory.mktemp("terms"), asked=ASKED) as put:
         yield put(seen(0, "aws_price_list", *offers), at=0)
@@ -134,6 +139,16 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
     longest = decide.answer(file, Load(machine=P5, nodes=2, months=182 * 24 / 730))
     assert longest["left_out"]["capacity_block: blocks last 182 days at most"] == 1
+
+
+def test_what_aws_says_of_its_blocks_is_of_no_other_seller(terms: Path) -> None:
+    """A flex-start ends after days that no price says: it is no option of a month, and loses no 30 minutes."""
+    found = decide.answer(terms, Load(machine=P5, nodes=1, months=1))
+
+    assert found["left_out"]["capacity_block: of unknown length"] == 1
+    assert {row["service_provider_name"] for row in found["options"]} == {"AWS"}
+    (flex,) = lines(terms, "from int.cost_option where service_provider_name = 'Google Cloud'")
+    assert (flex["price_usd"], flex["offer_terms"]) == (38.32 / 8, "flex-start")
 
 
 def test_all_upfront_pays_for_its_capital(terms: Path) -> None:

@@ -78,15 +78,15 @@ commitment as (
     select
         *,
         'price' as price_kind,
-        price_per_accelerator_hour_usd / cost.usable_share(purchase_option, commitment_term_hours) as price_usd,
+        price_per_accelerator_hour_usd
+        / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours) as price_usd,
         decision.offer_terms(
             commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
-            case
-                when purchase_option = 'capacity_block'
-                    then
-                        'per usable hour of a block of '
-                        || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
-            end
+            if(
+                purchase_option = 'capacity_block' and service_provider_name = 'AWS',
+                'per usable hour of a block of '
+                || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)'), null
+            )
         ) as offer_terms
     from listed
     where purchase_option in ('reserved', 'savings_plan', 'capacity_block')

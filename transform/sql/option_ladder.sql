@@ -68,6 +68,7 @@ priced as (
             when o.purchase_option = 'spot' and o.lost is null then 'spot of unknown loss'
             when o.purchase_option = 'spot' and (o.lost >= 1 or o.hours_needed / (1 - o.lost) > o.hours_left)
                 then 'spot, with what it loses, ends after the deadline'
+            when o.purchase_option = 'capacity_block' and o.service_provider_name <> 'AWS' then 'of unknown length'
             when o.purchase_option = 'capacity_block' and o.hours_needed > 4367.5 then 'blocks last 182 days at most'
             when o.purchase_option = 'capacity_block' and o.units > 256 then 'blocks hold 256 machines at most'
             when o.purchase_option in ('reserved', 'savings_plan') and a.commitment_term_hours is null

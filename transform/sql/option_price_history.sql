@@ -17,9 +17,8 @@ with held as (
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
         core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
-        hourly_price
-        / u.accelerator_count::DOUBLE
-        / cost.usable_share(o.purchase_option, o.commitment_term_hours) as price_usd,
+        hourly_price / u.accelerator_count::DOUBLE
+        / cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours) as price_usd,
         h.valid_from::DATE as starts_on,
         least(
             h.valid_to::DATE,

@@ -1,10 +1,9 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced) and negotiated ones are left out. Prices within the limit of age count (is_ranked of
--- int.accelerator_hour_price); where there are none, those that were confirmed within 30 days of the newest stand
--- apart,
--- with their date, and are never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
+-- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices within the limit of age count
+-- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
+-- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
 -- class, without what its provider says is sold out: the one meaning of cheapest.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median

@@ -46,15 +46,25 @@ def test_what_is_no_price_of_a_machine_with_linux_is_counted() -> None:
     )  # fmt: skip
 
 
-def test_a_price_of_another_system_is_none_of_linux() -> None:
-    """A product that ends in no word that is known, such as a damaged Windows, is left out and counted."""
-    body = changed(
-        lambda item: item.update(productName="Virtual Machines NDsr H100 v5 Series RHEL"), "Standard_ND96isr_H100_v5"
-    )
-    found = CASE.parse(body)
+@pytest.mark.parametrize(
+    ("product", "unknown", "ignored"),
+    [
+        ("Virtual Machines NCCadsv5 Srs", None, None),
+        ("Virtual Machines NDisrv5 series", None, None),
+        ("Virtual Machines NCCadsv5 Srs Win", None, "a machine with Windows"),
+        ("Virtual Machines NDsr H100 v5 Series RHEL", "the system of Virtual Machines NDsr H100 v5 Series RHEL", None),
+    ],
+)
+def test_a_price_of_another_system_is_none_of_linux(product: str, unknown: str | None, ignored: str | None) -> None:
+    """What the product's name ends in tells the system, as Azure writes it; any other end is named."""
+    whole = CASE.parse(CASE.body)
+    found = CASE.parse(changed(lambda item: item.update(productName=product), "Standard_ND96isr_H100_v5"))
 
-    assert found.ignored["a machine with an unknown system"] == 1
-    assert len(rows(found)) < len(rows(CASE.parse(CASE.body)))
+    is_linux = unknown is None and ignored is None
+    assert (len(rows(found)) == len(rows(whole))) == is_linux
+    assert (unknown in found.unknown) == (unknown is not None)
+    assert found.ignored.total() - whole.ignored.total() == (ignored is not None)
+    assert not ignored or found.ignored[ignored] == whole.ignored[ignored] + 1
 
 
 def test_a_reservation_is_a_total_and_a_plan_is_by_the_hour() -> None:

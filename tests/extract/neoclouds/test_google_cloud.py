@@ -25,21 +25,22 @@ def prices(skus: list[dict[str, Any]]) -> dict[tuple[object, ...], str]:
     """Return prices in us-central1 by machine, option and tier."""
     found = SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode()))
     return {
-        (row["instance_type"], row["purchase_option"], row.get("tier")): row["unit_price"]
+        (row.get("instance_type"), row["purchase_option"], row.get("tier")): row["unit_price"]
         for row in rows(found)
-        if row["region_id"] == "us-central1"
+        if row["region_id"] == "us-central1" and "instance_type" in row
     }
 
 
-def described(text: str, *, times: str | None = None, of: str = "Americas") -> list[dict[str, Any]]:
-    """Return the SKUs, with those of an option added: each part of an A3 under a description with `{}` for it."""
+def described(texts: tuple[str, ...], usage: str) -> list[dict[str, Any]]:
+    """Return the SKUs, with those of an option added: each part of an A3 under its description there."""
     added = []
-    for part in ("A3 Instance Core", "A3 Instance Ram", "Nvidia H100 80GB GPU", "SSD backed Local Storage"):
+    parts = ("A3 Instance Core", "A3 Instance Ram", "Nvidia H100 80GB GPU", "SSD backed Local Storage")
+    for part, text in zip(parts, texts, strict=True):
         sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith(part))))
-        sku["description"] = text.format(part, of)
-        sku["category"]["usageType"] = times or "OnDemand"
+        sku["description"] = text
+        sku["category"]["usageType"] = usage
         added.append(sku)
-    return [*SKUS, *added]
+    return [*[sku for sku in SKUS if sku["description"] not in texts], *added]
 
 
 def without(word: str) -> list[dict[str, Any]]:
@@ -55,6 +56,19 @@ def test_a_machine_is_the_sum_of_its_parts() -> None:
     assert found["a4-highgpu-8g", "on_demand", None] == "128.88"
     assert found["g4-standard-48", "on_demand", None] == "4.49993"
     assert found["a2-highgpu-1g", "on_demand", None] == "3.673385"
+
+
+def test_a_price_that_only_a_reservation_gets_is_open_to_nobody_else() -> None:
+    """A4 and an A3 High of less than eight have a price on demand, and are not sold so; as spot they are."""
+    of_reservations = {row.get("instance_type") for row in CASE.expected if row.get("restriction") == "reservation"}
+    found = {
+        (row.get("instance_type"), row["purchase_option"]): row.get("restriction")
+        for row in rows(CASE.parse(CASE.body))
+    }
+
+    assert of_reservations == {"a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a4-highgpu-8g"}
+    assert {found[name, "on_demand"] for name in of_reservations} == {"reservation"}
+    assert found[A3, "on_demand"] is found["a3-highgpu-1g", "spot"] is found["a3-megagpu-8g", "on_demand"] is None
 
 
 @pytest.mark.parametrize(
@@ -81,30 +95,80 @@ def test_the_weekly_list_of_another_reader_agrees(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "usage", "word", "key"),
+    ("texts", "usage", "key"),
     [
-        ("{} attached to DWS Defined Duration VMs running in {}", "OnDemand", "DWS", ("capacity_block", "flex-start")),
-        ("Reserved {} in {} in Calendar Mode", "OnDemand", "Calendar", ("capacity_block", "calendar mode")),
-        ("{} attached to Spot Preemptible VMs running in {}", "Preemptible", "Spot", ("spot", None)),
+        (
+            (
+                "DWS Defined Duration A3 Core running in Americas",
+                "DWS Defined Duration A3 Ram running in Americas",
+                "Nvidia H100 80GB GPU attached to DWS Defined Duration VMs running in Americas",
+                "DWS Defined Duration SSD backed Local Storage running in Americas",
+            ),
+            "OnDemand",
+            (A3, "capacity_block", "flex-start"),
+        ),
+        (
+            (
+                "DWS Calendar Mode A3 Core in Seoul",
+                "Reserved A3 Ram in Seoul in Calendar Mode",
+                "Reserved Nvidia H100 80GB GPU in Seoul in Calendar Mode",
+                "DWS Calendar Mode SSD backed Local Storage in Seoul",
+            ),
+            "OnDemand",
+            (A3, "capacity_block", "calendar mode"),
+        ),
+        (
+            (
+                "Spot Preemptible A3 Instance Core running in Paris",
+                "Spot Preemptible A3 Instance Ram running in Paris",
+                "Nvidia H100 80GB GPU attached to Spot Preemptible VMs running in Paris",
+                "SSD backed Local Storage attached to Spot Preemptible VMs in Paris",
+            ),
+            "OnDemand",
+            (A3, "spot", None),
+        ),
     ],
 )
-def test_options_are_told_by_the_description(text: str, usage: str, word: str, key: tuple[str, str | None]) -> None:
-    """None of them moves the price on demand, though usageType is that of one."""
-    found = prices([sku for sku in described(text, times=usage) if sku not in SKUS or word not in sku["description"]])
+def test_options_are_told_by_the_description(texts: tuple[str, ...], usage: str, key: tuple[object, ...]) -> None:
+    """As Google words each part. None of them moves the price on demand, though usageType is that of one."""
+    found = prices(described(texts, usage) if key[1] != "spot" else [
+        sku for sku in described(texts, usage) if sku["description"] in texts or "Spot" not in sku["description"]
+    ])  # fmt: skip
 
-    assert found[A3, "on_demand", None] == prices(SKUS)[A3, "on_demand", None]
-    assert (A3, *key) in found
+    assert found.get((A3, "on_demand", None)) == prices(SKUS)[A3, "on_demand", None]
+    assert found.get(key) == found[A3, "on_demand", None]
+
+
+def test_a_slice_of_an_a4_is_a_machine_under_each_option() -> None:
+    """8 x 11.277 in calendar mode, which its own words say, with usageType OnDemand as the others have."""
+    slices = []
+    for text, price in (
+        ("DWS Calendar Mode {} in Seoul", "11.277"),
+        ("DWS Defined Duration {} running in Iowa", "8.055"),
+    ):
+        sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith("A4 Nvidia B200"))))
+        units, nanos = price.split(".")
+        money = {"units": units, "nanos": int(nanos.ljust(9, "0")), "currencyCode": "USD"}
+        sku["description"] = text.format("A4 Nvidia B200 (1 gpu slice)")
+        sku["pricingInfo"][0]["pricingExpression"]["tieredRates"][0]["unitPrice"] = money
+        slices.append(sku)
+
+    found = prices([*SKUS, *slices])
+
+    assert found["a4-highgpu-8g", "capacity_block", "calendar mode"] == "90.216"
+    assert found["a4-highgpu-8g", "capacity_block", "flex-start"] == "64.44"
 
 
 @pytest.mark.parametrize(("years", "hours"), [("1 Year", 8760), ("3 Years", 26280)])
 def test_a_commitment_is_of_all_parts(years: str, hours: int) -> None:
     """By the hour; one whose cores are not committed has no price."""
-    skus = described("Commitment v1: {} running in {} for " + years, times=f"Commit{years[0]}Yr")
+    parts = ("A3 Cpu in", "A3 Ram in", "Nvidia H100 80GB GPU running in", "Local SSD In")
+    skus = described(tuple(f"Commitment v1: {part} Americas for {years}" for part in parts), f"Commit{years[0]}Yr")
     assert not [row for row in CASE.expected if row["purchase_option"] == "reserved"]
     skus = [sku for sku in skus if sku["skuId"] != "302A-B1A1-06DD"]
     found = [
         row for row in rows(SOURCE.parse(document(SOURCE, json.dumps({"skus": skus}).encode())))
-        if row["instance_type"] == A3 and row["purchase_option"] == "reserved"
+        if row.get("instance_type") == A3 and row["purchase_option"] == "reserved"
     ]  # fmt: skip
     assert {row["commitment_term_hours"] for row in found} == {hours}
     assert {row["purchase_payment_model"] for row in found} == {"No Upfront"}
@@ -130,14 +194,51 @@ def test_two_prices_of_a_part_are_none() -> None:
 
 
 def test_what_is_not_known_is_named() -> None:
-    """A new accelerator and TPUs by their descriptions; what is no part of such a machine is counted."""
+    """A new accelerator by its description; what is no part of such a machine is counted."""
     found = CASE.parse(CASE.body)
 
-    assert found.unknown == ("the accelerator Nvidia H900 GPU", "a price of a TPU, TpuV6e")
+    assert found.unknown == ("the accelerator Nvidia H900 GPU",)
     assert found.ignored == {
         "a reservation's own line": 1, "a part of an accelerator": 1, "an accelerator without a machine of its own": 1,
         "a price without a region": 1, "no part of a machine with accelerators": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "usage", "chip", "key"),
+    [
+        ("TpuV5p running in Sao Paulo", "OnDemand", "TPU v5p", ("on_demand", None, None)),
+        (
+            "TpuV5e attached to Spot Preemptible VMs running in Singapore",
+            "Preemptible",
+            "TPU v5e",
+            ("spot", None, None),
+        ),
+        ("DWS Defined Duration V6e running in Columbus", "OnDemand", "TPU v6e", ("capacity_block", "flex-start", None)),
+        (
+            "Reserved V5e TPU in Seoul in Calendar Mode",
+            "OnDemand",
+            "TPU v5e",
+            ("capacity_block", "calendar mode", None),
+        ),
+        ("Commitment v1: TpuV5p running in Netherlands for 3 Years", "Commit3Yr", "TPU v5p", ("reserved", None, 26280)),
+        ("TPU7x running in Americas", "OnDemand", "TPU7x", None),
+        ("Capacity Optimized TpuV6e running in Columbus", "OnDemand", "Capacity Optimized TpuV6e", None),
+    ],
+)
+def test_a_tpu_is_priced_by_the_chip(text: str, usage: str, chip: str, key: tuple[object, ...] | None) -> None:
+    """As the catalogue words each option; what is of an unknown unit is named, and has no price."""
+    sku = json.loads(json.dumps(next(one for one in SKUS if one["description"].startswith("TpuV6e"))))
+    sku |= {"description": text, "serviceRegions": ["us-east5"]}
+    sku["category"]["usageType"] = usage
+    others = [one for one in SKUS if "Tpu" not in one["description"]]
+
+    found = SOURCE.parse(document(SOURCE, json.dumps({"skus": [*others, sku]}).encode()))
+
+    terms = ("purchase_option", "tier", "commitment_term_hours", "accelerator_count", "unit_price")
+    tpus = [tuple(row.get(name) for name in terms) for row in rows(found) if row["accelerator_label"] == chip]
+    assert tpus == ([(*key, "1", "2.7")] if key else [])
+    assert (f"a price of a TPU, {chip}" in found.unknown) == (key is None)
 
 
 def test_another_currency_is_refused(shared: Path) -> None:
@@ -218,7 +319,7 @@ def test_what_other_catalogues_have_is_not_ours(machine: str, region: str, their
     found = {
         float(row["unit_price"])
         for row in CASE.expected
-        if (row["instance_type"], row["region_id"], row["purchase_option"]) == (machine, region, "on_demand")
+        if (row.get("instance_type"), row["region_id"], row["purchase_option"]) == (machine, region, "on_demand")
     }
     assert found == ({ours} if ours else set())
     assert all(abs(price / theirs - 1) > 0.003 for price in found)

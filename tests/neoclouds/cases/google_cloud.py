@@ -18,7 +18,7 @@ CASE = Case(
     origin=(
         "Descriptions and prices as written down from the catalogue in 2025 and 2026 (OpenAgentsInc/openagents, "
         "maheshbabugorantla/llm-inference-pricing, opencost/opencost); the spot price of local SSD, the L4 of Delhi, "
-        "and the SKUs of H900 and of a TPU are invented"
+        "the place of the TPU, and the SKU of H900 are invented"
     ),
     renamed=(
         '"skus"', '"description"', '"category"', '"resourceGroup"', '"serviceRegions"', '"pricingInfo"',
