@@ -166,7 +166,7 @@ def render(
             "Prices",
             standing(young, id="standing", title=f"{count(n_young)} with a price that can be ranked")
             if young
-            else "No price is young enough to be ranked.",
+            else "No price can be ranked.",
         ),
         *([("history", "History", _history(market, name, newest))] if is_chip and market.lines.get(name) else []),
         *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
@@ -187,8 +187,8 @@ def render(
         notes=[text for text in (regions, market.rate.words() if market.rate else "") if text],
         parts=parts,
         old=(
-            f"Last known prices of {count(n_old)}, too old to rank",
-            standing(old, id="old", title="Last known, too old to rank"),
+            f'Prices of {count(n_old)} that are not ranked: too old, or "from" prices',
+            standing(old, id="old", title="Not ranked"),
         )
         if old
         else None,
@@ -214,7 +214,8 @@ def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
     if last["is_ranked"]:
         return f"{name}: no list price on demand is known; {last['price_usd']:,.2f} USD an hour {option}"
     seller, day = last["service_provider_name"], wording.date(last["last_observed_at"])
-    return f"{name}: no price is young enough to rank; the last was {last['price_usd']:,.2f} USD at {seller}, {day}"
+    least = "from " if last["is_floor"] else ""
+    return f"{name}: no price can be ranked; the last was {least}{last['price_usd']:,.2f} USD at {seller}, {day}"
 
 
 def _sells(name: str, prices: Sequence[Row]) -> str:

@@ -24,8 +24,8 @@ WAYS = (
 MAX_ROWS = 60
 NOTE = (
     "Cheapest seen of the regions, sizes and hosts of each; of a marketplace the 25th percentile of its machines. "
-    "From: the least that anybody pays, which you may not be offered. Grey: too old to rank. To AWS: against its "
-    "cheapest list price for the same chip, form, commitment and capacity, where that is known."
+    "From: the least that anybody pays, which you may not be offered. Grey: not ranked, too old or a from. To AWS: "
+    "against its cheapest list price for the same chip, form, commitment and capacity, where that is known."
 )
 
 _bar = macro("cells.html.j2", "bar")
