@@ -7,7 +7,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 (beside a function of that name)
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib.resources import files
 from math import floor, log10
@@ -50,8 +50,10 @@ Number = float | Decimal
 
 
 def amount(value: Number | None, places: int) -> str:
-    """Return an amount with thousands separated; a dash where it is unknown."""
-    return UNKNOWN if value is None else f"{value:,.{places}f}".replace("-", MINUS)
+    """Return an amount with thousands separated, halves rounded up as on a bill; a dash where it is unknown."""
+    if value is None:
+        return UNKNOWN
+    return f"{Decimal(str(value)).quantize(Decimal(10) ** -places, ROUND_HALF_UP):,f}".replace("-", MINUS)
 
 
 def significant(value: Number | None, digits: int = 3) -> str:
@@ -73,7 +75,7 @@ def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int
     for before, after in pairs:
         places = max(places, places_of((before, after)))
         if before is not None and after is not None and before != after:
-            apart = [n for n in FINER_PLACES if f"{before:.{n}f}" != f"{after:.{n}f}"]
+            apart = [n for n in FINER_PLACES if amount(before, n) != amount(after, n)]
             places = max(places, apart[0] if apart else FINER_PLACES[-1])
     return places
 

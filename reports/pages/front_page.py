@@ -379,17 +379,17 @@ def headline(front: Front) -> str:
         return "No price is known yet that is young enough to be ranked"
     cells = front.cells[front.chip]
 
-    def price(cell: str) -> float | None:
+    def price(cell: str) -> str | None:
         value = cells.get(cell, {}).get(PRICE)
-        return None if value is None else float(value)
+        return None if value is None else wording.amount(value, 2)
 
     parts = []
     if (aws := price("aws_on_demand")) is not None:
-        parts.append(f"{aws:,.2f} USD an hour at AWS")
+        parts.append(f"{aws} USD an hour at AWS")
     if (plan := price("aws_1y")) is not None:
-        parts.append(f"{plan:,.2f} on a one-year plan")
+        parts.append(f"{plan} on a one-year plan")
     if (other := price("elsewhere")) is not None:
-        parts.append(f"{other:,.2f}{'' if parts else ' USD an hour'} at {cells['elsewhere']['service_provider_name']}")
+        parts.append(f"{other}{'' if parts else ' USD an hour'} at {cells['elsewhere']['service_provider_name']}")
     if not parts:
         return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"
