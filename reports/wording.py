@@ -169,6 +169,15 @@ def few(names: Sequence[str], *, most: int = 3) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
+NO_TIER = {"api", "page", "page_from_price", "skypilot_catalog", "hand_curated", "on-demand", "on_demand", "spot"}
+"""Tiers of imported rows that say where a price was read or how it is bought, and nothing more to a buyer."""
+
+
+def tier(name: str | None) -> str:
+    """Return a provider's tier; empty where there is none."""
+    return "" if name in NO_TIER else name or ""
+
+
 def short(text: str | None, *, most: int = 160) -> str:
     """Return text on one line, cut where it is too long for its place."""
     line = " ".join((text or "").split())

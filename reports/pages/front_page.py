@@ -227,7 +227,9 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
             return ""
         number = price(row, places)
         old = span(number, "no", title="too old to be ranked")
-        return (number if row["is_ranked"] else old) + small(wording.near(row["last_observed_at"], front.built_at))
+        return (number if row["is_ranked"] else old) + small(
+            wording.listed(wording.tier(row["tier"]), wording.near(row["last_observed_at"], front.built_at))
+        )
 
     def column(chip: str) -> Column:
         form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
@@ -304,8 +306,9 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        tier = small(wording.short(cell["tier"], most=18)) if cell["tier"] and "_" not in cell["tier"] else ""
-        return text + small(wording.short(cell["service_provider_name"], most=18)) + tier
+        return text + "".join(
+            small(wording.short(name, most=18)) for name in (cell["service_provider_name"], wording.tier(cell["tier"]))
+        )
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 

@@ -4,6 +4,7 @@
 select
     p.accelerator_name,
     p.service_provider_name,
+    p.tier,
     p.cheapest_price_usd as price_per_accelerator_hour_usd,
     p.is_ranked,
     c.form_factor is not null and p.form_factor is null as is_form_unknown,
