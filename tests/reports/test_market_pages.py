@@ -109,6 +109,8 @@ def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
     assert "elsewhere" not in text_of(page)
     assert 'class="line median"' in page
     assert not re.search(r'class="line median" d="M(\d+)\.0 [\d.]+H\1"', page)
+    page = (offline_run / "reports/chips/mi300x.html").read_text(encoding="utf-8")
+    assert f"Azure {wording.MINUS}45{wording.NBSP}%, Jun 2026" in page  # of the index: where it was last seen
 
 
 def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
