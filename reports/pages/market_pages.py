@@ -153,10 +153,8 @@ def render(
     )
     names = ("form_factor", PROVIDER.column) if is_chip else (CHIP.column, "form_factor")
     alive = {tuple(row[each] for each in names) for row in prices if row["is_ranked"]}
-    young, old = (
-        [row for row in prices if (tuple(row[each] for each in names) in alive) is is_alive]
-        for is_alive in (True, False)
-    )
+    young = [row for row in prices if tuple(row[each] for each in names) in alive]
+    old = [row for row in prices if tuple(row[each] for each in names) not in alive]
     count = partial(wording.count, one=(PROVIDER if is_chip else CHIP).word.lower())
     what = (PROVIDER if is_chip else CHIP).column
     n_young, n_old = (len({row[what] for row in each}) for each in (young, old))
@@ -236,7 +234,7 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
     if not found:
         reasons = {row["cost_basis"].removeprefix("unknown: ") for row in costs}
         return f"Unknown: {min(reasons)}." if reasons else "No run of it was measured."
-    cells = {(row["model_name"], *key): row for row in found for key in [_way(row)]}
+    cells = {(row["model_name"], row["option_kind"], row["place"], row["option_rank"]): row for row in found}
 
     def column(head: str, *key: object) -> Column:
         def cell(row: Row) -> str:
@@ -267,10 +265,6 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
 def _point(row: Row) -> str:
     speed = f"{row['interactivity']:g} tok/s for a user" if row["interactivity"] is not None else row["task"]
     return wording.listed(row["scenario"], row["precision"], speed)
-
-
-def _way(row: Row) -> tuple[object, ...]:
-    return row["option_kind"], row["place"], row["option_rank"]
 
 
 def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:

@@ -1,6 +1,5 @@
--- The drift index of $chips under $option from $since to $until, of each provider and (no provider) of a chip, without
--- what only few offers carry: the days on which a chain begins, moves or was last seen, as what is carried after that
--- is no observation. A chain that broke begins again at 100, and cannot be compared with the one before.
+-- The drift index of $chips under $option from $since to $until, of each provider and (no provider) of a chip: the days
+-- on which a chain begins, at 100, moves or was last seen, without what is carried on after that.
 select
     accelerator_name,
     service_provider_name,
