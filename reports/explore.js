@@ -8,7 +8,7 @@
   const safe = (text) => String(text).replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
   const age = (row) => Math.round((Date.parse(day) - Date.parse(row[SEEN])) / 864e5);
   const floor = ["", "from ", "25th percentile ", "median "];
-  const price = (row) => row[PRICE].toFixed(row[PRICE] < 0.1 ? 4 : 2);
+  const price = (row) => (row[PRICE] + 1e-9).toFixed(row[PRICE] < 0.1 ? 4 : 2);
   const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${Math.abs(100 * row[CHANGE]).toFixed(1)}\u00a0%`);
   // What is short stays on its line, and of longer text each word: no name breaks after a hyphen.
   const whole = (words, most = 24) => (words.length < most ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");

@@ -7,7 +7,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date as Date  # noqa: N812 (beside a function of that name)
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from importlib.resources import files
 from math import floor, log10
@@ -50,8 +50,10 @@ Number = float | Decimal
 
 
 def amount(value: Number | None, places: int) -> str:
-    """Return an amount with thousands separated; a dash where it is unknown."""
-    return UNKNOWN if value is None else f"{value:,.{places}f}".replace("-", MINUS)
+    """Return an amount with thousands separated, halves rounded up as on a bill; a dash where it is unknown."""
+    if value is None:
+        return UNKNOWN
+    return f"{Decimal(str(value)).quantize(Decimal(10) ** -places, ROUND_HALF_UP):,f}".replace("-", MINUS)
 
 
 def significant(value: Number | None, digits: int = 3) -> str:
@@ -73,7 +75,7 @@ def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int
     for before, after in pairs:
         places = max(places, places_of((before, after)))
         if before is not None and after is not None and before != after:
-            apart = [n for n in FINER_PLACES if f"{before:.{n}f}" != f"{after:.{n}f}"]
+            apart = [n for n in FINER_PLACES if amount(before, n) != amount(after, n)]
             places = max(places, apart[0] if apart else FINER_PLACES[-1])
     return places
 
@@ -165,6 +167,15 @@ def few(names: Sequence[str], *, most: int = 3) -> str:
     """Return names as a list in words, the last ones only counted where there are many."""
     shown = list(names[:most]) + ([f"{len(names) - most:,} more"] if len(names) > most else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+NO_TIER = {"api", "page", "page_from_price", "skypilot_catalog", "hand_curated", "on-demand", "on_demand", "spot"}
+"""Tiers of imported rows that say where a price was read or how it is bought, and nothing more to a buyer."""
+
+
+def tier(name: str | None) -> str:
+    """Return a provider's tier; empty where there is none."""
+    return "" if name in NO_TIER else name or ""
 
 
 def short(text: str | None, *, most: int = 160) -> str:

@@ -21,7 +21,8 @@ def test_chips_compares_facts_ratios_prices_and_sources(call):
 
     shown = [(row["accelerator_name"], row["form_factor"]) for row in found["chips"]]
     assert shown == [("B200", None), ("H100", "SXM")]
-    assert found["ratios"][0]["memory_gb"] == 2.25
+    assert (found["against"], found["ratios"][0]["memory_gb"]) == ([found["chips"][1]], 2.25)
+    assert "\nAs a ratio to H100 NVL:\n" in call("chips", "H200", "--against", "H100").stdout  # which of three it is
     assert set(found["ratios"][1].values()) <= {"H100", "SXM", 1, None}
     of_h100 = [row for row in found["prices"] if row["accelerator_name"] == "H100"]
     assert {row["purchase_option"] for row in of_h100} == {

@@ -284,8 +284,8 @@ def _listed(con: duckdb.DuckDBPyConnection, folder: str, *, is_address: bool) ->
     con.execute("create table memory.main.meaning (table_name VARCHAR, column_name VARCHAR, comment VARCHAR)")
     for table in found:
         for field in resources.get(table, {}).get("schema", {}).get("fields", ()):
-            values = [table, field["name"], field.get("description")]
-            con.execute("insert into memory.main.meaning values (?, ?, ?)", values)
+            values = [table, field["name"], field.get("description"), field.get("unit")]
+            con.execute("insert into memory.main.meaning values (?, ?, concat_ws(' ', ?, '[' || ? || ']'))", values)
     return found
 
 

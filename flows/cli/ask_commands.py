@@ -170,7 +170,7 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
     shown = ("accelerator_name", "form_factor", *decision.COMPARED)
     lines: list[str] = [_table(found["chips"], shown)]
     if found["ratios"]:
-        lines += [f"\nAs a ratio to {against}:", _table(found["ratios"], shown)]
+        lines += [f"\nAs a ratio to {decision.full_name(found['against'][0])}:", _table(found["ratios"], shown)]
     lines += ["\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):"]
     lines += [_table(found["prices"]) or "No price of these chips is known."]
     if found["costs"]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from reports import wording
 from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
@@ -210,15 +211,15 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
 def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
     chip, on_demand, one_year, three_years, low, high, other, whose, tokens = row
     spot = _price(low)
-    if isinstance(low, float) and isinstance(high, float) and f"{low:.2f}" != f"{high:.2f}":
-        spot = f"{low:.2f}-{high:.2f}"
+    if _price(high) not in (spot, NOT_KNOWN):
+        spot += f"-{_price(high)}"
     elsewhere = f"{_price(other)} {whose}" if other is not None else NOT_KNOWN
     per_token = f"{tokens:.3g}" if isinstance(tokens, float) else NOT_KNOWN
     return str(chip), _price(on_demand), _price(one_year), _price(three_years), spot, elsewhere, per_token
 
 
 def _price(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else NOT_KNOWN
+    return wording.amount(value, 2) if isinstance(value, float) else NOT_KNOWN
 
 
 def _line(cells: Sequence[str]) -> str:

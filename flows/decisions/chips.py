@@ -65,6 +65,7 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     base_row = next((row for row in facts if against and _is(row, against)), None)
     return {
         "chips": chosen,
+        "against": [base_row] if base_row else [],
         "ratios": [_ratio(row, base_row) for row in chosen] if base_row else [],
         "prices": [
             {name: row[name] for name in ("accelerator_name", "form_factor", *PRICES)}

@@ -6,6 +6,7 @@ In a workbook numbers are numbers, times and days are dates (UTC), codes of offe
 digits. A text is a text: nothing from outside becomes a formula or a link.
 """
 
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -213,7 +214,8 @@ def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequenc
     """Write the workbook of an open published file, and return the number of rows in its sheets."""
     import xlsxwriter
 
-    book = xlsxwriter.Workbook(str(path), OPTIONS)
+    whole = io.BytesIO()  # not the file: an archive that is cut short has a traceback of its own
+    book = xlsxwriter.Workbook(whole, OPTIONS)
     styles = {
         "header": book.add_format({"bold": True, "bottom": 1}),
         "moment": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
@@ -228,7 +230,11 @@ def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequenc
         sheet = f"private {name}"[:31]
         counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}"', sheet, styles)
     _notes(notes, con, counts, styles)
-    book.close()
+    try:
+        book.close()
+    except xlsxwriter.exceptions.FileCreateError as error:  # no space for its temporary files
+        raise error.args[0] from error
+    path.write_bytes(whole.getvalue())
     return sum(counts.values())
 
 

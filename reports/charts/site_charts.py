@@ -233,7 +233,7 @@ def _finding(lines: Mapping[str, Spans], chip: str) -> str:
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
     if spans := lines.get("lowest"):
-        parts.append(f"the lowest{' elsewhere' * bool(parts)} is {spans[-1][2]:.2f}")
+        parts.append(f"the lowest{' elsewhere' * bool(parts)} is {wording.amount(spans[-1][2], 2)}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
 
@@ -308,7 +308,7 @@ def _named(name: str, spans: Spans, until: datetime, *, is_price: bool) -> str:
     """Return the name of a line with its last value; one that ended before says when."""
     _, end, price = spans[-1]
     dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
-    text = f"{price:.2f}" if is_price else _percent(price / 100 - 1)
+    text = wording.amount(price, 2) if is_price else _percent(price / 100 - 1)
     return f"{wording.short(name, most=10)} {text}{dated}"
 
 

@@ -11,9 +11,10 @@ from reports import wording
 from reports.pages.frame import frame
 from reports.queries import Row, build, rows
 from reports.tables.table import Column, Number, Table, left_out, outside, small
+from reports.templating import macro
 
 PLACE = "disagreement.html"
-MAX_SHOWN = 500
+MAX_SHOWN, MAX_OPEN = 500, 20
 COUNTS = """count(*) as n_compared, count(*) filter (not is_equal) as n_differing, count(is_wrong) as n_decided,
 count(*) filter (is_wrong) as n_wrong"""
 OF_SOURCES = f"""
@@ -46,6 +47,7 @@ def render(file: Path) -> str:
         con.execute("create temp table pair as from int.disagreement")
         sources, chips, found, facts = (rows(con.execute(sql)) for sql in (OF_SOURCES, OF_CHIPS, DIFFERENCES, FACTS))
     total, differing = (sum(row[name] for row in sources) for name in ("n_compared", "n_differing"))
+    opened = macro("parts.html.j2", "opened")  # a part beyond a few rows is folded: no page but the explorer is long
     differ = f"{differing:,} of {wording.count(total, 'price')} with a second source differ from it"
     tables = (_of_sources(sources), _of_chips(chips), _differences(found), _facts(facts))
     return frame(
@@ -54,7 +56,7 @@ def render(file: Path) -> str:
         headline=differ if total else "No price has a second source in force with it",
         place=PLACE,
         build=(built_at, version),
-        parts=[table for table in tables if table.rows],
+        parts=[opened(each.title, False, each) if len(each.rows) > MAX_OPEN else each for each in tables if each.rows],
     )
 
 

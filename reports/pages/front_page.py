@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import duckdb
-from markupsafe import Markup
 
 from reports import wording
 from reports.charts import site_charts, sparkline
@@ -145,8 +144,8 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         build=(front.built_at, front.version),
         trust=front.trust,
         chips=guard.part("The table of chips", lambda: to_html(table(front, paths.get("chips", {})))),
-        chart=guard.part("The chart", lambda: _chart(front)),
-        bill=guard.part("The bill", lambda: _bill(front)),
+        chart=guard.part("The chart", lambda: site_charts.front(front.lines, front.chip or "", front.built_at)),
+        bill=guard.part("The bill", lambda: rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)),
         models=[(row["model_name"], _evidence_of(row), row["accelerator_name"]) for row in front.models[:MAX_MODELS]],
         day=f"{front.built_at:%Y-%m-%d}",
         links=links,
@@ -227,7 +226,8 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
             return ""
         number = price(row, places)
         old = span(number, "no", title="too old to be ranked")
-        return (number if row["is_ranked"] else old) + small(wording.near(row["last_observed_at"], front.built_at))
+        seen = wording.listed(wording.tier(row["tier"]), wording.near(row["last_observed_at"], front.built_at))
+        return (number if row["is_ranked"] else old) + small(seen)
 
     def column(chip: str) -> Column:
         form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
@@ -304,7 +304,7 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        tier = small(wording.short(cell["tier"], most=18)) if cell["tier"] and "_" not in cell["tier"] else ""
+        tier = small(wording.short(wording.tier(cell["tier"]), most=18))
         return text + small(wording.short(cell["service_provider_name"], most=18)) + tier
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
@@ -365,31 +365,15 @@ def _token(row: Row | None) -> str:
     return cost + note
 
 
-def _chart(front: Front) -> Markup:
-    return site_charts.front(front.lines, front.chip, front.built_at) if front.chip else Markup()
-
-
-def _bill(front: Front) -> Markup:
-    return rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)
-
-
 def headline(front: Front) -> str:
     """Return the one line of news: what the first chip costs each way, and who moved on-demand prices."""
     if front.chip is None:
         return "No price is known yet that is young enough to be ranked"
     cells = front.cells[front.chip]
-
-    def price(cell: str) -> float | None:
-        value = cells.get(cell, {}).get(PRICE)
-        return None if value is None else float(value)
-
-    parts = []
-    if (aws := price("aws_on_demand")) is not None:
-        parts.append(f"{aws:,.2f} USD an hour at AWS")
-    if (plan := price("aws_1y")) is not None:
-        parts.append(f"{plan:,.2f} on a one-year plan")
-    if (other := price("elsewhere")) is not None:
-        parts.append(f"{other:,.2f}{'' if parts else ' USD an hour'} at {cells['elsewhere']['service_provider_name']}")
+    seller = cells.get("elsewhere", {}).get("service_provider_name")
+    ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
+    known = [(cells[name][PRICE], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
+    parts = [f"{wording.amount(usd, 2)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
     if not parts:
         return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"

@@ -153,10 +153,8 @@ def render(
     )
     names = ("form_factor", PROVIDER.column) if is_chip else (CHIP.column, "form_factor")
     alive = {tuple(row[each] for each in names) for row in prices if row["is_ranked"]}
-    young, old = (
-        [row for row in prices if (tuple(row[each] for each in names) in alive) is is_alive]
-        for is_alive in (True, False)
-    )
+    young = [row for row in prices if tuple(row[each] for each in names) in alive]
+    old = [row for row in prices if tuple(row[each] for each in names) not in alive]
     count = partial(wording.count, one=(PROVIDER if is_chip else CHIP).word.lower())
     what = (PROVIDER if is_chip else CHIP).column
     n_young, n_old = (len({row[what] for row in each}) for each in (young, old))
@@ -166,7 +164,7 @@ def render(
             "Prices",
             standing(young, id="standing", title=f"{count(n_young)} with a price that can be ranked")
             if young
-            else "No price is young enough to be ranked.",
+            else "No price can be ranked.",
         ),
         *([("history", "History", _history(market, name, newest))] if is_chip and market.lines.get(name) else []),
         *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
@@ -187,8 +185,8 @@ def render(
         notes=[text for text in (regions, market.rate.words() if market.rate else "") if text],
         parts=parts,
         old=(
-            f"Last known prices of {count(n_old)}, too old to rank",
-            standing(old, id="old", title="Last known, too old to rank"),
+            f'Prices of {count(n_old)} that are not ranked: too old, or "from" prices',
+            standing(old, id="old", title="Not ranked"),
         )
         if old
         else None,
@@ -203,18 +201,19 @@ def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
     found = {row["cell"]: row for row in cells if row["price_per_accelerator_hour_usd"] is not None}
     others = " elsewhere" * ("aws_on_demand" in found)
     parts = [
-        f"{row['price_per_accelerator_hour_usd']:,.2f} {words.format(row['service_provider_name'])}"
+        f"{wording.amount(row['price_per_accelerator_hour_usd'], 2)} {words.format(row['service_provider_name'])}"
         for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", f"at {{}}, the cheapest seen{others}"))
         if (row := found.get(cell))
     ]
     if parts:
         return f"{name}: {' and '.join(parts)}, USD an hour"
     last = max(prices, key=lambda row: row["last_observed_at"])
-    option = wording.option(last["purchase_option"])
+    option, usd = wording.option(last["purchase_option"]), wording.amount(last["price_usd"], 2)
     if last["is_ranked"]:
-        return f"{name}: no list price on demand is known; {last['price_usd']:,.2f} USD an hour {option}"
+        return f"{name}: no list price on demand is known; {usd} USD an hour {option}"
     seller, day = last["service_provider_name"], wording.date(last["last_observed_at"])
-    return f"{name}: no price is young enough to rank; the last was {last['price_usd']:,.2f} USD at {seller}, {day}"
+    least = "from " if last["is_floor"] else ""
+    return f"{name}: no price can be ranked; the last was {least}{usd} USD at {seller}, {day}"
 
 
 def _sells(name: str, prices: Sequence[Row]) -> str:
@@ -235,7 +234,7 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
     if not found:
         reasons = {row["cost_basis"].removeprefix("unknown: ") for row in costs}
         return f"Unknown: {min(reasons)}." if reasons else "No run of it was measured."
-    cells = {(row["model_name"], *key): row for row in found for key in [_way(row)]}
+    cells = {(row["model_name"], row["option_kind"], row["place"], row["option_rank"]): row for row in found}
 
     def column(head: str, *key: object) -> Column:
         def cell(row: Row) -> str:
@@ -266,10 +265,6 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
 def _point(row: Row) -> str:
     speed = f"{row['interactivity']:g} tok/s for a user" if row["interactivity"] is not None else row["task"]
     return wording.listed(row["scenario"], row["precision"], speed)
-
-
-def _way(row: Row) -> tuple[object, ...]:
-    return row["option_kind"], row["place"], row["option_rank"]
 
 
 def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:

@@ -1,6 +1,5 @@
--- The drift index of $chips under $option from $since to $until, of each provider and (no provider) of a chip, without
--- what only few offers carry: the days on which a chain begins, moves or ends. A chain that broke begins again at 100,
--- and cannot be compared with the one before.
+-- The drift index of $chips under $option from $since to $until, of each provider and (no provider) of a chip: the days
+-- on which a chain begins, at 100, moves or was last seen, without what is carried on after that.
 select
     accelerator_name,
     service_provider_name,
@@ -14,6 +13,7 @@ where
     and purchase_option = $option
     and index_date between $since and $until
     and price_index is not null
+    and n_carried < n_items
 window w as (partition by accelerator_name, service_provider_name, chain_number order by index_date)
 qualify coalesce(abs(price_index / lag(price_index) over w - 1) > 1e-9, true) or lead(index_date) over w is null
 order by accelerator_name asc, service_provider_name asc nulls last, chain_number asc, index_date asc

@@ -24,8 +24,8 @@ WAYS = (
 MAX_ROWS = 60
 NOTE = (
     "Cheapest seen of the regions, sizes and hosts of each; of a marketplace the 25th percentile of its machines. "
-    "From: the least that anybody pays, which you may not be offered. Grey: too old to rank. To AWS: against its "
-    "cheapest list price for the same chip, form, commitment and capacity, where that is known."
+    "From: the least that anybody pays, which you may not be offered. Grey: not ranked, too old or a from. To AWS: "
+    "against its cheapest list price for the same chip, form, commitment and capacity, where that is known."
 )
 
 _bar = macro("cells.html.j2", "bar")
@@ -107,9 +107,8 @@ def _price(row: Row, places: int, built_at: datetime, rate: Rate | None, marks: 
     number = ("from " if row["is_floor"] else "") + wording.amount(row["price_usd"], places)
     shown = linked(number, row)
     is_own = row["service_provider_name"] == "AWS" or row["distance_to_aws"] is None
-    is_plain = "_" in (row["tier"] or "_") or row["tier"] == wording.option(row["purchase_option"])
     notes = wording.listed(
-        None if is_plain else row["tier"],
+        wording.tier(row["tier"]),
         None if is_own else f"{wording.signed(row['distance_to_aws'])} to AWS",
         "25th percentile" if row["statistic"] == "p25" else "median" if row["is_median"] else None,
         wording.near(row["last_observed_at"], built_at),

@@ -8,6 +8,7 @@ a sign, the cheapest seen and AWS the colour of the text, all others grey; the w
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,7 @@ MAX_CHARTS = 4
 MAX_NEWS = 3
 """Moves that one chart has words for."""
 MIN_CHANGE = 0.01
+usd = partial(wording.amount, places=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +146,7 @@ def draw(
 
 def finding(chip: str, option: str, moved: Sequence[Event]) -> str:
     """Return what a chart says in a sentence: who moved by how much to what, or that nobody did."""
-    shown_moves = [f"{_owner(event, moved)} {wording.moved(event.ratio)} to {event.after:.2f}" for event in moved[:2]]
+    shown_moves = [f"{_owner(event, moved)} {wording.moved(event.ratio)} to {usd(event.after)}" for event in moved[:2]]
     if len(moved) > 2:
         shown_moves.append(wording.count(len(moved) - 2, "other move"))
     if not shown_moves:
@@ -248,21 +250,21 @@ def _labels(
     for event in moved:
         name = wording.short(_owner(event, moved), most=MAX_NAME)
         ink = FALL if event.ratio < 0 else RISE
-        made.append(Label(text=f"{name} {event.after:.2f} {_sign(event)}", value=event.after, ink=ink, is_bold=True))
+        made.append(Label(text=f"{name} {usd(event.after)} {_sign(event)}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
         _, _, price, provider = least[-1]
-        made.append(Label(text=f"lowest {price:.2f}", value=price, ink=INK, is_bold=True))
+        made.append(Label(text=f"lowest {usd(price)}", value=price, ink=INK, is_bold=True))
         named.add(provider)
     n_left = 0
     for line in sorted(known, key=lambda line: (line.provider != AWS, line.spans[-1][2], line.provider)):
         _, end, last = line.spans[-1]
         if is_recent(end) and line.provider not in named and len(made) < MAX_LABELS:
             name = wording.short(line.provider, most=MAX_NAME + 2)
-            made.append(Label(text=f"{name} {last:.2f}", value=last, ink=INK if line.provider == AWS else QUIET))
+            made.append(Label(text=f"{name} {usd(last)}", value=last, ink=INK if line.provider == AWS else QUIET))
             named.add(line.provider)
         elif line.provider == AWS and AWS not in named:
             dated = f", {wording.day(end)}" if (until - end).days >= MAX_AGE_DAYS else ""
-            made.append(Label(text=f"AWS {last:.2f}{dated}", value=last, ink=INK))
+            made.append(Label(text=f"AWS {usd(last)}{dated}", value=last, ink=INK))
             named.add(AWS)
         else:
             n_left += _ink(line, moved) == QUIET

@@ -16,8 +16,6 @@ from reports.weekly.facts import WeekFacts
 
 MAX_CORRECTED = 3
 WAYS = wording.words_of("week")
-NO_TIER = {"api", "page", "skypilot_catalog", "hand_curated", "on-demand", "on_demand"}
-"""Tiers of imported rows that say where a price was read, and nothing to a buyer."""
 TOKEN_WAYS = {
     ("on_demand", "AWS"): "AWS on demand",
     ("one_year", "AWS"): "AWS 1 year",
@@ -121,8 +119,7 @@ def _who(row: Row) -> str:
     """Return whose price it is, and on which terms."""
     option = wording.option_of({**row, "offering_class": None}) if row["purchase_option"] != "on_demand" else ""
     currency = "" if row["pricing_currency"] == "USD" else news.currency(row)
-    tier = "" if row["tier"] in NO_TIER else row["tier"]
-    return wording.listed(row["service_provider_name"], tier, option, currency)
+    return wording.listed(row["service_provider_name"], wording.tier(row["tier"]), option, currency)
 
 
 def _also(found: WeekFacts) -> Section:
@@ -185,7 +182,7 @@ def _price(found: WeekFacts, row: Row | None) -> Cell:
     if row is None:
         return Cell(text=wording.UNKNOWN)
     places = wording.places_of([row["price_usd"]])
-    note = row["service_provider_name"]
+    note = wording.listed(row["service_provider_name"], wording.tier(row["tier"]))
     if row["way"] in ("one_year", "three_years"):
         note = wording.listed(COMMITMENTS.get(row["purchase_option"]), (row["purchase_payment_model"] or "").lower())
     elif row["way"] == "aws_on_demand":

@@ -147,6 +147,12 @@ def test_a_workbook_holds_what_it_should(hostile: Path, tmp_path: Path, monkeypa
     assert {cell.data_type for row in book["notes"].iter_rows() for cell in row} <= {"s", "n", "d"}
 
 
+def test_a_full_disk_is_an_error_of_the_disk(hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "SHEETS", ("x",))
+    with duckdb.connect(str(hostile), read_only=True) as con, pytest.raises(OSError, match="No space left on device"):
+        exporting._write_workbook(con, Path("/dev/full"), [])
+
+
 @pytest.mark.parametrize("one_of", [100, pytest.param(1, marks=pytest.mark.prove)])
 def test_a_workbook_has_every_row(offline_run: Path, tmp_path: Path, one_of: int) -> None:
     """Each main mart is a sheet with all its rows, of which one of so many is left; the sums are the file's."""

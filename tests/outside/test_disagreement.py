@@ -203,6 +203,7 @@ def test_the_page_shows_both_documents(history: Path) -> None:
             "from int.disagreement"
         ).fetchall()
     assert f"{n_differing} of {n_pairs} prices with a second source differ from it" in text
+    assert "<details><summary>By provider and chip</summary>" in text  # hundreds of rows were 23,000 px
     differences = text[text.index('id="differences"') :]
     assert differences.index("RTX-6000-Ada") < differences.index("undecided")
     assert document[:12] in differences

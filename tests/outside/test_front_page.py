@@ -446,6 +446,7 @@ def test_the_headline_and_the_bill(page: str, offers: Sequence[Offer]) -> None:
     news = text(re.search(r"<h1>(.*?)</h1>", page, re.DOTALL)[1])  # type: ignore[index]
     assert f"{on_demand['price']:.2f} USD an hour at AWS, {plan['price']:.2f} on a one-year plan" in news
     assert f"{other['price']:.2f} at {other['service_provider_name']}" in news
+    assert "&lt;small" not in page
     told = text(page.partition('class="bill"')[2].partition("</section>")[0])
     hours = on_demand["chips"] * 16 * 8760
     saving = hours * (0.8 * on_demand["price"] - plan["price"])

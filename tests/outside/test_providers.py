@@ -11,7 +11,7 @@ import pytest
 
 LISTED = """
 select o.service_provider_name, u.accelerator_name, u.form_factor, o.region_id,
-    p.unit_price::DOUBLE / u.accelerator_count as price, p.last_observed_at, o.offer_id, u.accelerator_count
+    p.unit_price::DOUBLE / u.accelerator_count as price, p.last_observed_at, o.offer_id, u.accelerator_count, o.tier
 from core.sku_price as p join core.offer as o using (offer_id) join core.offer_unit as u using (offer_id)
 where p.valid_to is null and o.purchase_option = 'on_demand' and o.statistic = 'price'
     and coalesce(o.pricing_unit, 'Hours') = 'Hours' and o.pricing_currency = 'USD'
@@ -20,7 +20,7 @@ qualify row_number() over (partition by o.offer_id order by p.last_observed_at d
 """
 CELL = re.compile(
     r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'
-    r"(?:</span>)?<small>(?P<day>[^<]*)</small>(?P<mark><sup>)?|<td[^>]*>(?P<empty>)</td>"
+    r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?|<td[^>]*>(?P<empty>)</td>"
 )
 DAYS_RANKED = timedelta(days=90)
 
@@ -80,7 +80,8 @@ def test_each_price_is_the_lowest_of_its_provider(page: str, offline_run: Path) 
     for (name, chip), cell in found.items():
         offered = {one[6]: one for one in listed if one[0] == name and one[1] == chip}
         own = offered[int(cell["offer"])]
-        assert f"{own[4]:.2f}" == cell["price"], (name, chip)
+        assert f"{own[4] + 1e-9:.2f}" == cell["price"], (name, chip)
+        assert (own[8] or "") == (cell["tier"] or ""), (name, chip)
         assert day_of(cell["day"], built) == own[5].date(), (name, chip)
         assert (built - own[5] > DAYS_RANKED) == (cell["old"] is not None), (name, chip)
         alike = [

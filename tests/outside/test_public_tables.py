@@ -227,7 +227,7 @@ WAY = re.compile(r"(?:^|\| )(on demand|spot|Capacity Block) ([\d,.]+) ([^|]+?)(?
 
 
 def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
-    """Each chip and form of the text part, on demand, on spot and in a block: provider and price of the first rank."""
+    """Each chip and form of the text part, on demand, on spot and in a block: provider, tier and price of the first rank."""
     (file,) = (offline_run / "mail").glob("*.eml")
     message = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
     part = message.get_body(("plain",))
@@ -254,6 +254,7 @@ def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
         chip, form, option = row["accelerator_name"], row["form_factor"], row["purchase_option"]
         if chip in chips_shown and option in ("on_demand", "spot", "capacity_block"):
             label = f"{chip} {form or '(form ?)'}" if n_forms[chip] > 1 or form else chip
-            expected[label, option] = (f"{row['cheapest_price_usd']:.2f}", row["service_provider_name"])
+            who = ", ".join(filter(None, (row["service_provider_name"], row["tier"])))
+            expected[label, option] = (f"{row['cheapest_price_usd'] + 1e-9:.2f}", who)
     assert len(expected) > 20
     assert {key: (price, who[: len(expected.get(key, ("", ""))[1])]) for key, (price, who) in shown.items()} == expected

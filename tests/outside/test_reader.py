@@ -149,7 +149,7 @@ def test_every_form_gives_the_same_answers(chipledger: ModuleType, places: dict[
             found[form] = answers(prices, columns)
             assert f"{prices.built_at:%Y-%m-%d}" == "2026-10-15"
             assert {"price_now", "price_history", "token_cost"} <= set(prices.tables)
-            assert prices.units("price_now")["age_days"]
+            assert prices.units("price_now")["age_days"].endswith(" [days]")
     for form in FORMS[1:]:
         assert found[form] == found["file"]
     assert min(len(rows) for rows in found["file"].values()) > 1

@@ -153,6 +153,14 @@ def test_labels_never_stand_on_each_other() -> None:
     assert style.spread([10, 60, 120]) == [10, 60, 120]
 
 
+def test_a_long_label_ends_within_the_picture() -> None:
+    name = "thunder-compute"
+    frame = prices((name, None, 0, 95, 2), (name, None, 95, 100, 2.5), ("AWS", None, 0, 100, 6), moves={1: 0.25})
+    drawn = tree(style.svg(draw(frame, replace(ROSE, provider=name, tier=None))))
+    labels = [each for each in drawn.iter("{http://www.w3.org/2000/svg}text") if (each.text or "").startswith(name)]
+    assert [float(each.get("textLength", style.RIGHT)) + 7 < style.RIGHT for each in labels] == [True]
+
+
 def test_a_logarithmic_scale_says_so() -> None:
     assert "USD per chip-hour, logarithmic" in words(
         style.svg(draw(prices(("A", None, 0, 9, 0.1), ("B", None, 0, 9, 9))))

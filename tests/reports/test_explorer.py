@@ -31,7 +31,7 @@ def price(n: int) -> dict[str, object]:
         "instance_type": f"type.{n % 300}xlarge",
         "terms": "=1+1" if n == 0 else "No Upfront",
         "statistic": "floor" if n == 5 else "price",
-        "price_per_accelerator_hour_usd": (101 + n) / 100,
+        "price_per_accelerator_hour_usd": 1.035 if n == 3 else (101 + n) / 100,  # 1.035: a half goes up
         "accelerator_count": 8.0,
         "seen_on": date(2026, 11, 1 + n % 20),
         "is_ranked": bool(n % 10),

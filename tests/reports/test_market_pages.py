@@ -98,7 +98,7 @@ def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> Non
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
     market_pages.write(file, tmp_path, data_sha256="b")
     page = (tmp_path / "chips/h100.html").read_text(encoding="utf-8")
-    assert "No price is young enough to be ranked." in page
+    assert "No price can be ranked." in page
     assert 'id="standing"' not in page
     assert re.search(r'<span class="no"><a href="#d-\w+" data-offer-id="\d+">5\.00</a></span>', page)
 
@@ -109,6 +109,15 @@ def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
     assert "elsewhere" not in text_of(page)
     assert 'class="line median"' in page
     assert not re.search(r'class="line median" d="M(\d+)\.0 [\d.]+H\1"', page)
+    page = (offline_run / "reports/chips/mi300x.html").read_text(encoding="utf-8")
+    assert f"Azure {wording.MINUS}45{wording.NBSP}%, Jun 2026" in page  # of the index: where it was last seen
+
+
+def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
+    page = text_of((offline_run / "reports/chips/rtx-a5000.html").read_text(encoding="utf-8"))
+    assert "RTX-A5000: no price can be ranked; the last was from 0.44 USD at Massed Compute, 22 Aug 2026" in page
+    assert "Chip, newest price 2026-08-22 06:21 UTC" in page  # the file is as of later, and so is the rule of age
+    assert 'Prices of 1 provider that are not ranked: too old, or "from" prices' in page
 
 
 def test_every_price_is_the_marts(folder: Path, market: Path) -> None:

@@ -16,6 +16,9 @@ from transform.models import MARTS
         (1234.5, 2, "1,234.50"),
         (Decimal("0.0948"), 4, "0.0948"),
         (-1.5, 1, "\N{MINUS SIGN}1.5"),
+        (2.235, 2, "2.24"),
+        (6.305, 2, "6.31"),
+        (Decimal("0.685"), 2, "0.69"),
         (None, 2, wording.UNKNOWN),
     ],
 )

@@ -226,6 +226,9 @@ def test_every_table_view_and_column_is_described(amended: Path) -> None:
     assert {line[3] for line in dictionary if line[1] != "data_dictionary"} == {
         declared[str(line[2])].comment for line in dictionary if line[1] != "data_dictionary"
     }
+    # Columns of several kinds of rows say what each has.
+    assert "A price: a list price" in declared["is_ranked"].meaning
+    assert "Of an index: " in declared["drift_log"].meaning
 
 
 MART_COLUMNS = {

@@ -1,9 +1,9 @@
 -- What each provider but AWS asks on demand for each chip: its cheapest within the limit of age, or else the last one
--- of a year, which is never ranked. Of a chip in several forms that of AWS's machine counts; where a provider has only
--- prices that do not state the form, is_form_unknown says so.
+-- of a year, never ranked. Of several forms that of AWS's machine counts; is_form_unknown: none of its prices names it.
 select
     p.accelerator_name,
     p.service_provider_name,
+    p.tier,
     p.cheapest_price_usd as price_per_accelerator_hour_usd,
     p.is_ranked,
     c.form_factor is not null and p.form_factor is null as is_form_unknown,
