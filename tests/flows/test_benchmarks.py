@@ -170,6 +170,9 @@ def test_a_refusal_is_told_to_people_too(result: Path, folder: Path) -> None:
     done = call("benchmark", "add", result, *WORDS, "--set", "model=llama-3-70b", data_dir=folder)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("refused: mine.json: contradicts the file, which says meta-llama/Llama-3.1-8B")
+    result.write_text(json.dumps(RUN | {"date": "20990530-203806"}))
+    done = call("benchmark", "add", result, *WORDS, data_dir=folder)
+    assert (done.exit_code, "not yet come (field measured_on, value 2099-05-30)" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(

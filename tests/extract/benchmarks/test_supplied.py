@@ -194,7 +194,8 @@ def test_a_finer_precision_is_no_contradiction() -> None:
         ({"round": "5.1"}, "round"), ({"round": "v5.1"}, "round"), ({"unit": "image"}, "unit"), ({"unit": "token"},
         "unit"), ({"sequence_length": "2048"}, "sequence_length"), ({"leave_out": "0"}, "leave_out"),
         ({"leave_out": "one"}, "leave_out"), ({"leave_out": "1"}, "leave_out"), ({"leave_out": "2"}, "leave_out"),
-        ({"software": "a\nb"}, "software"),
+        ({"software": "a\nb"}, "software"), ({"parallelism": "TP8"}, "parallelism"),
+        ({"parallelism": "tensor_parallel_size=5"}, "parallelism"),
         ({"measured_by": "x" * 301}, "measured_by"), ({"batch_size": "1e30"}, "batch_size"),
     ],
 )  # fmt: skip
