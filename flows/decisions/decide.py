@@ -243,14 +243,23 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
         spare = {"spare_units": 1 if load.spare is None else load.spare}
-    names = {name for name, _ in wanted}
-    found = [row | spare for row in found if not names or row["accelerator_name"] in names]
+    # Of some chips one need holds in every form, and has none.
+    found = [
+        row | spare
+        for row in found
+        if not wanted
+        or any(
+            row["accelerator_name"] == name and (not form or row["form_factor"] in (None, form))
+            for name, form in wanted
+        )
+    ]
     in_time = [row for row in found if row.get("is_in_time", True)]
     if not found:
         if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
             raise models.unknown(load.model)
         hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
-        raise SettingsError("no run of this model is known at this point", field="--model", value=load.model, hint=hint)
+        message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
+        raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days)

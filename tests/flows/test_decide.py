@@ -425,6 +425,7 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert json.loads(ask(*words, "--peak", "3", "--json").stdout)["own_is_cheaper"] == []
     other = ask(*words[:-4], "--chip", "h200", "--input-per-output", "8")
     assert "no run of this model is known at this point" in other.stderr
+    assert "at this point on these chips" in ask(*words[:-1], "h200 nvl").stderr  # measured is the SXM
 
 
 def test_chips_are_no_fewer_than_fit_says(ask: Ask, tmp_path_factory: pytest.TempPathFactory) -> None:
