@@ -149,6 +149,16 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
 
 
+def test_a_price_of_nobody_named(ask):
+    """Between those of three sellers it holds, hedged too; below them another may ask it; A100 is either memory's."""
+    found = ask(
+        "a,x,H100,price_per_chip,3.00,,,USD/h,,2026-09-01", "b,x,H100,price_per_chip,3.00,,,USD/h,~,2026-09-01",
+        "c,x,B200,price_per_chip,4.99,,,USD/h,,2026-09-01", "d,x,A100,price_per_chip,2.10,,,USD/h,,2026-09-01",
+    )  # fmt: skip
+    verdicts = [found[name].finding.verdict for name in "abcd"]
+    assert verdicts == ["consistent", "consistent", "unverifiable", "consistent"]
+
+
 def test_whose_price_it_is_must_be_told(ask):
     """A seller named in the conditions is the seller; of two things no price is judged as the first one's."""
     found = ask(
