@@ -17,6 +17,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
+from warehouse.reference.claim_text import AWS_PLACES
 from warehouse.reference.claims import Claim
 
 UNITS = {
@@ -118,13 +119,15 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
             name for name in evidence.providers if re.search(rf"\b{re.escape(name)}\b", claim.conditions_text, re.I)
         ]
         provider = named[0] if len(named) == 1 else None
+    places = {code for place, code in AWS_PLACES.items() if re.search(rf"\b{place}\b", claim.words, re.IGNORECASE)}
+    regions = conditions.regions or (tuple(sorted(places)) if provider == AWS else ())
     option = conditions.purchase_option or "on_demand"
     parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
     if conditions.purchase_option is None:
         parts[-1] = "on demand, as no other option is named"
     if conditions.term_hours and option in ("reserved", "savings_plan"):
         parts.append(f"{conditions.term_hours:,} h")
-    parts += conditions.regions
+    parts += regions
     words = ", ".join(part for part in parts if part)
     chips = evidence.spelled(thing.chips)
     found = tuple(
@@ -133,7 +136,7 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         if one.purchase_option == option
         and (machine or any(_is_chip(one, chip) for chip in chips))
         and (provider is None or one.service_provider_name == provider)
-        and (not conditions.regions or one.region_id in conditions.regions)
+        and (not regions or one.region_id in regions)
         and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
     )
     return _Candidates(words, found, is_market=provider is None)
@@ -179,7 +182,9 @@ def _then(
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
     if is_market and (len(sellers) < FEW or claimed_range.high < lowest):
         return UNVERIFIABLE, f"no provider is named; the nearest here is {_line(nearest, unit)}", ()
-    return INCONSISTENT, f"it was {_line(nearest, unit)}, and never seen as claimed", (nearest,)
+    places = sorted({price.offer.region_id for price, _ in held if price.offer.region_id})
+    where = f" in {', '.join(places) if len(places) <= FEW else f'{len(places)} regions'}" if places else ""
+    return INCONSISTENT, f"it was {_line(nearest, unit)}, and never seen as claimed{where}", (nearest,)
 
 
 def _line(price: Price, unit: str) -> str:

@@ -159,6 +159,15 @@ def test_a_price_of_nobody_named(ask):
     assert verdicts == ["consistent", "consistent", "unverifiable", "consistent"]
 
 
+def test_a_place_is_a_region_of_aws(ask):
+    """Tokyo's price is not Virginia's, and an accusation says of which regions prices are known."""
+    line = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"on demand, {}",2026-03-01'
+    found = ask(line.format("a", 55.04, "Tokyo"), line.format("b", 55.04, "N. Virginia"), line.format("c", 68.8, ""))
+    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "inconsistent"]
+    assert ", AWS, on demand, ap-northeast-1" in found["a"].finding.arithmetic
+    assert "never seen as claimed in us-east-1" in found["c"].finding.arithmetic
+
+
 def test_whose_price_it_is_must_be_told(ask):
     """A seller named in the conditions is the seller; of two things no price is judged as the first one's."""
     found = ask(
