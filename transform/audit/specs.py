@@ -166,9 +166,9 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
         if optimizer:
             (state,) = evidence.formula("physics.training_memory_gb", (size, 16.0))
             needs[-1] = (needs[-1][0] + f"; with gradients and Adam {number(state)} GB", gigabytes)
-    chips = thing.count or 1
     readings, fits = [], False
     for chip in forms:
+        chips = thing.count or (evidence.fact(chip, "scale_up_domain") if thing.is_system else None) or 1
         memory = (evidence.fact(chip, "memory_gb") or 0.0) * chips
         for text, gigabytes in needs:
             fits |= gigabytes <= memory

@@ -68,6 +68,11 @@ _SILENT = re.compile(
     r"\b(?:sparse|dense|single|one|per neuron ?core|per core|per chip|aws|amazon|ultraserver)\b", re.IGNORECASE
 )
 _COUNT = re.compile(r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x\s", re.IGNORECASE)
+_WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_CHIPS_OF = re.compile(
+    rf"\b(\d+|{'|'.join(_WORDS)})(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{{2,3}}))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,12 @@ def model(text: str) -> str | None:
         )
         found = known
     return found.model_name if found else None
+
+
+def chips_of(text: str) -> int | None:
+    """Return the chips that a text such as "8x H100" or "eight GPUs" states, None where it states none."""
+    found = _CHIPS_OF.search(text)
+    return _WORDS.get(found[1].lower()) or int(found[1]) if found else None
 
 
 def parameters(text: str) -> float | None:

@@ -159,6 +159,21 @@ def test_a_price_of_nobody_named(ask):
     assert verdicts == ["consistent", "consistent", "unverifiable", "consistent"]
 
 
+def test_what_the_conditions_say_is_no_accusation(ask):
+    """Eight H200 hold what one cannot; B200 gains 11-fold at DeepSeek-R1, where peaks differ by 3; blocks are known."""
+    found = ask(
+        "a,x,H200 / DeepSeek-R1,capacity_fit,1128,,,GB,8 GPUs hold DeepSeek-R1 in FP8,2026",
+        "b,x,H200 / DeepSeek-R1,capacity_fit,141,,,GB,one GPU holds DeepSeek-R1 in FP8,2026",
+        "c,x,H100 SXM / Llama 2 70B,throughput_tokens_per_s_system,22000,,,tokens/s,8x H100 MLPerf Server FP8,2026",
+        "d,x,B200 vs H100,ratio_performance,11,,,x,DeepSeek-R1 inference,2026",
+        "e,x,B200 vs H100,ratio_performance,15,,,x,up to; inference,2026",
+        "f,x,p5.48xlarge,price_usd_per_hour_instance,37.76,,,USD/h,Capacity Block,2026-08-01",
+    )
+    assert [found[name].finding.verdict for name in "abcdef"] == [
+        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent",
+    ]  # fmt: skip
+
+
 def test_a_place_is_a_region_of_aws(ask):
     """Tokyo's price is not Virginia's, and an accusation says of which regions prices are known."""
     line = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"on demand, {}",2026-03-01'
