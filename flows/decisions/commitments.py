@@ -107,7 +107,7 @@ def answer(
 ) -> dict[str, Any]:
     """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
     if private is None or not private.exists():
-        hint = "Name a fleet.csv in [private] and run `chipledger build`: docs/deciding.md"
+        hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
         raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")

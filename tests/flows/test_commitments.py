@@ -333,4 +333,4 @@ def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: P
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
     told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
     assert told.exit_code == 1
-    assert "there is no fleet to cover" in told.stderr
+    assert "there is no fleet to cover (field private.fleet). Write [private] with fleet =" in told.stderr
