@@ -457,7 +457,8 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     terms = [
         Term(
             name=f"{row['service_provider_name']} {row['purchase_option']} {row['offer_terms']}",
-            days=row["commitment_term_hours"] // 24,
+            # Of a length sold as a range, such as 91 to 180 days, equal parts of the time.
+            hours=row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]),
             hourly=row["price_usd"] * unit,
             offer_id=row["offer_id"],
         )
@@ -466,7 +467,8 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     ]
     hours, use = bound[0]["hours_needed"], asdict(load.use)
     days, hourly = max(1, round(hours / 24)), market["quarter_usd"] / (units * hours * load.use.likely)
-    common: Row = {"on_demand": hourly, "terms": terms, "owned": 0, "owned_days": 0, "days": days}
+    on_demand = hourly * hours / 24 / days  # of whole days
+    common: Row = {"on_demand": on_demand, "terms": terms, "owned": 0, "owned_days": 0, "days": days}
     best = advise(demands=demands_of(use, units, load.pattern), ratios={"expected": 1.0}, **common)
     ladder = []
     for quarter in range(QUARTERS):
