@@ -226,6 +226,12 @@ def test_a_run_of_a_user_is_graded_c(words: dict[str, str], grade: str) -> None:
     assert one(words).evidence_grade == grade
 
 
+def test_users_make_no_more_than_their_speed_allows() -> None:
+    """Of 64 users at 13.5 ms a token come 4,741 tokens a second at most, and twice that at the ends of a short run."""
+    refused = refusal({}, duration=3.6, output_throughput=22513.889, total_token_throughput=105763.889)
+    assert (refused.field, "more than 64 users at 74.07" in refused.message) == ("output_rate", True)
+
+
 def test_many_errors_are_shown_and_never_ranked() -> None:
     """16 of 300 requests are 5.3 %; 15 are not above the limit."""
     failing, passing = (one(completed=300 - n, total_output_tokens=81050, num_prompts=300, failed=n) for n in (16, 15))
