@@ -123,5 +123,5 @@ class CredentialsMissing(SourceError):
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = str(value)
     return text if len(text) <= 120 else text[:117] + "..."

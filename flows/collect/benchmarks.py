@@ -122,6 +122,18 @@ def unpriced(run: Values) -> str | None:
     return "grade D is never ranked" if run["evidence_grade"] == "D" else None
 
 
+def above_bounds(file: Path, numbers: list[int]) -> dict[int, str]:
+    """Return how those of some runs in a published file break a bound that do, so that nothing can price them."""
+    sql = "from int.throughput where evidence_grade = 'X' and list_contains($numbers, throughput_id)"
+    with duckdb.connect(str(file), read_only=True) as con:
+        if not con.execute("from duckdb_tables() where schema_name = 'int' and table_name = 'throughput'").fetchone():
+            return {}
+        return {
+            row["throughput_id"]: f"it is {100 * row['share_of_bound']:.0f} % of the bound of {row['binding_bound']}"
+            for row in ask.rows(con, sql, {"numbers": numbers})
+        }
+
+
 @cache
 def _forms() -> frozenset[tuple[str, str | None]]:
     rows = accelerator_facts.wide(accelerator_facts.read_table())
