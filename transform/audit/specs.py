@@ -179,7 +179,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     return found(
         verdict,
         "bound",
-        f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}",
+        f"{next((one for one in readings if '<=' in one), readings[0])}: {'it fits' if fits else 'it cannot fit'}",
         recomputed=least,
         readings=tuple(readings),
         bounds=("memory of one chip in its vendor's own number",),
