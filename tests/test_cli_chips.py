@@ -66,7 +66,9 @@ def test_a_family_of_machines_names_its_chip(call):
     assert "unknown: no price of Trainium3, on_demand, any provider" in text
 
 
-@pytest.mark.parametrize(("word", "said"), [("H1000", "unknown chip"), ("RTX 3090", "nothing is published")])
+@pytest.mark.parametrize(
+    ("word", "said"), [("H1000", "unknown chip"), ("H100-8", "a number of chips"), ("RTX 3090", "nothing is published")]
+)
 def test_a_chip_that_is_not_known_is_refused(call, word, said):
     """It is named, and nothing near it is shown instead."""
     result = call("chips", word, "--json")

@@ -77,7 +77,7 @@ class ChipledgerError(Exception):
     def __str__(self) -> str:
         text = f"{self.source}: {self.message}" if self.source else self.message
         if self.field not in ("", "sql"):
-            text += f" (field {self.field}, value {_short(self.value)})"
+            text += f" (field {self.field}{'' if self.value in (None, '') else f', value {_short(self.value)}'})"
         if self.hint:
             text += f". {self.hint}"
         return visible(text)
@@ -123,5 +123,5 @@ class CredentialsMissing(SourceError):
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    text = str(value)
     return text if len(text) <= 120 else text[:117] + "..."

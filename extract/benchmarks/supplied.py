@@ -56,6 +56,8 @@ VOCABULARY = {
     "unit": UNITS_OF_WORK[1:],
 }
 """Values of a closed vocabulary, in which upper case does not matter."""
+TENSOR_PARALLEL = re.compile(r"\b(?:tp|tensor[ _-]?parallel(?:ism|[ _-]?size)?)[ =:]*(\d{1,4})\b", re.IGNORECASE)
+"""Each of these works on one NVIDIA GPU, on one core of an accelerator that has several."""
 LENGTHS = ("input_length", "output_length", "concurrency")
 _NUMBERS = (*LENGTHS, "batch_size", "acceptance_length")
 EITHER = (*_NUMBERS, "prefix_cache_hit_share", "parallelism", "measured_by", "measured_on", "source_url")
@@ -169,6 +171,7 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
         "is_disaggregated": disaggregated == "yes" if disaggregated else of_file,
         "software": supplied["software"] or parsed.software,
     }
+    _check_split(parsed, supplied, run, chip)
     run["evidence_grade"] = _grade(parsed, supplied, run, notes)
     return run | {"note": "; ".join(notes)}
 
@@ -194,6 +197,16 @@ def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:
         raise supplied.refused("sequence_length", "only of a training run; give input_length and output_length")
     if parsed.input_length is not None and parsed.input_length != length:
         raise _contradiction(parsed, supplied, "sequence_length", plain(parsed.input_length))
+
+
+def _check_split(parsed: ParsedRun, supplied: Supplied, run: Values, chip: Chip) -> None:
+    """Refuse a run that is split over more NVIDIA chips than it had."""
+    split = TENSOR_PARALLEL.search(run["parallelism"] or "")
+    if chip.accelerator_vendor == "NVIDIA" and split and int(split[1]) > max(run["accelerator_count"], 1):
+        count = plain(run["accelerator_count"])
+        raise supplied.refused(
+            "parallelism", _where(parsed, f"works on {split[1]} chips, and accelerator_count is {count}")
+        )
 
 
 def _contradiction(parsed: ParsedRun, supplied: Supplied, name: str, of_file: object) -> BenchmarkRefused:

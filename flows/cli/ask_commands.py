@@ -282,7 +282,7 @@ def show(read: Reader, *, throughput_id: int) -> Result:
 
 def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[str, Any]:
     """Land and load what was understood, and publish where anything is new."""
-    from flows.collect import importer, steps
+    from flows.collect import benchmarks, importer, steps
 
     done: dict[str, Any] = {"added": [], "known": [], "file": None}
     with steps.open_run(settings) as one:
@@ -291,6 +291,10 @@ def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[st
             done["added" if is_new else "known"].append(_shown(result))
         if done["added"]:
             done["file"] = str(one.publisher.publish())
+            runs = [run for result in done["added"] for run in result["runs"]]
+            above = benchmarks.above_bounds(Path(done["file"]), [run["throughput_id"] for run in runs])
+            for run in runs:
+                run["unpriced"] = above.get(run["throughput_id"], run["unpriced"])
     return done
 
 

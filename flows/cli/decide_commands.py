@@ -286,7 +286,7 @@ def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
         if market := line["market"]:
             yield (
                 f"  market: {market['usd_per_chip_hour']:.4g} USD a chip-hour on demand, lower quartile of "
-                f"{market['n_providers']} providers ({market['prices']}), "
+                f"{wording.count(market['n_providers'], 'provider')} ({market['prices']}), "
                 f"seen since {market['oldest_observed_at']:%Y-%m-%d}"
             )
         for answer in line["answers"]:

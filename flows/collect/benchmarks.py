@@ -7,7 +7,7 @@ the log holds of it are facts, not prices: it is no look at a source, and has no
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +68,7 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
 
     Raises BenchmarkIncomplete, BenchmarkRefused or LayoutChanged.
     """
-    from extract.benchmarks import BenchmarkIncomplete, read
+    from extract.benchmarks import BenchmarkIncomplete, BenchmarkRefused, read
     from extract.benchmarks.content import MAX_BYTES
 
     name = label or file.name
@@ -89,6 +89,11 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
                 raise
             words |= answers
         else:
+            tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # somewhere on Earth it has begun
+            if late := [day for run in runs if (day := run["measured_on"]) and day > tomorrow]:
+                raise BenchmarkRefused(
+                    "not yet come", source=file.name, field="measured_on", value=str(late[0]), hint="Correct the day"
+                )
             shown = file.name if _LABEL.fullmatch(file.name) else name
             return Result(name=shown, label=name, body=body, supplied=words, runs=tuple(runs))
 
@@ -115,6 +120,18 @@ def unpriced(run: Values) -> str | None:
     if run["unit_of_work"] != "token":
         return f"it counts {run['unit_of_work']}s, and no tokens"
     return "grade D is never ranked" if run["evidence_grade"] == "D" else None
+
+
+def above_bounds(file: Path, numbers: list[int]) -> dict[int, str]:
+    """Return how those of some runs in a published file break a bound that do, so that nothing can price them."""
+    sql = "from int.throughput where evidence_grade = 'X' and list_contains($numbers, throughput_id)"
+    with duckdb.connect(str(file), read_only=True) as con:
+        if not con.execute("from duckdb_tables() where schema_name = 'int' and table_name = 'throughput'").fetchone():
+            return {}
+        return {
+            row["throughput_id"]: f"it is {100 * row['share_of_bound']:.0f} % of the bound of {row['binding_bound']}"
+            for row in ask.rows(con, sql, {"numbers": numbers})
+        }
 
 
 @cache

@@ -241,7 +241,7 @@ def points(
     return {point: best[point] for point in sorted(best, key=described)}
 
 
-def _order(row: Mapping[str, Any]) -> tuple[bool, str, tuple[bool, int, float, int]]:
+def _order(row: Mapping[str, Any]) -> tuple[bool, str, tuple[Any, ...]]:
     return not row["is_price_ranked"], row["evidence_grade"], by_rank(row)
 
 

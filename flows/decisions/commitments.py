@@ -48,17 +48,21 @@ Demand = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One way to commit: days of its term, and USD per machine-hour with the upfront fee spread over it."""
+    """One way to commit: hours of its term, and USD per machine-hour with the upfront fee spread over it."""
 
     name: str
-    days: int
+    hours: float
     hourly: float
     upfront: float = 0.0
     offer_id: int | None = None
 
     @property
+    def days(self) -> int:
+        return math.ceil(self.hours / 24)
+
+    @property
     def usd(self) -> float:
-        return self.hourly * 24 * self.days
+        return self.hourly * self.hours
 
 
 SHARES = """
@@ -107,7 +111,7 @@ def answer(
 ) -> dict[str, Any]:
     """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
     if private is None or not private.exists():
-        hint = "Name a fleet.csv in [private] and run `chipledger build`: docs/deciding.md"
+        hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
         raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
@@ -376,7 +380,7 @@ def _priced(
     terms = [
         Term(
             name=_words(each),
-            days=each["commitment_term_hours"] // 24,
+            hours=each["commitment_term_hours"],
             offer_id=each["offer_id"],
             hourly=each["price_per_accelerator_hour_usd"] * chips * share,
             upfront=float(each["upfront_price"] or 0) / float(each["accelerator_count"]) * chips * share,

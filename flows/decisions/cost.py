@@ -3,6 +3,7 @@
 Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/physics/`; nothing is computed here.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
@@ -137,7 +138,8 @@ def serving(
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
                 f"order by count(distinct accelerator_name) over (partition by {POINT}) desc, {POINT}, "
-                "purchase_option, commitment_class, cost_rank nulls last, age_days, offer_id, throughput_id",
+                "purchase_option, commitment_class, cost_rank nulls last, not is_price_ranked, "
+                "if(is_price_ranked, all_in_output_usd_median, age_days), offer_id, throughput_id",
                 values | {"used": used},
                 field="cost",
             )
@@ -183,7 +185,8 @@ def training(
             "as rate_to_beat, cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) "
             "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
-            "order by evidence_grade = 'D', cost_rank nulls last, age_days, offer_id, throughput_id",
+            "order by evidence_grade = 'D', cost_rank nulls last, not is_price_ranked, "
+            "if(is_price_ranked, training_usd_median, age_days), offer_id, throughput_id",
             {**inputs, "model": name, **terms.values},
             field="cost",
         )
@@ -198,7 +201,7 @@ def training(
 
 
 def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return of rows at one point, chip and kind of purchase the one with the best cost_rank, or else the newest."""
+    """Return of rows at one point, chip and kind of purchase the first of `by_rank`."""
     best: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in found:
         key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
@@ -213,9 +216,15 @@ def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     return [row for row in found if row["accelerator_name"] == name and form in (None, row["form_factor"])]
 
 
-def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, float, int]:
-    """Return the key that sorts costs by cost_rank; those without one come last, the newest price first."""
-    return row["cost_rank"] is None, row["cost_rank"] or 0, row["age_days"], row["offer_id"]
+def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, bool, float, int]:
+    """Return the key that sorts costs by cost_rank; of those without one, as "at most", the cheapest comes first.
+
+    Too old a price comes after them, the newest first.
+    """
+    usd = (row.get(name) for name in ("usd_per_million_at_load", "all_in_output_usd_median", "training_usd_median"))
+    is_old, rank = not row.get("is_price_ranked"), row["cost_rank"]
+    least = row["age_days"] if is_old else next(filter(None, usd), math.inf)
+    return rank is None, rank or 0, is_old, least, row["offer_id"]
 
 
 def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:

@@ -243,14 +243,23 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
         spare = {"spare_units": 1 if load.spare is None else load.spare}
-    names = {name for name, _ in wanted}
-    found = [row | spare for row in found if not names or row["accelerator_name"] in names]
+    # Of some chips one need holds in every form, and has none.
+    found = [
+        row | spare
+        for row in found
+        if not wanted
+        or any(
+            row["accelerator_name"] == name and (not form or row["form_factor"] in (None, form))
+            for name, form in wanted
+        )
+    ]
     in_time = [row for row in found if row.get("is_in_time", True)]
     if not found:
         if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
             raise models.unknown(load.model)
         hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
-        raise SettingsError("no run of this model is known at this point", field="--model", value=load.model, hint=hint)
+        message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
+        raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days)
@@ -448,7 +457,8 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     terms = [
         Term(
             name=f"{row['service_provider_name']} {row['purchase_option']} {row['offer_terms']}",
-            days=row["commitment_term_hours"] // 24,
+            # Of a length sold as a range, such as 91 to 180 days, equal parts of the time.
+            hours=row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]),
             hourly=row["price_usd"] * unit,
             offer_id=row["offer_id"],
         )
@@ -457,7 +467,8 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     ]
     hours, use = bound[0]["hours_needed"], asdict(load.use)
     days, hourly = max(1, round(hours / 24)), market["quarter_usd"] / (units * hours * load.use.likely)
-    common: Row = {"on_demand": hourly, "terms": terms, "owned": 0, "owned_days": 0, "days": days}
+    on_demand = hourly * hours / 24 / days  # of whole days
+    common: Row = {"on_demand": on_demand, "terms": terms, "owned": 0, "owned_days": 0, "days": days}
     best = advise(demands=demands_of(use, units, load.pattern), ratios={"expected": 1.0}, **common)
     ladder = []
     for quarter in range(QUARTERS):

@@ -1,6 +1,7 @@
 """The answer of `decide` for people: sections, of which `break_even_page` makes text, or a page that prints."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from flows.decisions import regions
@@ -117,6 +118,9 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     seen = options[0]["last_observed_at"]
     of = f", seen on {seen:%Y-%m-%d}" if seen else ""
     yield f"Cheapest: {_named(options[0])}: {options[0]['charged_usd']:,.0f} USD{of}."
+    unit = itemgetter("accelerator_name", "unit_accelerators", "network")
+    if unit(options[0]) in {unit(need) for need in found["needs"] if need.get("reach") == "at most"}:
+        yield "That is at most: every run of its chip was faster for a user than wanted, and fewer chips may do."
     free = next((row for row in options if row["purchase_option"] == "on_demand"), None)
     if free is not None and free is not options[0]:
         yield f"Cheapest that neither binds nor is interrupted: {_named(free)}: {free['charged_usd']:,.0f} USD."

@@ -1,6 +1,7 @@
 """Benchmark results of one's own: added, listed, shown and rebuilt through the command line, each in a fresh folder."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,9 @@ def test_a_refusal_is_told_to_people_too(result: Path, folder: Path) -> None:
     done = call("benchmark", "add", result, *WORDS, "--set", "model=llama-3-70b", data_dir=folder)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith("refused: mine.json: contradicts the file, which says meta-llama/Llama-3.1-8B")
+    result.write_text(json.dumps(RUN | {"date": "20990530-203806"}))
+    done = call("benchmark", "add", result, *WORDS, data_dir=folder)
+    assert (done.exit_code, "not yet come (field measured_on, value 2099-05-30)" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -364,6 +368,15 @@ def test_captured_results_pass_from_file_to_published_row(shared: Path, folder: 
         ("vllm", "llama-3.2-3b", "L40S", 2249), ("genai_perf", "llama-2-70b", "B200", 12278),
         ("mlperf_inference", "llama-2-70b", "B200", 101527),
     } == set(runs(folder, "benchmark_family, model_name, accelerator_name, round(output_rate)::INTEGER"))  # fmt: skip
+
+
+def test_a_run_above_its_bound_says_so(result: Path, folder: Path) -> None:
+    """5,000 tokens a second of Llama 3.1 8B for 32 users take 0.3 TB/s of one L4 four times."""
+    words = [w for each in ("accelerator=L4", "accelerator_count=1", "acceptance_length=1") for w in ("--set", each)]
+    words += ["--set", "precision=fp8"]
+    with published_with("throughput", least=()):
+        done = call("benchmark", "add", result, *words, data_dir=folder)
+    assert re.search(r"Priced by nothing, because it is \d{3} % of the bound of \w+\.", done.stdout), done.stdout
 
 
 @pytest.mark.usefixtures("log_alone")

@@ -100,13 +100,15 @@ def test_the_range_is_that_of_use_and_prices() -> None:
 @pytest.mark.parametrize("days", [1, 365, 366, 800, 1095, 1100, 1460])
 def test_a_chain_of_terms_costs_least_of_all_chains(days: int) -> None:
     """One and three years, each whole, cover any time: tried out are all numbers of both."""
-    terms = [Term(name="one", days=365, hourly=40), Term(name="three", days=1095, hourly=25)]
+    terms = [Term(name="one", hours=8760, hourly=40), Term(name="three", hours=26280, hourly=25)]
     found = commitments.cheapest_terms(terms, days)
     every = [
         ones * terms[0].usd + threes * terms[1].usd
         for ones in range(6) for threes in range(4) if 365 * ones + 1095 * threes >= days
     ]  # fmt: skip
     assert sum(n * term.usd for term, n in found.items()) == pytest.approx(min(every))
+    month = Term(name="month", hours=730, hourly=1)  # 273.75 days are nine of them, not ten
+    assert commitments.cheapest_terms([month], 274) == {month: 9}
 
 
 def test_more_use_never_lowers_the_best_cover_and_each_size_is_its_sum() -> None:
@@ -333,4 +335,4 @@ def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: P
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
     told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
     assert told.exit_code == 1
-    assert "there is no fleet to cover" in told.stderr
+    assert "there is no fleet to cover (field private.fleet). Write [private] with fleet =" in told.stderr

@@ -159,13 +159,19 @@ def test_an_option_says_what_it_needs_to_win(call: Call) -> None:
 
 
 def test_a_ranked_cost_is_shown_before_a_cheaper_one_of_an_old_price() -> None:
-    """Of one point the best cost_rank stands for all, and the newest price only where nothing is ranked."""
+    """Of one point the best cost_rank stands for all, then the cheapest "at most", then the newest price."""
     old, older, dear, cheap = (
         {"scenario": "Server", "cost_rank": rank, "age_days": age, "offer_id": 1}
         for rank, age in ((None, 100.0), (None, 200.0), (2, 1.0), (1, 80.0))
     )
 
+    new, most = (
+        old | {"age_days": age, "is_price_ranked": True, "all_in_output_usd_median": usd}
+        for age, usd in ((2.0, 7.0), (80.0, 5.0))
+    )
+
     assert cost.cheapest([older, old, dear, cheap]) == [cheap]
+    assert cost.cheapest([older, new, most, old]) == [most]
     assert cost.cheapest([older, cheap | {"scenario": "Offline"}, old]) == [old, cheap | {"scenario": "Offline"}]
 
 

@@ -242,6 +242,9 @@ def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
     assert (pays["share_of_windows_that_lost"], pays["regret_by_history_usd"]) == (None, None)
     cheap = [row | {"charged_usd": 1} if row["purchase_option"] == "on_demand" else row for row in alone["options"]]
     of_both = [" ".join(decide_page.sections(each)[0].lines) for each in (alone, alone | {"options": cheap})]
+    limit = alone | {"needs": [alone["options"][0] | {"reach": "at most"}]}  # every run was faster for a user
+    told = [decide_page.sections(each)[0].lines[2] for each in (limit, alone)]
+    assert ["That is at most: every run of its chip was faster" in line for line in told] == [True, False]
     beside = "Against the market, not the cheapest on demand: It pays to commit to AWS"
     assert [("It pays to commit to AWS" in words, beside in words) for words in of_both] == [
         (True, False),
@@ -440,6 +443,7 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert json.loads(ask(*words, "--peak", "3", "--json").stdout)["own_is_cheaper"] == []
     other = ask(*words[:-4], "--chip", "h200", "--input-per-output", "8")
     assert "no run of this model is known at this point" in other.stderr
+    assert "at this point on these chips" in ask(*words[:-1], "h200 nvl").stderr  # measured is the SXM
 
 
 def test_chips_are_no_fewer_than_fit_says(ask: Ask, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -98,8 +98,8 @@ def test_every_cost_follows_from_its_own_row(file: Path) -> None:
     [
         ("MI300X", "list", (2, 2.5, 4), "from the cheapest to the dearest offer"),
         ("H200", "list", (3, 3, 3), "one price"),
-        ("H100", "market", (2.25, 2.75, None), "from the 25th percentile; the dearest is not told"),
-        ("H200", "market", (None, 4, None), "the median alone is told"),
+        ("H100", "market", (2.25, 2.75, None), "from the 25th percentile; the dearest is not stated"),
+        ("H200", "market", (None, 4, None), "the median alone is stated"),
     ],
 )
 def test_the_range_goes_from_the_cheapest_to_the_dearest_price(

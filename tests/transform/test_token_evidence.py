@@ -275,6 +275,16 @@ def test_costs_by_hand_are_those_of_the_query(
     assert len(expected) > 100
 
 
+def test_of_several_topologies_that_of_fewest_chips_serves_a_load(offline_run: Path):
+    """8,681 tokens a second of DeepSeek-R1 take six B200 machines, though copies of forty chips run 4 % faster."""
+    found = lines(
+        offline_run / "prices.duckdb",
+        "from mart.serving_need('deepseek-r1', 50, 7.5e8, 1.0) where scenario = '8k/1k' and precision = 'fp8' and "
+        "decoding = 'one token a step' and accelerator_name = 'B200' and unit_accelerators = 8",
+    )
+    assert {each["network"]: each["accelerators"] for each in found} == {"cluster": 48, None: 48}
+
+
 def test_repeats_of_a_configuration_are_one_knot(file: Path):
     """Three runs of one configuration are one knot: their middle, and least and greatest as low and high."""
     (line,) = lines(

@@ -77,7 +77,7 @@ def test_what_is_assumed_is_graded_d_and_never_ranked(file: Path) -> None:
     assert h100["median_rate"] == pytest.approx(rate, rel=1e-3)
     assert h100["usd_per_million_tokens_median"] == pytest.approx(6.88e6 / 3600 / rate, rel=1e-3)
     assert h100["accelerator_count"] == 16
-    assert {(line["evidence_grade"], line["is_ranked"]) for line in found} == {("D", False)}
+    assert {(line["evidence_grade"], line["is_ranked"], line["cost_rank"]) for line in found} == {("D", False, None)}
     assert not any(line["unit_accelerators"] == 1 for line in found)  # one chip alone does not hold it
     (none,) = values(file, "select count(*) from mart.training_run_cost('gpt-3-175b', 1e9, 0, 1, 1, 1, null, 'bf16') "
                     "where evidence_grade = 'D'")[0]  # fmt: skip

@@ -17,7 +17,7 @@ from core.offer as o
 inner join core.offer_unit as u on o.offer_id = u.offer_id
 where
     o.pricing_currency = 'USD'
-    and o.conditions is null
+    and coalesce(o.conditions, 'published rate') = 'published rate'
     and o.unit_price_type = 'List'
     and o.restriction is null
     and (list_contains($types, lower(o.instance_type)) or list_contains($chips, u.accelerator_name))

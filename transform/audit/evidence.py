@@ -206,7 +206,7 @@ class Evidence:
         named = [thing for claim in listed for thing in claim.subject.things]
         machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
-        self._chips = sorted({name for thing in named for name, _ in thing.chips})
+        self._chips = sorted({name for thing in named for name, _ in self.spelled(thing.chips)})
         self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
         days = [claim.claimed_from or date.min for claim in listed if not claim.metric.startswith("spec_")]
@@ -274,15 +274,18 @@ class Evidence:
             table.setdefault((name, form), {}).setdefault(fact, []).append((value, url, note))
         return table
 
+    def spelled(self, chips: Iterable[Chip]) -> list[Chip]:
+        """Return chips with those of which they name no memory: "A100" alone is either of its two."""
+        sizes = sorted({name for name, _ in self.facts if re.search(r"-\d+GB$", name)})
+        return [(n, form) for name, form in chips for n in (name, *(n for n in sizes if n.rpartition("-")[0] == name))]
+
     def named(self, chips: Iterable[Chip]) -> list[Chip]:
         """Return each form of chips of which figures are published."""
         found: list[Chip] = []
-        for name, form in chips:
-            # "A100" alone is either of its memories.
-            names = [n for n in sorted({n for n, _ in self.facts}) if n == name or re.fullmatch(rf"{name}-\d+GB", n)]
-            for one in names:
-                forms = sorted({str(f) for n, f in self.facts if n == one and f})
-                found += [(one, f) for f in forms if form in (None, f)] if forms else [(one, form)]
+        for name, form in self.spelled(chips):
+            every = {f for n, f in self.facts if n == name}
+            forms = sorted(filter(None, every))
+            found += [(name, f) for f in forms if form in (None, f)] if forms else [(name, form)] * len(every)
         return list(dict.fromkeys(found))
 
     def sources(self, chip: Chip, fact: str) -> list[tuple[float, str, str | None]]:

@@ -17,6 +17,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
+from warehouse.reference.claim_text import AWS_PLACES
 from warehouse.reference.claims import Claim
 
 UNITS = {
@@ -118,21 +119,24 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
             name for name in evidence.providers if re.search(rf"\b{re.escape(name)}\b", claim.conditions_text, re.I)
         ]
         provider = named[0] if len(named) == 1 else None
+    places = {code for place, code in AWS_PLACES.items() if re.search(rf"\b{place}\b", claim.words, re.IGNORECASE)}
+    regions = conditions.regions or (tuple(sorted(places)) if provider == AWS else ())
     option = conditions.purchase_option or "on_demand"
     parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
     if conditions.purchase_option is None:
         parts[-1] = "on demand, as no other option is named"
     if conditions.term_hours and option in ("reserved", "savings_plan"):
         parts.append(f"{conditions.term_hours:,} h")
-    parts += conditions.regions
+    parts += regions
     words = ", ".join(part for part in parts if part)
+    chips = evidence.spelled(thing.chips)
     found = tuple(
         one
-        for one in evidence.offers_of(machine, thing.chips)
+        for one in evidence.offers_of(machine, chips)
         if one.purchase_option == option
-        and (machine or any(_is_chip(one, chip) for chip in thing.chips))
+        and (machine or any(_is_chip(one, chip) for chip in chips))
         and (provider is None or one.service_provider_name == provider)
-        and (not conditions.regions or one.region_id in conditions.regions)
+        and (not regions or one.region_id in regions)
         and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
     )
     return _Candidates(words, found, is_market=provider is None)
@@ -166,18 +170,21 @@ def _then(
     nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
     if all(price.offer.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
         return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()
+    sold = [(price, value) for price, value in held if not price.offer.is_floor] or held
+    lowest, highest = min(value for _, value in sold), max(value for _, value in sold)
+    sellers = {price.offer.service_provider_name for price, _ in sold}
+    is_market = candidates_found.is_market
+    if is_market and len(sellers) >= FEW and claimed_range.meets(Range(lowest, highest)):
+        return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
     old = evidence.last_before(offers, since, unit, claimed_range.low, claimed_range.high) if since else None
     if old:
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
-    held = [(price, value) for price, value in held if not price.offer.is_floor] or held
-    lowest, highest = min(value for _, value in held), max(value for _, value in held)
-    sellers = {price.offer.service_provider_name for price, _ in held}
-    if candidates_found.is_market and len(sellers) >= FEW and claimed_range.meets(Range(lowest, highest)):
-        return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
-    if candidates_found.is_market and len(sellers) < FEW:
-        return UNVERIFIABLE, f"no provider is named; the file has {_line(nearest, unit)}", ()
-    return INCONSISTENT, f"it was {_line(nearest, unit)}, and never as claimed", (nearest,)
+    if is_market and (len(sellers) < FEW or claimed_range.high < lowest):
+        return UNVERIFIABLE, f"no provider is named; the nearest here is {_line(nearest, unit)}", ()
+    places = sorted({price.offer.region_id for price, _ in held if price.offer.region_id})
+    where = f" in {', '.join(places) if len(places) <= FEW else f'{len(places)} regions'}" if places else ""
+    return INCONSISTENT, f"it was {_line(nearest, unit)}, and never seen as claimed{where}", (nearest,)
 
 
 def _line(price: Price, unit: str) -> str:
@@ -205,7 +212,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
         return unknown(f"no price of {strange or claim.subject_text} is in this file")
     offers = [
         one
-        for one in evidence.offers_of(machine, thing.chips)
+        for one in evidence.offers_of(machine, evidence.spelled(thing.chips))
         if one.purchase_option == option
         and provider in (None, one.service_provider_name)
         and (not claim.conditions.regions or one.region_id in claim.conditions.regions)

@@ -166,9 +166,9 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
         if optimizer:
             (state,) = evidence.formula("physics.training_memory_gb", (size, 16.0))
             needs[-1] = (needs[-1][0] + f"; with gradients and Adam {number(state)} GB", gigabytes)
-    chips = thing.count or 1
     readings, fits = [], False
     for chip in forms:
+        chips = thing.count or (evidence.fact(chip, "scale_up_domain") if thing.is_system else None) or 1
         memory = (evidence.fact(chip, "memory_gb") or 0.0) * chips
         for text, gigabytes in needs:
             fits |= gigabytes <= memory
@@ -179,7 +179,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     return found(
         verdict,
         "bound",
-        f"{readings[0]}: {'it fits' if fits else 'it cannot fit'}",
+        f"{next((one for one in readings if '<=' in one), readings[0])}: {'it fits' if fits else 'it cannot fit'}",
         recomputed=least,
         readings=tuple(readings),
         bounds=("memory of one chip in its vendor's own number",),

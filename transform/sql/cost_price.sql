@@ -5,7 +5,7 @@
 --                      be taken counts as one chip, and so prices only what was measured on one.
 --   network            what joins machines of it for work on more chips than one has: cost/network.sql
 --   low_price_usd      the cheapest, of a marketplace the 25th percentile; NULL where the median alone is known
---   high_price_usd     the dearest on these terms; NULL of a marketplace, which tells none
+--   high_price_usd     the dearest on these terms; NULL of a marketplace, which states none
 --   price_range_basis  what these two are, or why there is none
 -- is_price_ranked is int.provider_price's is_ranked: the one rule of age.
 select
@@ -27,9 +27,9 @@ select
     p.median_price_usd,
     p.dearest_price_usd as high_price_usd,
     case
-        when p.cheapest_price_usd is null then 'the median alone is told'
-        when p.statistic = 'p25' then 'from the 25th percentile; the dearest is not told'
-        when p.dearest_price_usd is null then 'from the cheapest offer; the dearest is not told'
+        when p.cheapest_price_usd is null then 'the median alone is stated'
+        when p.statistic = 'p25' then 'from the 25th percentile; the dearest is not stated'
+        when p.dearest_price_usd is null then 'from the cheapest offer; the dearest is not stated'
         when p.dearest_price_usd = p.cheapest_price_usd then 'one price'
         else 'from the cheapest to the dearest offer'
     end as price_range_basis,
@@ -39,7 +39,7 @@ select
             when p.purchase_option = 'on_demand' then 'paid by the hour'
             when p.purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
             when p.purchase_option = 'capacity_block' and p.service_provider_name = 'AWS'
-                then 'the last 30 minutes of a block, of 24 hours where none are told, cannot be used'
+                then 'the last 30 minutes of a block, of 24 hours where none is stated, cannot be used'
             else 'as if every hour of the commitment ran'
         end,
         case when p.capacity_class is null then 'size of a purchase not stated, taken as one chip' end

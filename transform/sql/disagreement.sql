@@ -31,12 +31,7 @@ offered as materialized (
         o.purchase_option <> 'spot'
         and o.statistic in ('price', 'floor')
         and o.restriction is null
-        and coalesce(o.tier not ilike 'marketplace%', true)
-        -- warehouse.schema.vocabulary.MARKETPLACES
-        and lower(o.service_provider_name) not in (
-            'akash', 'lium', 'prime intellect', 'sesterce', 'sf compute', 'sfcompute', 'spheron', 'tensordock',
-            'vast.ai'
-        )
+        and o.service_provider_name not in (from core.market)
         and u.accelerator_name is not null
         and chips > 0
     qualify min(t.first_source) over (partition by terms) < max(t.last_source) over (partition by terms)

@@ -1,7 +1,8 @@
 -- How many chips of each kind a load of serving takes: one row per operating point of a model (of ref.model or of a
 -- benchmark), chip, and size of unit that is sold: whole units and copies for `daily_load` output tokens a day, at the
 -- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, none stated). A
--- run that was faster keeps it too, and its rate is "at most". point_rank 1 has most usual chips, then the best grade.
+-- run that was faster keeps it too, and its rate is "at most". Of several topologies that of fewest chips counts: the
+-- fastest may run on more than the load needs. point_rank 1 has most usual chips, then the best grade.
 with paced as (
     select
         *,
@@ -27,6 +28,10 @@ rated as (
         cost.rates_at_speed(
             interactivity, interactivity_from, interactivity_to, is_clamped, rates_from, rates
         ) as rates_then,
+        cost.accelerators_for_load(
+            daily_load, greatest(unit_accelerators, most_accelerators), rates_then['median_output_rate'],
+            utilisation::DOUBLE
+        ) as accelerators,
         count(distinct list_filter(cost.usual_chips(), lambda chip: chip = accelerator_name)[1]) over point as n_chips,
         max(evidence_grade) over point as worst_grade,
         max(measured_on) over point as newest_on
@@ -55,9 +60,7 @@ select
     rates_then['reach'] as reach,
     rates_then['median_output_rate'] as output_rate_per_accelerator,
     most_accelerators::DOUBLE as most_accelerators,
-    cost.accelerators_for_load(
-        daily_load, greatest(unit_accelerators, most_accelerators), output_rate_per_accelerator, utilisation::DOUBLE
-    ) as accelerators,
+    accelerators,
     evidence_grade,
     measured_on,
     source_url
@@ -68,5 +71,5 @@ qualify
         partition by
             scenario, benchmark, precision, input_length, output_length, decoding, accelerator_name, chip_form_factor,
             unit_accelerators, network
-        order by rates_then['median_output_rate'] desc, throughput_id asc
+        order by accelerators asc nulls last, rates_then['median_output_rate'] desc, throughput_id asc
     ) = 1

@@ -143,11 +143,11 @@ costed as (
 select
     *, -- noqa: AM04
     case
-        when is_price_ranked and usd_per_million_tokens_median is not null
+        when is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
             then rank() over (
                 partition by
-                    benchmark, precision, purchase_option, commitment_class, is_ranked,
-                    is_price_ranked and usd_per_million_tokens_median is not null
+                    benchmark, precision, purchase_option, commitment_class,
+                    is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
                 order by usd_per_million_tokens_median
             )
     end as cost_rank

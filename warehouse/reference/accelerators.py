@@ -286,6 +286,12 @@ def resolve(label: str, provider: str | None = None) -> Chip | None:
     return _resolve(label, who) or (_resolve(bracket["words"], who) if bracket else None)
 
 
+def has_count(label: str) -> bool:
+    """Return whether a text says how many chips it means, as "8xH100" and "H100-8" do."""
+    words = _tables()[0].reader.read(label)
+    return words is not None and bool(words.counts or any(number <= MAX_COUNT for number in words.numbers))
+
+
 def names() -> tuple[str, ...]:
     """Return all names of the vocabulary, sorted."""
     return tuple(sorted(_tables()[0].by_name))

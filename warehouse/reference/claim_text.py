@@ -27,9 +27,22 @@ _REGION_NAMES = (
     (re.compile(r"N\. Virginia|Northern Virginia", re.IGNORECASE), ("us-east-1",)),
     (re.compile(r"\bOhio\b", re.IGNORECASE), ("us-east-2",)),
     (re.compile(r"\bOregon\b", re.IGNORECASE), ("us-west-2",)),
+    (re.compile(r"N\. California|Northern California", re.IGNORECASE), ("us-west-1",)),
     (re.compile(r"\bUS East\b", re.IGNORECASE), ("us-east-1", "us-east-2")),
     (re.compile(r"\bUS West\b", re.IGNORECASE), ("us-west-1", "us-west-2")),
 )
+AWS_PLACES = dict(
+    re.findall(
+        r"([^,]+) ([a-z-]+\d)",
+        "cape town af-south-1,hong kong ap-east-1,taipei ap-east-2,tokyo ap-northeast-1,seoul ap-northeast-2,"
+        "osaka ap-northeast-3,mumbai ap-south-1,hyderabad ap-south-2,singapore ap-southeast-1,sydney ap-southeast-2,"
+        "jakarta ap-southeast-3,melbourne ap-southeast-4,malaysia ap-southeast-5,thailand ap-southeast-7,"
+        "calgary ca-west-1,frankfurt eu-central-1,zurich eu-central-2,stockholm eu-north-1,milan eu-south-1,"
+        "spain eu-south-2,ireland eu-west-1,london eu-west-2,paris eu-west-3,tel aviv il-central-1,"
+        "uae me-central-1,bahrain me-south-1,são paulo sa-east-1,sao paulo sa-east-1",
+    )
+)
+"""AWS's regions outside the United States by the places in their names: what others sell there is of no AWS region."""
 _OPTIONS = (
     ("capacity_block", re.compile(r"capacity[ -]?block", re.IGNORECASE)),
     ("savings_plan", re.compile(r"savings? plan", re.IGNORECASE)),
@@ -55,6 +68,11 @@ _SILENT = re.compile(
     r"\b(?:sparse|dense|single|one|per neuron ?core|per core|per chip|aws|amazon|ultraserver)\b", re.IGNORECASE
 )
 _COUNT = re.compile(r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x\s", re.IGNORECASE)
+_WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_CHIPS_OF = re.compile(
+    rf"\b(\d+|{'|'.join(_WORDS)})(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{{2,3}}))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -159,6 +177,12 @@ def model(text: str) -> str | None:
         )
         found = known
     return found.model_name if found else None
+
+
+def chips_of(text: str) -> int | None:
+    """Return the chips that a text such as "8x H100" or "eight GPUs" states, None where it states none."""
+    found = _CHIPS_OF.search(text)
+    return _WORDS.get(found[1].lower()) or int(found[1]) if found else None
 
 
 def parameters(text: str) -> float | None:

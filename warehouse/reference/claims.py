@@ -170,6 +170,10 @@ MODEL = Model(
 )
 
 
+OF_SYSTEMS = ("throughput_tokens_per_s_system", "capacity_fit")
+"""Metrics of as many chips as the conditions say, where the subject does not."""
+
+
 def _derived_from(row: Values) -> tuple[str, ...]:
     return tuple(filter(None, (one.strip() for one in (row["derived_from"] or "").split(";"))))
 
@@ -180,6 +184,8 @@ def _claim(row: Values) -> Claim:
     words = row["conditions"] or ""
     if row["model_name"]:
         subject = replace(subject, model_name=claim_text.model(row["model_name"]))
+    if row["metric"] in OF_SYSTEMS and (count := claim_text.chips_of(words)) and not subject.things[0].count:
+        subject = replace(subject, things=(replace(subject.things[0], count=count), *subject.things[1:]))
     return Claim(
         **{name: row[name] for name in AS_THEY_ARE},
         article=next((row[name] for name in ARTICLE_NAMES if row[name]), ""),

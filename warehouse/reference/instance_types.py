@@ -70,6 +70,10 @@ def chip_named(text: str, field: str = "chip") -> tuple[str, str | None]:
     Raises SettingsError for what is neither, with the names that it may have meant.
     """
     if (chip := accelerators.resolve(text)) is not None:
+        if accelerators.has_count(text):
+            raise SettingsError(
+                "a number of chips", field=field, value=text, hint=f"Give {chip.accelerator_name} alone"
+            )
         return chip.accelerator_name, chip.form_factor
     if text.lower() in chips():
         return chips()[text.lower()]

@@ -149,6 +149,42 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
 
 
+def test_a_price_of_nobody_named(ask):
+    """Between those of three sellers it holds, hedged too; below them another may ask it; A100 is either memory's."""
+    found = ask(
+        "a,x,H100,price_per_chip,3.00,,,USD/h,,2026-09-01", "b,x,H100,price_per_chip,3.00,,,USD/h,~,2026-09-01",
+        "c,x,B200,price_per_chip,4.99,,,USD/h,,2026-09-01", "d,x,A100,price_per_chip,2.10,,,USD/h,,2026-09-01",
+    )  # fmt: skip
+    verdicts = [found[name].finding.verdict for name in "abcd"]
+    assert verdicts == ["consistent", "consistent", "unverifiable", "consistent"]
+
+
+def test_what_the_conditions_say_is_no_accusation(ask):
+    """Eight H200 hold what one cannot; B200 gains 11-fold at DeepSeek-R1, where peaks differ by 3; blocks are known."""
+    found = ask(
+        "a,x,H200 / DeepSeek-R1,capacity_fit,1128,,,GB,8 GPUs hold DeepSeek-R1 in FP8,2026",
+        "b,x,H200 / DeepSeek-R1,capacity_fit,141,,,GB,one GPU holds DeepSeek-R1 in FP8,2026",
+        "c,x,H100 SXM / Llama 2 70B,throughput_tokens_per_s_system,22000,,,tokens/s,8x H100 MLPerf Server FP8,2026",
+        "d,x,B200 vs H100,ratio_performance,11,,,x,DeepSeek-R1 inference,2026",
+        "e,x,B200 vs H100,ratio_performance,15,,,x,up to; inference,2026",
+        "f,x,p5.48xlarge,price_usd_per_hour_instance,37.76,,,USD/h,Capacity Block,2026-08-01",
+        "g,x,A100 / Llama 3 70B,capacity_fit,2,,,count,two GPUs in BF16,2026",
+    )
+    assert "141.1 GB <= 160 GB of 2 x A100-80GB" in found["g"].finding.arithmetic
+    assert [found[name].finding.verdict for name in "abcdef"] == [
+        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent",
+    ]  # fmt: skip
+
+
+def test_a_place_is_a_region_of_aws(ask):
+    """Tokyo's price is not Virginia's, and an accusation says of which regions prices are known."""
+    line = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"on demand, {}",2026-03-01'
+    found = ask(line.format("a", 55.04, "Tokyo"), line.format("b", 55.04, "N. Virginia"), line.format("c", 68.8, ""))
+    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "inconsistent"]
+    assert ", AWS, on demand, ap-northeast-1" in found["a"].finding.arithmetic
+    assert "never seen as claimed in us-east-1" in found["c"].finding.arithmetic
+
+
 def test_whose_price_it_is_must_be_told(ask):
     """A seller named in the conditions is the seller; of two things no price is judged as the first one's."""
     found = ask(
