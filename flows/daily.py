@@ -138,8 +138,13 @@ def fetch_all(run: steps.Run, planned: "Sequence[tuple[Source, str]]") -> None:
             else:
                 future = cluster.submit(fetch_task(run.collector.portable_fetch(source.name, scope)), wanted)
             futures[future] = (source.name, scope)
-        for done in as_completed(list(futures)):
-            run.land(result_of(done, *futures[done]))
+        try:
+            for done in as_completed(list(futures)):
+                run.land(result_of(done, *futures[done]))
+        except BaseException as error:
+            if not isinstance(error, Exception):  # a signal: leaving the runners waits for requests under way
+                opened.pop_all()
+            raise
 
 
 def fetch_task(fetch: Fetch) -> Task[[str, str], tuple[ScopeFetch, ...]]:

@@ -15,7 +15,7 @@ def maintain(days: int = 30) -> list[str]:
     """
     chosen = settings.read()
     chosen = chosen.replace(wait_seconds=max(chosen.wait_seconds, 4 * 3600))  # a backfill takes hours
-    done = publisher.maintain(chosen, days=days, now=steps.utc_now())
+    done = publisher.maintain(chosen, days=days, clock=steps.utc_now)
     for line in done:
         get_run_logger().info("%s", line)
     return done

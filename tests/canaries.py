@@ -18,12 +18,13 @@ ENVIRONMENT = {
     "SHADEFORM_API_KEY": "canaryShadeformKey0123",
     "VAST_API_KEY": "canaryVastKey0123",
     "PREFECT_API_KEY": "canaryPrefectKey0123",
+    "PGPASSWORD": "canaryCatalogue0123",
     "PREFECT_SERVER_DATABASE_CONNECTION_URL": "postgresql+asyncpg://prefect:canaryDbPassword@127.0.0.1:9/prefect",
 }
 SECRETS = (
     PASSWORD, TOKEN, "canaryAlertPw", "canaryAlertPath99", "canaryAwsSecretAccessKey0123456789abcdef",
     "canaryAwsSessionToken/0123+456", "canaryDigitalOceanToken", "canaryJarvisKey0123", "canaryShadeformKey0123",
-    "canaryVastKey0123", "canaryPrefectKey0123", "canaryDbPassword",
+    "canaryVastKey0123", "canaryPrefectKey0123", "canaryDbPassword", "canaryCatalogue0123",
 )  # fmt: skip
 
 

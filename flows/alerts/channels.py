@@ -45,11 +45,16 @@ class MailChannel:
 
     @property
     def name(self) -> str:
-        return f"mail:{self.to.lower()}"
+        return mail_name(self.to)
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
         made = letter(alert, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
         self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
+
+
+def mail_name(to: str) -> str:
+    """Return the name of the channel of an address."""
+    return f"mail:{to.lower()}"
 
 
 def letter(alert: Message, *, sender: str, to: str, reply_to: str = "", at: datetime) -> EmailMessage:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.alerts import findings
-from flows.alerts.channels import Channel, MailChannel, chat
+from flows.alerts.channels import Channel, MailChannel, chat, mail_name
 from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail import sending
 from flows.mail.sending import Refused, Uncertain
@@ -65,17 +65,16 @@ class Ledger:
 def send_due(settings: Settings, *, clock: Clock, channels: Sequence[Channel] | None = None) -> Outcome:
     """Find news, record it, and send every channel what it has not received.
 
-    Raises SettingsError where there is no recipient or [alerts] is wrong; WriterBusy where another process sends.
+    Raises SettingsError where no recipient can be used; WriterBusy where another process sends.
     """
-    chosen = settings.alerts
-    channels = channels_of(settings) if channels is None else channels
-    outcome = Outcome()
+    chosen, outcome = settings.alerts, Outcome()
+    channels = channels_of(settings, outcome.failed) if channels is None else channels
     with locked(settings.data_dir / "alerts.lock", who="sends alerts"):
         ledger, now = Ledger(settings.data_dir), clock()
         state = ledger.state
-        for channel in channels:
-            if channel.name not in state.joined:
-                ledger.add({"what": "channel", "at": _text(now), "channel": channel.name})
+        for name in (*(channel.name for channel in channels), *outcome.failed):
+            if name not in state.joined:
+                ledger.add({"what": "channel", "at": _text(now), "channel": name})
         for entry in findings.news(settings.published(), state, chosen, at=now):
             ledger.add(entry)
             outcome.baseline += [entry["kind"]] if entry["what"] == "baseline" else []
@@ -84,7 +83,7 @@ def send_due(settings: Settings, *, clock: Clock, channels: Sequence[Channel] | 
                 ledger.note("uncertain", channel.name, kind, ids, at=now)
                 outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(ids)
             for kind in chosen.kinds:
-                if due := state.due(channel.name, kind, _text(now)[:10]):
+                if due := findings.held(settings.published(), state.due(channel.name, kind, _text(now)[:10])):
                     _send_one(ledger, channel, _message(kind, due, chosen), outcome, clock=clock)
     return outcome
 
@@ -95,31 +94,50 @@ def preview(settings: Settings, *, clock: Clock) -> tuple[list[str], list[findin
     What some channel has had, and another one has not, is in it.
     """
     chosen, now = settings.alerts, clock()
-    state = Ledger(settings.data_dir).state
-    state.joined.setdefault("nobody", len(state.items))
+    state, names = Ledger(settings.data_dir).state, dict[str, str]()
+    try:
+        names |= {channel.name: "" for channel in channels_of(settings, names)}
+    except SettingsError:
+        names = {"nobody": ""}
+    for name in names:
+        state.joined.setdefault(name, len(state.items))
     added = findings.news(settings.published(), state, chosen, at=now)
     for entry in added:
         state.add(entry)
-    names = [name for name in state.joined if name != "nobody"] or ["nobody"]
     messages = []
     for kind in chosen.kinds:
         due = {item.id: item for name in names for item in state.due(name, kind, _text(now)[:10])}
-        if due:
-            messages.append(_message(kind, list(due.values()), chosen))
+        if held := findings.held(settings.published(), list(due.values())):
+            messages.append(_message(kind, held, chosen))
     return [entry["kind"] for entry in added if entry["what"] == "baseline"], messages
 
 
-def channels_of(settings: Settings) -> list[Channel]:
-    """Return all recipients. Raises SettingsError where there is none, or an address is wrong."""
+def channels_of(settings: Settings, faults: dict[str, str]) -> list[Channel]:
+    """Return all recipients that can be used, and add what is wrong with others to `faults`.
+
+    Raises SettingsError where there is none.
+    """
     to, urls = settings.alerts.to, settings.chat_urls()
     if not to and not urls:
         hint = f"Set mail addresses, or chat services in {CHAT_ADDRESSES}"
         raise SettingsError("alerts have no recipient", field="alerts.to", hint=hint)
     made: list[Channel] = []
-    if to:
-        post = settings.mail_to_send(to=to)
+    wrong: list[SettingsError] = []
+    try:
+        post = settings.mail_to_send(to=to) if to else settings.mail
         made += [MailChannel(to=address, chosen=post, post=sending.post_of(post)) for address in to]
-    return made + [chat(url, number=number) for number, url in enumerate(urls, start=1)]
+    except SettingsError as error:
+        wrong.append(error)
+        faults |= {mail_name(address): str(error) for address in to}
+    for number, url in enumerate(urls, start=1):
+        try:
+            made.append(chat(url, number=number))
+        except SettingsError as error:
+            wrong.append(error)
+            faults[f"{CHAT_ADDRESSES}, {number}"] = error.message
+    if not made:
+        raise wrong[0]
+    return made
 
 
 def lines(outcome: Outcome) -> Iterator[str]:
@@ -130,7 +148,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
         for title in titles:
             yield f"sent to {channel}: {title}"
     for channel, error in outcome.failed.items():
-        yield f"failed; the next run sends it again: {channel}: {error}"
+        yield f"failed; the next run tries again: {channel}: {error}"
     for channel, n in outcome.uncertain.items():
         yield f"may have arrived, not sent again: {channel}: {n} items"
     if not (outcome.baseline or outcome.sent or outcome.failed or outcome.uncertain):

@@ -33,6 +33,7 @@ BACK = " back"
 MAX_NAME = 80
 SIGNS = " .,;+-/()_%'"
 VERDICTS = {"physically_impossible": "physically impossible"}
+MOVES = "select offer_id, observed_at from int.price_change where change_kind = 'list_change' and observed_at >= ?"
 SAME_MOVE = columns(
     "service_provider_name, offered, form_factor, purchase_option, commitment_term_hours, purchase_payment_model, "
     "tier, pricing_currency, is_taken_back"
@@ -96,8 +97,17 @@ class State:
         """Return the items of a kind that a channel has not received; none if it got a message of that kind today."""
         if self.sent_on.get((channel, kind)) == today:
             return []
+
+        def has(name: str) -> bool:
+            return self.outcomes.get((channel, kind, name), "failed") != "failed"
+
         later = (item for item in self.items[self.joined.get(channel, len(self.items)) :] if item.kind == kind)
-        return [item for item in later if self.outcomes.get((channel, kind, item.id), "failed") == "failed"]
+        # Who was not sent a move need not learn that it was none.
+        return [
+            item
+            for item in later
+            if not has(item.id) and (not item.id.endswith(BACK) or has(item.id.removesuffix(BACK)))
+        ]
 
     def unanswered(self, channel: str) -> dict[str, list[str]]:
         """Return the ids, by kind, that were handed over to a channel by a process which did not live to say more."""
@@ -141,6 +151,17 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
             elif now_known:
                 found.append({"what": "known", **entry})
     return found
+
+
+def held(file: Path, due: Sequence[Item]) -> list[Item]:
+    """Return the items of one kind that still hold: no move that the file has no more, as its price was withdrawn."""
+    moves = {item.id: item.fact["observed_at"] for item in due if item.kind == "move" and not item.id.endswith(BACK)}
+    if not moves:
+        return list(due)
+    with duckdb.connect(str(file), read_only=True) as con:
+        rows = con.execute(MOVES, [min(moves.values())]).fetchall()
+    gone = moves.keys() - {f"{offer_id} {at.isoformat()}" for offer_id, at in rows}
+    return [item for item in due if item.id not in gone]
 
 
 def _candidates(

@@ -304,6 +304,11 @@ def back_up(
         files = {db.FILE_NAME: scratch / db.FILE_NAME}
         landed = sorted(path for path in (data_dir / "landing").rglob("*") if path.is_file())
         files |= {path.relative_to(data_dir).as_posix(): path for path in landed if path.suffix != ".part"}
+        if other := next((path for path in files if not ALLOWED.fullmatch(path)), None):
+            hint = "Move it elsewhere: chipledger writes no such name"
+            raise ChipledgerError(
+                "a file that is none of ours", source=str(data_dir), field="path", value=other, hint=hint
+            )
         for name in RECORDS:
             if (data_dir / name).exists():
                 # Another process may append to it meanwhile.

@@ -191,7 +191,7 @@ def maintain(read: Reader, *, days: int) -> Result:
     """
     from flows.collect import publisher, steps
 
-    done = publisher.maintain(read(), days=days, now=steps.utc_now())
+    done = publisher.maintain(read(), days=days, clock=steps.utc_now)
     return Result(done, done)
 
 

@@ -4,8 +4,8 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Collection, Iterable
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -65,16 +65,11 @@ class Publisher:
         if not self._is_private and self._made().get("file") == [made_of, _state(file)] != [made_of, None]:
             self.summary.file, self.summary.unchanged = file, ["the published file"]
             return file
-        shared = ducklake.of(self.con)
-        if shared is None:
+        if ducklake.of(self.con) is None:
             fit_threads(self.con)
-        with nullcontext() if shared is None else shared.lock("publish"):
+        with turn(self.con, self.clock) as now:
             self.summary.file = publish_log(
-                self.con,
-                self.settings.data_dir,
-                self.clock(),  # after the wait for others, whose fetches the file has
-                ranking=self.settings.ranking,
-                new_history=new_history,
+                self.con, self.settings.data_dir, now, ranking=self.settings.ranking, new_history=new_history
             )
         self._note(file=[made_of, _state(file)])
         self._build_private()
@@ -170,6 +165,14 @@ def _code() -> str:
     return _hash(sorted((str(path.relative_to(root)), _state(path)) for path in own))
 
 
+@contextmanager
+def turn(con: duckdb.DuckDBPyConnection, clock: Clock) -> Iterator[datetime]:
+    """Wait for the turn to publish; yield the moment after it, which the fetches that others loaded are before."""
+    shared = ducklake.of(con)
+    with nullcontext() if shared is None else shared.lock("publish"):
+        yield clock()
+
+
 LEFT_OUT = ("delete from ref.price_band", "delete from ref.claim")
 """What a release must not have: bands, which rest on prices of all collectors, and claims, which are of others."""
 
@@ -240,18 +243,19 @@ def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetim
     return "the published file was made from nothing, and is equal to the one before"
 
 
-def maintain(settings: Settings, *, days: int, now: datetime) -> list[str]:
+def maintain(settings: Settings, *, days: int, clock: Clock) -> list[str]:
     """Make the published file from nothing, and a shared warehouse small; return what was done, for people.
 
-    What of a shared warehouse is older than so many days expires. `now` is aware. Raises ChipledgerError.
+    What of a shared warehouse is older than so many days expires. Raises ChipledgerError.
     """
     place, is_published = settings.place(), (settings.data_dir / FILE_NAME).exists()
     if not (place.is_shared or is_published):
         return ["nothing is published yet"]
     with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
-        done = list(maintenance.maintain(con, days=days, now=now).lines()) if place.is_shared else []
+        done = list(maintenance.maintain(con, days=days, now=clock()).lines()) if place.is_shared else []
         if is_published:
-            done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
+            with turn(con, clock) as now:
+                done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
     return done
 
 

@@ -25,6 +25,7 @@ SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
 """Values of settings whose name matches are not repeated in errors."""
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 QUERY = re.compile(r"\?\S+")
+PASSWORD = re.compile(r"(?<=password)\s*=\s*('[^']*'|\S+)", re.IGNORECASE)
 UNION_MEMBER = re.compile(r"function-\w+\[|constrained-\w+$")
 """How pydantic names members of a union in the place of an error."""
 BOUNDS = {
@@ -188,7 +189,9 @@ def unknown(place: str, known: Iterable[str]) -> SettingsError:
 
 def without_secrets(value: object) -> object:
     """Return a value; an address without user, password and query, which may be secrets."""
-    return QUERY.sub("?" + HIDDEN, USER_INFO.sub(HIDDEN + "@", value)) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return PASSWORD.sub(f"={HIDDEN}", QUERY.sub(f"?{HIDDEN}", USER_INFO.sub(f"{HIDDEN}@", value)))
 
 
 def schemas_at(root: Schema, place: Sequence[str]) -> list[Schema]:

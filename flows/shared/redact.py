@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 
 from warehouse.errors import HIDDEN, without_words
 
-VALUES = re.compile(r"\w+_(PASSWORD|TOKEN|API_KEY|SECRET_ACCESS_KEY|AUTH_STRING)", re.ASCII)
+VALUES = re.compile(r"PGPASSWORD|\w+_(PASSWORD|TOKEN|API_KEY|SECRET_ACCESS_KEY|AUTH_STRING)", re.ASCII)
 """Variables that are secrets, by their names: the keys of all providers are."""
 ADDRESSES = re.compile(
     r"CHIPLEDGER_HEARTBEAT_URL|"

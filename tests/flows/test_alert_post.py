@@ -163,12 +163,15 @@ def test_an_address_that_is_none_is_named_by_its_place(url: str, caplog: pytest.
 def test_after_a_run_a_failure_is_a_warning_without_a_secret(
     tmp_path: Path, hook: Hook, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The settings file may be empty: the variable is enough."""
-    settings = read(data_dir=tmp_path, environ={CHAT_ADDRESSES: hook.url})
+    """The settings file may be empty: the variable is enough. A wrong address, or no [mail], stops no other channel."""
+    wrong = read(data_dir=tmp_path, environ={CHAT_ADDRESSES: f"{hook.url} nosuch://{SECRET}"})
+    settings = wrong.replace(alerts={"to": ["a@example.com"]})
     write(tmp_path, 2)
     after_run.alert(settings, clock=lambda: day(2))
     write(tmp_path, 3, moves=[ROSE])
     hook.status = 500
     after_run.alert(settings, clock=lambda: day(3))
-    assert "failed; the next run sends it again: json:" in caplog.text
+    for name in ("json:", f"{CHAT_ADDRESSES}, 2: address 2 is none", "mail:a@example.com: mail is not set up"):
+        assert f"failed; the next run tries again: {name}" in caplog.text
+    assert len(hook.bodies) == 1
     assert SECRET not in caplog.text

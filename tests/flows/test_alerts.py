@@ -155,6 +155,21 @@ def test_a_move_that_was_told_and_was_none_is_taken_back(tmp_path: Path) -> None
     assert ear.heard[1].text.splitlines()[0].endswith("reverted within a week, so not a move")
 
 
+@pytest.mark.parametrize("after", [{}, {"moves": [ROSE, (3.5, "H100", 2.89, 2.39)], "kind": "correction"}])
+def test_a_move_that_was_refused_and_is_none_any_more_is_not_told(tmp_path: Path, after: dict[str, Any]) -> None:
+    """Its price was withdrawn, or is back: who never heard of it hears nothing, and a dry run shows nothing."""
+    ear, deaf = Ear(), Ear(name="json:1", fate=Refused("503"))
+    write(tmp_path, 2)
+    tell(tmp_path, 2, ear, deaf)
+    write(tmp_path, 3, moves=[ROSE])
+    tell(tmp_path, 3, ear, deaf)
+    write(tmp_path, 4, **after)
+    deaf.fate = None
+    assert deliver.preview(Settings(data_dir=tmp_path), clock=lambda: day(4)) == ([], [])
+    tell(tmp_path, 4, ear, deaf)
+    assert (len(ear.heard), deaf.heard) == (1 + bool(after), [])
+
+
 def test_a_scope_that_is_stale_again_is_told_again(tmp_path: Path) -> None:
     """Stale, still stale, read, stale: two messages. One that was never read is stale at once."""
     ear = Ear()

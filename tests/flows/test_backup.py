@@ -219,6 +219,17 @@ def test_a_wrong_target_is_refused(kept: Toy, tmp_path: Path, name: str, words: 
         snapshot.back_up(kept.settings(), tmp_path / name)
 
 
+def test_a_file_that_is_none_of_ours_is_named(kept: Toy, tmp_path: Path) -> None:
+    """Before anything is written: no backup is damaged by it."""
+    other = kept.data_dir / "landing/notes of mine.txt"
+    other.write_text("x")
+    try:
+        with pytest.raises(ChipledgerError, match=r"none of ours .*landing/notes of mine.txt.*Move it elsewhere"):
+            snapshot.back_up(kept.settings(), tmp_path / "own")
+    finally:
+        other.unlink()
+
+
 def test_a_run_that_writes_is_not_backed_up(kept: Toy, tmp_path: Path) -> None:
     """The writer's lock is held: the backup says by whom."""
     with db.locked(kept.data_dir), pytest.raises(WriterBusy):

@@ -6,10 +6,12 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from flows.collect.summary import Summary
+from flows.config.settings import Settings
 from flows.scheduling import prefect_setup, run_page
 from warehouse.errors import CredentialsMissing, LayoutChanged, SettingsError, SourceError, Unavailable
 from warehouse.log.parsed import ScopeResult
@@ -104,6 +106,21 @@ def test_maintain_waits_for_a_run(prefect_home: None, monkeypatch: pytest.Monkey
     monkeypatch.setattr(maintain.publisher, "maintain", lambda chosen, **_: waits.append(chosen.wait_seconds) or [])
     maintain.maintain.fn()
     assert waits == [4 * 3600]
+
+
+@pytest.mark.parametrize(("raised", "n_waits"), [(KeyboardInterrupt, 0), (ValueError, 1)])
+def test_a_signal_waits_for_no_request(
+    prefect_home: None, monkeypatch: pytest.MonkeyPatch, raised: type[BaseException], n_waits: int
+) -> None:
+    """Leaving Prefect's runner waits for those under way; a fault of the program lets them end."""
+    from flows import daily
+
+    runner, as_completed = MagicMock(), MagicMock(side_effect=raised)
+    monkeypatch.setattr(daily, "ThreadPoolTaskRunner", lambda **_: runner)
+    monkeypatch.setattr(daily, "as_completed", as_completed)
+    with pytest.raises(raised):
+        daily.fetch_all(MagicMock(settings=Settings()), [])
+    assert runner.__exit__.call_count == n_waits
 
 
 def test_unknown_source_is_named() -> None:

@@ -266,12 +266,14 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     """Nor addresses that whoever has them can use, nor keys within an address."""
     text = 'heartbeat_url = "https://ping.example.com/s3cr3t"\n'
     text += '[sources.vultr]\nurl = "https://proxy.example.com/v2?k=s3cr3t"\n'
+    text += """[warehouse]\nurl = "ducklake:postgres:sslpassword='s3cr3t s3cr3t' password = s3cr3t dbname=x"\n"""
     environ = {"CHIPLEDGER_MAIL_PASSWORD": "s3cr3t", "CHIPLEDGER_ALERT_URLS": "json://s3cr3t"}
     rows = shown(tmp_path, text, environ)
     assert "s3cr3t" not in str(rows)
     assert rows["mail_password"] == ("**********", "environment: CHIPLEDGER_MAIL_PASSWORD")
     assert rows["sources.vultr.url"][0] == "https://proxy.example.com/v2?(hidden)"
     assert rows["heartbeat_url"][0] == "(hidden)"
+    assert rows["warehouse.url"][0] == "ducklake:postgres:sslpassword=(hidden) password=(hidden) dbname=x"
 
 
 def test_the_command_shows_all(tmp_path: Path) -> None:

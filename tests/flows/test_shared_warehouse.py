@@ -23,7 +23,7 @@ from flows.backup import replicas
 from flows.cli.main import main
 from flows.collect import steps
 from flows.config.settings import Settings
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
 from warehouse.log import db
@@ -262,8 +262,18 @@ def test_a_file_has_no_past_publications(tmp_path: Path) -> None:
 
 @pytest.mark.prove
 @published_with("price_index_item", least=())  # which a day's offers are held to
-def test_maintain_makes_the_published_file_from_nothing(toy: Toy) -> None:
-    """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing."""
+def test_maintain_makes_the_published_file_from_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And compares it with the one that was amended: a difference is named, and gone. Nothing published: nothing.
+
+    Its moment is after the wait for a run, whose fetches it has.
+    """
+
+    def after_the_wait() -> datetime:
+        with pytest.raises(WriterBusy), db.locked(toy.data_dir):
+            pass
+        return datetime.now(UTC)
+
+    monkeypatch.setattr("flows.collect.steps.utc_now", after_the_wait)
     file = run(toy, toy.settings(), 0, here={"g6.xlarge": "1"})
     command = ["--data-dir", str(toy.data_dir), "data", "maintain", "--json"]
 

@@ -90,7 +90,7 @@ def test_the_search_finds_what_is_there() -> None:
 )  # fmt: skip
 def test_secrets_are_taken_out_however_they_are_written(text: str) -> None:
     environ = canaries.ENVIRONMENT
-    for word in (canaries.PASSWORD, canaries.TOKEN, "canaryAlertPw", "canaryDbPassword"):
+    for word in (canaries.PASSWORD, canaries.TOKEN, "canaryAlertPw", "canaryDbPassword", "canaryCatalogue0123"):
         said = text.format(
             word, quoted=word.replace("/", "%2F").replace("+", "%2B"), upper=word.upper(),
             plain=base64.b64encode(f"\0me\0{word}".encode()).decode(),

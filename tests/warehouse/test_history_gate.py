@@ -254,6 +254,19 @@ def test_past_prices_wait_as_live_ones() -> None:
             ]
 
 
+def test_a_history_that_is_read_twice_says_the_same() -> None:
+    """Four of twenty prices that move at once are few, also where the history itself has the twenty before them."""
+    with memory() as con:
+        for at in (9, 10):
+            history = [
+                look(when, *(row(f"g6.{n}xlarge", f"1.{9 - n % 6 if n < when else 9}") for n in range(20)),
+                     source="past", complete=False, archived=True, document=f"read on {at}")
+                for when in (0, 6)
+            ]  # fmt: skip
+            results = load(con, history, recorded_at=day(at))
+            assert [each.n_refused for each in results] == [0, 0]
+
+
 @pytest.mark.parametrize("where", ["spot", "contracted"])
 def test_spot_prices_pass(log: Read, where: str) -> None:
     """Spot moves: only list prices wait. A contracted price passes too."""

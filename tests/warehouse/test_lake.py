@@ -130,6 +130,7 @@ def test_a_commit_that_meets_another_is_done_again(
         ({"url": "postgres:dbname=x"}, "warehouse.url"),
         ({"url": "ducklake:postgres:"}, "warehouse.url"),
         ({"url": "ducklake:postgres:host=x password=canary", "data_path": "/x"}, "warehouse.url"),
+        ({"url": "ducklake:postgres:host=x sslpassword='canary'", "data_path": "/x"}, "warehouse.url"),
         ({"url": "ducklake:postgres:postgresql://me:canary@x/y", "data_path": "/x"}, "warehouse.url"),
         ({"url": "ducklake:postgres:host=x"}, "warehouse.data_path"),
         ({"url": "ducklake:postgres:host=x", "data_path": "gs://x/y"}, "warehouse.data_path"),

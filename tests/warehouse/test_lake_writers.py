@@ -20,7 +20,9 @@ from warehouse.lake import ducklake
 from warehouse.lake.ducklake import FileLocks, Locks, PostgresLocks
 from warehouse.lake.place import Place, place
 from warehouse.log import content, db
+from warehouse.log.events import naive
 from warehouse.log.load import load
+from warehouse.log.shared_rows import append_documents
 
 ROOT = Path(__file__).parents[2]
 HOLDER = """
@@ -100,7 +102,10 @@ def side_by_side(tmp_path: Path, where: Place, *, n_writers: int, n_rounds: int,
 
 
 def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two sessions that load at the same time make what one writer of a file makes, a jump that waits among it."""
+    """Two sessions that load at the same time make what one writer of a file makes, a jump that waits among it.
+
+    Files of one import are scopes of their own that have offers in common.
+    """
     connect: Any = duckdb.connect
 
     def unsigned(*given: Any, config: Any = None, **named: Any) -> Any:
@@ -117,10 +122,18 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
     monkeypatch.setattr("warehouse.lake.ducklake.duckdb.connect", unsigned)
     both = threading.Barrier(2, timeout=60)
 
+    def bring(con: duckdb.DuckDBPyConnection, number: int) -> None:
+        at, prices = 3 * number, [row("old", str(2 + number)), row(f"old-{number}", "1")]
+        one = look(at, *prices, source="import:desk", scope=f"{number}.csv", complete=False, archived=True)
+        append_documents(con, [lake_writer.documents(one)], recorded_at=naive(day(5)))
+        load(con, [one], recorded_at=day(5))
+
     def write(number: int) -> None:
         with db.open_log(lake_place) as con:
             both.wait()
             lake_writer.one_round(con, number, 0)
+            both.wait()
+            bring(con, number)
 
     def jump(con: duckdb.DuckDBPyConnection) -> dict[str, content.TableHash]:
         load(con, [look(5, row("type-0-1", "40"), scope="scope-0", document="a jump")], recorded_at=day(6))
@@ -133,9 +146,10 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
     with db.open_log(place(tmp_path / "file")) as con:
         for number in range(2):
             lake_writer.one_round(con, number, 0)
+            bring(con, number)
         expected = jump(con)
     assert content.differing(found, expected) == []
-    assert found["core.offer"].n_rows == 2 * lake_writer.N_OFFERS + len(lake_writer.SHARED)
+    assert found["core.offer"].n_rows == 2 * lake_writer.N_OFFERS + len(lake_writer.SHARED) + 3
     assert found["core.quarantine"].n_rows == 1
 
 

@@ -15,7 +15,7 @@ FILE = "duckdb:"
 POSTGRES, SQLITE = "ducklake:postgres:", "ducklake:sqlite:"
 S3 = "s3://"
 BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\s?#'\"]*)?")
-PASSWORD = re.compile(r"\bpassword\s*=|://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
+PASSWORD = re.compile(r"password\s*=|://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
 SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 

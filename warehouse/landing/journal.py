@@ -38,8 +38,11 @@ def lock_of(part: str) -> str:
 
 
 def scope_lock(source: str, scope: str) -> str:
-    """Return the name of the lock that who lands or loads a scope holds."""
-    return f"scope {source} {scope}"
+    """Return the name of the lock that who lands or loads a scope holds: one of all files that were imported alike.
+
+    The same offers are in several of them, and in no two scopes of a live source.
+    """
+    return f"scope {source} {'' if source.startswith('import:') else scope}"
 
 
 @contextmanager

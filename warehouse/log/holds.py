@@ -284,7 +284,8 @@ STATED = (
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "
     "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
-    "from observed_row as r semi join (select row_number from known_price union all from repeated_row) as k "
+    "from observed_row as r semi join (select row_number from known_price union all from repeated_row union all "
+    "select unnest(list(row_number order by observed_at)[2:]) from observed_row group by offer_id, source) as k "
     "on r.row_number = k.row_number "
     "left join (from core.instance_type where known_from is null) as t "
     "on if(r.service_provider_name = 'AWS', r.instance_type, null) = t.instance_type "
