@@ -254,6 +254,20 @@ def test_past_prices_wait_as_live_ones() -> None:
             ]
 
 
+def test_a_history_counts_the_prices_of_its_own() -> None:
+    """Five of its thirteen prices moved at once, as few of a known answer may: loaded again it changes nothing."""
+    before = [row(P5, "10", region_id=f"r{number}") for number in range(13)]
+    after = [line | {"unit_price": f"{9 - at}.{at}"} for at, line in enumerate(before[:5])] + before[5:]
+    with memory() as con:
+        for copy, n_new in (("first", 18), ("second", 0)):
+            looks = [
+                look(at, *rows, complete=False, archived=True, document=f"{copy} {at}")
+                for at, rows in enumerate((before, after))
+            ]
+            assert sum(result.n_events for result in load(con, looks, recorded_at=day(2))) == n_new
+            assert Read(con).refused("a") == []
+
+
 @pytest.mark.parametrize("where", ["spot", "contracted"])
 def test_spot_prices_pass(log: Read, where: str) -> None:
     """Spot moves: only list prices wait. A contracted price passes too."""

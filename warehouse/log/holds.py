@@ -284,13 +284,14 @@ STATED = (
 COMPARED = (
     "select r.fetch_number, r.observed_at, count(*), "
     "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
-    "from observed_row as r semi join (select row_number from known_price union all from repeated_row) as k "
+    "from observed_row as r semi join (select row_number from known_price union all from repeated_row union all select "
+    "row_number from observed_row qualify rank() over (partition by offer_id, source order by observed_at) > 1) as k "
     "on r.row_number = k.row_number "
     "left join (from core.instance_type where known_from is null) as t "
     "on if(r.service_provider_name = 'AWS', r.instance_type, null) = t.instance_type "
     "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' and not r.is_past_gates group by all"
 )
-"""How many prices of each answer have one before them in the log, and how many of those are of several chips."""
+"""How many prices of each answer have one before them, in the log or the batch, and how many are of several chips."""
 
 
 def _of_the_whole(doubts: Mapping[int, Doubt], n_compared: int) -> str | None:
