@@ -165,6 +165,19 @@ def test_a_part_of_the_prices_by_one_factor(daily: dict[str, Outcome]) -> None:
     assert outcome.current == PROVIDER
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_few_prices_that_are_all_there_are(n: int) -> None:
+    """As euros they wait for a person, though two chips are no crowd; a rise of 10 % is believed."""
+    before = {(chip, "eu-1", 1): Decimal(price) for chip, price in list(CHIPS.items())[:n]}
+    euros, dearer = (all_times(factor)(before) for factor in (1 / RATE, Decimal("1.1")))
+    outcome = outcome_of(answer(1, euros), answer(2, euros), before=before)
+    (words,) = outcome.words
+    assert f"{n} of {n} prices moved by one factor" in words
+    assert "the rate between EUR and USD; waits for a person" in words
+    assert outcome.current == before
+    assert outcome_of(answer(1, dearer), before=before).current == dearer
+
+
 def test_a_node_for_a_chip(daily: dict[str, Outcome]) -> None:
     """Prices of machines of 8 in the column of a chip: each moves by its own count, those of one chip not at all."""
     outcome = daily["node"]

@@ -214,11 +214,12 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
     """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them.
 
     They are of MIN_TOGETHER chips or most of an answer, or the factor is one of a currency or a unit: a provider cuts
-    the price of one chip alike in all its machines and regions, and a mistake of reading meets several.
+    the price of one chip alike in all its machines and regions, and a mistake of reading meets several. Of an answer
+    of two or three it has to be all, and such a factor.
     """
     found: dict[int, Doubt] = {}
     left = list(spans)
-    fewest = max(MIN_TOGETHER, len(spans) / MAX_FACTORS)
+    fewest = max(n_compared if 1 < n_compared < MIN_TOGETHER else MIN_TOGETHER, len(spans) / MAX_FACTORS)
     while len(left) >= fewest:
         low, high = common(left)
         members = {span for span in left if span.low <= low and high <= span.high}
@@ -229,7 +230,7 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
         named = _named(low, high, rates)
         n_chips = len({span.move.chip or span.move.machine for span in members})
         is_most = SHARE_OF_WHOLE * n_compared <= n_rows <= n_compared  # a history may count fewer than it moves
-        if named or n_chips >= MIN_TOGETHER or is_most:
+        if named or (n_rows >= MIN_TOGETHER and (n_chips >= MIN_TOGETHER or is_most)):
             reason = f"{text}{named}; {FOR_PERSON}"
             for span in members:
                 found[span.move.row] = Doubt(reason=reason, for_person=True, field=span.move.field, n_together=n_rows)
