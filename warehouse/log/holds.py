@@ -193,8 +193,8 @@ class _Walk:
             *(move for _, move in replaced),
             *(move for run in runs if not self._repeats(run) for move in self._moves(run)),
         ]
-        n_compared, n_several = self._compared.get((number, at), (0, 0))
-        doubts = judged(moves, self._rates, n_compared=n_compared, n_several=n_several)
+        n_compared, n_known, n_several = self._compared.get((number, at), (0, 0, 0))
+        doubts = judged(moves, self._rates, n_compared=n_compared, n_known=n_known, n_several=n_several)
         reason = _of_the_whole(doubts, n_compared) if number in self._live else None
         if reason is not None:
             self._found.refused_fetches[number] = reason
@@ -282,16 +282,16 @@ STATED = (
 )
 """The last prices that other sources tell of the offers in differing_row."""
 COMPARED = (
-    "select r.fetch_number, r.observed_at, count(*), "
-    "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
-    "from observed_row as r semi join (select row_number from known_price union all from repeated_row union all select "
-    "row_number from observed_row qualify rank() over (partition by offer_id, source order by observed_at) > 1) as k "
-    "on r.row_number = k.row_number "
+    "with k as (from known_price select row_number, true as is_known union from repeated_row select row_number, true), "
+    "w as (from observed_row select *, rank() over (partition by offer_id, source order by observed_at) > 1 as later) "
+    "select w.fetch_number, w.observed_at, count(*), count(k.is_known), "
+    "count(*) filter (where coalesce(w.accelerator_count, t.accelerator_count) > 1) "
+    "from w left join k on w.row_number = k.row_number "
     "left join (from core.instance_type where known_from is null) as t "
-    "on if(r.service_provider_name = 'AWS', r.instance_type, null) = t.instance_type "
-    "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' and not r.is_past_gates group by all"
+    "on if(w.service_provider_name = 'AWS', w.instance_type, null) = t.instance_type where (w.later or k.is_known) "
+    "and w.unit_price_type = 'List' and w.purchase_option <> 'spot' and not w.is_past_gates group by all"
 )
-"""How many prices of each answer have one before them, in the log or the batch, and how many are of several chips."""
+"""How many prices of each answer have one before them, in the log or the batch, in the log, and of several chips."""
 
 
 def _of_the_whole(doubts: Mapping[int, Doubt], n_compared: int) -> str | None:
