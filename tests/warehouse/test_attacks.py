@@ -178,6 +178,21 @@ def test_a_few_prices_that_are_all_there_are(n: int) -> None:
     assert outcome_of(answer(1, dearer), before=before).current == dearer
 
 
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_a_region_at_eight_times_the_price_of_another(is_renamed: bool) -> None:
+    """It is new, or another had its name before: inside the range of all providers, and still no price of this one."""
+    before, new, fair = (
+        {(chip, region, 1): Decimal(price) * times for chip, price in list(CHIPS.items())[:2]}
+        for region, times in (("us", 1), ("us-1", 8), ("us-1", 2))
+    )
+    shown = new if is_renamed else before | new
+    nearly = shown | {key: price + CENT for key, price in new.items()}
+    outcome = outcome_of(answer(1, shown), answer(2, nearly), before=before)
+    assert outcome.words == {"new in us-1, not as in us, at 8 times the price per chip-hour; waits for a person"}
+    assert outcome.current == before
+    assert outcome_of(answer(1, before | fair), before=before).current == before | fair
+
+
 def test_a_node_for_a_chip(daily: dict[str, Outcome]) -> None:
     """Prices of machines of 8 in the column of a chip: each moves by its own count, those of one chip not at all."""
     outcome = daily["node"]
