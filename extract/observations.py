@@ -173,9 +173,9 @@ def parse(document: Document) -> Observed:
     rows = _rows(table, document)
     plain, others = rows.filter("is_plain"), rows.filter(~pl.col("is_plain"))
     prices, aside = others.filter(pl.col("reason").is_null()), others.filter(pl.col("reason").is_not_null())
-    notes = [*_not_read(unread), *_counted("rows left out, of machines without accelerators", plain, "instance_type")]
+    notes = [*_not_read(unread), *_counted("row{} left out, of machines without accelerators", plain, "instance_type")]
     chipless = prices.filter(~pl.col("has_chip") & pl.col("unit_price").is_not_null())
-    notes += _counted("prices without a known chip and number of chips", chipless, "words")
+    notes += _counted("price{} without a known chip and number of chips", chipless, "words")
     own = ("is_plain", "has_chip", "words")
     return Observed(
         prices=_by_origin(prices.drop("reason", "field", "value", "is_withdrawn", *own)),
@@ -195,7 +195,7 @@ def _counted(what: str, rows: pl.DataFrame, column: str) -> list[str]:
     counts = sorted(rows[column].value_counts().iter_rows(), key=lambda each: (-each[1], str(each[0])))
     named = [f"{value or 'empty'} {count:,}" for value, count in counts[:MAX_NAMED]]
     more = [f"{len(counts) - MAX_NAMED:,} more"] if len(counts) > MAX_NAMED else []
-    return [f"{len(rows):,} {what}: {', '.join((*named, *more))}"]
+    return [f"{len(rows):,} {what.format('s' if len(rows) > 1 else '')}: {', '.join((*named, *more))}"]
 
 
 def _not_read(names: list[str]) -> list[str]:

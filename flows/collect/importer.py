@@ -10,6 +10,7 @@ from flows.collect import benchmarks, offline
 from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
 from flows.shared import user_file
+from reports.wording import count
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 from warehouse.log.withdraw import selected
@@ -75,11 +76,10 @@ def refused(run: Run) -> list[str]:
     """
     found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
     lines = [
-        f"{count:,} row{'' if count == 1 else 's'} {'held' if is_open else 'refused'}: {reason}"
-        for is_open, reason, count in found[:MAX_REASONS]
+        f"{count(n, 'row')} {'held' if is_open else 'refused'}: {reason}" for is_open, reason, n in found[:MAX_REASONS]
     ]
-    left = sum(count for _, _, count in found[MAX_REASONS:])
-    return [*lines, f"{left:,} more rows: `chipledger quarantine list --all`"] if left else lines
+    left = sum(n for _, _, n in found[MAX_REASONS:])
+    return [*lines, f"{count(left, 'more row')}: `chipledger quarantine list --all`"] if left else lines
 
 
 def backfill(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports import wording
+from reports.wording import count
 from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
@@ -80,13 +81,13 @@ class Summary:
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
         counts = Counter(result.status for result in self.results)
-        counted = ", ".join(f"{count:,} {STATUSES.get(status, status)}" for status, count in sorted(counts.items()))
-        fetches = f"{len(self.results):,} fetch{'' if len(self.results) == 1 else 'es'}"
+        counted = ", ".join(f"{n:,} {STATUSES.get(status, status)}" for status, n in sorted(counts.items()))
+        fetches = count(len(self.results), "fetch", "fetches") + (f": {counted}" if counted else "")
         rows = sum(result.n_rows for result in self.results)
-        yield f"{fetches}{f': {counted}' if counted else ''}; {rows:,} rows read; {self.n_events:,} changes stored"
+        yield f"{fetches}; {count(rows, 'row')} read; {count(self.n_events, 'change')} stored"
         refused = sum(result.n_refused for result in self.results)
         if refused:
-            yield f"{refused:,} row{'' if refused == 1 else 's'} refused: `chipledger quarantine list` says why"
+            yield f"{count(refused, 'row')} refused: `chipledger quarantine list` says why"
             yield from self._held()
         alike: dict[tuple[str, str], list[str]] = {}
         for result in self.failed:
@@ -129,9 +130,10 @@ class Summary:
             return
         found = [row for row in found if not any(row[1] in note for note in self.notes)]
         for source, reason, n in found[:MAX_HELD]:
-            yield f"held: {source}, {n:,} price{'' if n == 1 else 's'}: {reason}"
+            yield f"held: {source}, {count(n, 'price')}: {reason}"
         if len(found) > MAX_HELD:
-            yield f"held: {sum(n for *_, n in found[MAX_HELD:]):,} more, for {len(found) - MAX_HELD} other reasons"
+            others = count(len(found) - MAX_HELD, "other reason")
+            yield f"held: {sum(n for *_, n in found[MAX_HELD:]):,} more, for {others}"
 
     def _front(self, file: Path) -> Iterator[str]:
         """Yield what the chips cost and what to do next; nothing of a file that cannot say."""

@@ -15,6 +15,7 @@ from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import query
+from reports.wording import count
 from warehouse.errors import SettingsError, did_you_mean
 
 MAX_ERROR = 400
@@ -57,7 +58,7 @@ def outcome(summary: Summary) -> str:
     if not summary.fresh:
         return f"nothing was fresh: {stale or 'no scope'}"
     fresh = len(summary.results) - len(summary.failed)
-    parts = [f"{fresh} fetch{'' if fresh == 1 else 'es'} fresh, {summary.n_events} changes"]
+    parts = [f"{count(fresh, 'fetch', 'fetches')} fresh, {count(summary.n_events, 'change')}"]
     parts += [f"stale: {stale}"] if stale else []
     faults = [fault.partition(":")[0] for fault in summary.week_faults + summary.page_faults]
     parts += [f"could not be made: {', '.join(faults)}"] if faults else []
@@ -70,8 +71,8 @@ def page(summary: Summary) -> Iterator[str]:
     refused = sum(result.n_refused for result in summary.results)
     yield from (f"# chipledger run {summary.run_id}", "", escaped(outcome(summary)), "")
     yield from ("| what | count |", "| --- | ---: |")
-    for status, count in sorted(counts.items()):
-        yield f"| fetches {status} | {count} |"
+    for status, n in sorted(counts.items()):
+        yield f"| fetches {status} | {n} |"
     yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
     yield f"| price events | {summary.n_events} |"
     yield f"| refused rows | {refused} |"

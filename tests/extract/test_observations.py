@@ -189,7 +189,7 @@ def test_the_chip_speaks_where_its_raw_name_cannot_be_read() -> None:
     assert labels == [f"H100-SXM [{whole_row}]", "NVIDIA H100 SXM5 80GB", "flux capacitor"]
     chips = [resolve(str(label), "crusoe") for label in labels]
     assert [chip and (chip.accelerator_name, chip.form_factor) for chip in chips] == [("H100", "SXM")] * 2 + [None]
-    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: flux capacitor 1",)
+    assert observed.notes == ("me.csv: 1 price without a known chip and number of chips: flux capacitor 1",)
 
 
 def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
@@ -203,7 +203,7 @@ def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
         ("Standard_ND96is_H100_v5", "H100", "8"),
         ("Standard_ND40s_v2", None, None),
     ]
-    assert observed.notes == ("me.csv: 1 prices without a known chip and number of chips: Standard_ND40s_v2 1",)
+    assert observed.notes == ("me.csv: 1 price without a known chip and number of chips: Standard_ND40s_v2 1",)
 
 
 def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:

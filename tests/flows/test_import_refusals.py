@@ -87,7 +87,7 @@ def test_a_whole_list_of_aws(run, tmp_path: Path) -> None:
     )
     _, printed = run("import", name)
     assert notes(printed) == [
-        "list.csv: 1 rows left out, of machines without accelerators: m5.large 1",
+        "list.csv: 1 row left out, of machines without accelerators: m5.large 1",
         "1 row held: in China, and the row states no currency: cn-north-1",
         "1 row held: not a region of AWS that is known: mars-west-9",
         "1 row held: not an instance type of AWS that is known: p9.48xlarge",
@@ -109,7 +109,7 @@ def test_half_a_chip(run, tmp_path: Path) -> None:
         "2025-06-30,Acme,eu-1,on_demand,0.80,,1/2 L40S,1,desk,",
         "2025-06-30,Acme,eu-1,on_demand,0.60,,1/3 L40S,1,desk,",
     )
-    assert notes(run("import", name)[1]) == ["a.csv: 1 prices without a known chip and number of chips: 1/3 L40S 1"]
+    assert notes(run("import", name)[1]) == ["a.csv: 1 price without a known chip and number of chips: 1/3 L40S 1"]
     assert query(
         tmp_path / "data" / "prices.duckdb",
         "select accelerator_label, accelerator_name, core.offer_unit.accelerator_count::double from core.offer_unit "

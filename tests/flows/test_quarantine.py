@@ -126,7 +126,8 @@ def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
     for at in (4, 5):
         toy.learn(at, one={**CUT, "p5.1xlarge": "9.00"})
     [held, _] = call(toy, "quarantine", "list")
-    assert toy.decide(6, int(str(held["quarantine_id"])), "accept", publish=False).n_events == 1
+    decided = toy.decide(6, int(str(held["quarantine_id"])), "accept", publish=False)
+    assert next(decided.lines()) == "0 fetches; 0 rows read; 1 change stored"
     toy.learn(7, one={**CUT, "p5.1xlarge": "9.90"})
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         run.withdraw(selected(run.con, "toy/one/2026-01-08"), "a typo")

@@ -1,5 +1,6 @@
 """Prices that were learnt wrong are taken back: the history reads as if they had not been, and what was known stays."""
 
+import hashlib
 import json
 import random
 from collections.abc import Mapping
@@ -140,6 +141,28 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
     if is_imported_before:
         assert told(right) == [("06-01", "16.00")]
     assert told(right, replaces=wrong) == [("06-01", "16.00"), ("07-31", "16.50")]
+
+
+def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
+    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew."""
+    files = []
+    for on, price in (("01", "26.00"), ("05", "20.00"), ("10", "20.00"), ("15", "21.00")):
+        text = f"{HEAD}2025-06-{on}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
+        files.append(tmp_path / f"{on}.csv")
+        files[-1].write_text(text, encoding="utf-8")
+    found = []
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+        for each in files:
+            importer.land_file(run, each)
+            run.load()
+        for _ in range(2):
+            run.withdraw(selected(run.con, hashlib.sha256(files[1].read_bytes()).hexdigest()), "a typo")
+            found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
+            importer.land_file(run, files[1])
+            run.load()
+            found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
+    days = [[f"{row[2]:%d} {row[5]:.2f}" for row in rows] for rows in found]
+    assert days == [["01 26.00", "10 20.00", "15 21.00"], ["01 26.00", "05 20.00", "15 21.00"]] * 2
 
 
 def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:

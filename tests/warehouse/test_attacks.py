@@ -165,6 +165,34 @@ def test_a_part_of_the_prices_by_one_factor(daily: dict[str, Outcome]) -> None:
     assert outcome.current == PROVIDER
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_few_prices_that_are_all_there_are(n: int) -> None:
+    """As euros they wait for a person, though two chips are no crowd; a rise of 10 % is believed."""
+    before = {(chip, "eu-1", 1): Decimal(price) for chip, price in list(CHIPS.items())[:n]}
+    euros, dearer = (all_times(factor)(before) for factor in (1 / RATE, Decimal("1.1")))
+    outcome = outcome_of(answer(1, euros), answer(2, euros), before=before)
+    (words,) = outcome.words
+    assert f"{n} of {n} prices moved by one factor" in words
+    assert "the rate between EUR and USD; waits for a person" in words
+    assert outcome.current == before
+    assert outcome_of(answer(1, dearer), before=before).current == dearer
+
+
+@pytest.mark.parametrize("is_renamed", [False, True])
+def test_a_region_at_eight_times_the_price_of_another(is_renamed: bool) -> None:
+    """It is new, or another had its name before: inside the range of all providers, and still no price of this one."""
+    before, new, fair = (
+        {(chip, region, 1): Decimal(price) * times for chip, price in list(CHIPS.items())[:2]}
+        for region, times in (("us", 1), ("us-1", 8), ("us-1", 2))
+    )
+    shown = new if is_renamed else before | new
+    nearly = shown | {key: price + CENT for key, price in new.items()}
+    outcome = outcome_of(answer(1, shown), answer(2, nearly), before=before)
+    assert outcome.words == {"new in us-1, not as in us, at 8 times the price per chip-hour; waits for a person"}
+    assert outcome.current == before
+    assert outcome_of(answer(1, before | fair), before=before).current == before | fair
+
+
 def test_a_node_for_a_chip(daily: dict[str, Outcome]) -> None:
     """Prices of machines of 8 in the column of a chip: each moves by its own count, those of one chip not at all."""
     outcome = daily["node"]

@@ -147,7 +147,7 @@ def test_a_person_vouches_for_a_trusted_fetch() -> None:
         (None, "tpu7x-8", {8, 4}), (None, "TPU v7-16", {16, 8}), ("tpu7x-standard-4t", None, set()),
         (None, "H100 (8 GPUs)", {8}), (None, "H100 8-GPU", {8}), (None, "8 H100", {8}), (None, "H100 \u00d7 8", {8}),
         (None, "8*H100", {8}), (None, "H100 640GB 8x", {8}), ("l4-1-gpu", None, {1}), (None, "16 GB GPU", set()),
-        (None, "TPU v6e", set()), ("vbm-256c-3072gb-8-b200-gpu", None, set()),
+        (None, "TPU v6e", set()), (None, "M60 (half card = 1 GPU)", set()), ("vbm-256c-3072gb-8-b200-gpu", None, set()),
         (None, "NVIDIA HGX H100", set()), (None, "NVIDIA H100 SXM 80GB", set()), (None, "MI300X", set()),
         (None, "L40S", set()), ("Standard_ND96isr_H100_v5", None, set()), (None, "RTX 4090", set()),
         ("vcg-a16-6c-64g-16vram", "NVIDIA A16", set()), (None, "A100 (80 GB)", set()), (None, "RTX PRO 6000", set()),

@@ -254,17 +254,18 @@ def test_past_prices_wait_as_live_ones() -> None:
             ]
 
 
-def test_a_history_that_is_read_twice_says_the_same() -> None:
-    """Four of twenty prices that move at once are few, also where the history itself has the twenty before them."""
+def test_a_history_counts_the_prices_of_its_own() -> None:
+    """Five of its thirteen prices moved at once, as few of a known answer may: loaded again it changes nothing."""
+    before = [row(P5, "10", region_id=f"r{number}") for number in range(13)]
+    after = [line | {"unit_price": f"{9 - at}.{at}"} for at, line in enumerate(before[:5])] + before[5:]
     with memory() as con:
-        for at in (9, 10):
-            history = [
-                look(when, *(row(f"g6.{n}xlarge", f"1.{9 - n % 6 if n < when else 9}") for n in range(20)),
-                     source="past", complete=False, archived=True, document=f"read on {at}")
-                for when in (0, 6)
-            ]  # fmt: skip
-            results = load(con, history, recorded_at=day(at))
-            assert [each.n_refused for each in results] == [0, 0]
+        for copy, n_new in (("first", 18), ("second", 0)):
+            looks = [
+                look(at, *rows, complete=False, archived=True, document=f"{copy} {at}")
+                for at, rows in enumerate((before, after))
+            ]
+            assert sum(result.n_events for result in load(con, looks, recorded_at=day(2))) == n_new
+            assert Read(con).refused("a") == []
 
 
 @pytest.mark.parametrize("where", ["spot", "contracted"])

@@ -80,7 +80,7 @@ searched as (
             ' scopes)'
         ) as words
     from int.source_health
-    where last_good_at is not null
+    where last_good_at is not null and kind <> 'import'
 ),
 
 searched_run as (

@@ -247,9 +247,9 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     if not holds.prepare(con, waiting):
         return
     first_sight.prepare(con)
-    replaced = holds.replacements(con, complete)
-    own = {move.row for _, _, _, move in replaced.moves}
     new, known = first_sight.out_of_band(con)
+    replaced = holds.replacements(con, complete, {held.row for held in new})
+    own = {move.row for _, _, _, move in replaced.moves}
     _hold(con, batch, [held for held in new if held.row not in own], waiting, gate="band")
     found = holds.verdicts(con, waiting, replaced, live=live)
     for number, reason in found.refused_fetches.items():

@@ -18,7 +18,7 @@ from warehouse.reference.accelerators import resolve
 COUNTS = (
     re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?[x*\u00d7](?:[ _]?(?=[a-z])|$)", re.IGNORECASE),
     re.compile(r"^(\d{1,2}) ?(?=[A-Z]{1,3}\d{2,3}(?!\d))"),
-    re.compile(r"(?<![\w.])(\d{1,2})[ -]?gpus?\b", re.IGNORECASE),
+    re.compile(r"(?<![\w.])(?<!= )(\d{1,2})[ -]?gpus?\b", re.IGNORECASE),
     re.compile(r"-(\d{1,2})-\d+G$"),
     re.compile(r" ?[x*\u00d7] ?(\d{1,2})(?=$|[-_])"),
     re.compile(r"-(\d{1,2})g$"),

@@ -19,7 +19,7 @@ import duckdb
 
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import plain_amount
-from warehouse.log.moves import BOUNDS, MIN_OWN_COUNTS, SMALL_MOVE, Doubt, Move, judged
+from warehouse.log.moves import BOUNDS, MAX_FACTOR, MIN_OWN_COUNTS, SMALL_MOVE, Doubt, Move, judged
 from warehouse.log.quarantine import Quarantined
 from warehouse.schema.vocabulary import MARKETPLACES
 
@@ -193,8 +193,8 @@ class _Walk:
             *(move for _, move in replaced),
             *(move for run in runs if not self._repeats(run) for move in self._moves(run)),
         ]
-        n_compared, n_several = self._compared.get((number, at), (0, 0))
-        doubts = judged(moves, self._rates, n_compared=n_compared, n_several=n_several)
+        n_compared, n_known, n_several = self._compared.get((number, at), (0, 0, 0))
+        doubts = judged(moves, self._rates, n_compared=n_compared, n_known=n_known, n_several=n_several)
         reason = _of_the_whole(doubts, n_compared) if number in self._live else None
         if reason is not None:
             self._found.refused_fetches[number] = reason
@@ -282,16 +282,16 @@ STATED = (
 )
 """The last prices that other sources tell of the offers in differing_row."""
 COMPARED = (
-    "select r.fetch_number, r.observed_at, count(*), "
-    "count(*) filter (where coalesce(r.accelerator_count, t.accelerator_count) > 1) "
-    "from observed_row as r semi join (select row_number from known_price union all from repeated_row union all "
-    "select unnest(list(row_number order by observed_at)[2:]) from observed_row group by offer_id, source) as k "
-    "on r.row_number = k.row_number "
+    "with k as (from known_price select row_number, true as is_known union from repeated_row select row_number, true), "
+    "w as (from observed_row select *, rank() over (partition by offer_id, source order by observed_at) > 1 as later) "
+    "select w.fetch_number, w.observed_at, count(*), count(k.is_known), "
+    "count(*) filter (where coalesce(w.accelerator_count, t.accelerator_count) > 1) "
+    "from w left join k on w.row_number = k.row_number "
     "left join (from core.instance_type where known_from is null) as t "
-    "on if(r.service_provider_name = 'AWS', r.instance_type, null) = t.instance_type "
-    "where r.unit_price_type = 'List' and r.purchase_option <> 'spot' and not r.is_past_gates group by all"
+    "on if(w.service_provider_name = 'AWS', w.instance_type, null) = t.instance_type where (w.later or k.is_known) "
+    "and w.unit_price_type = 'List' and w.purchase_option <> 'spot' and not w.is_past_gates group by all"
 )
-"""How many prices of each answer have one before them in the log, and how many of those are of several chips."""
+"""How many prices of each answer have one before them, in the log or the batch, in the log, and of several chips."""
 
 
 def _of_the_whole(doubts: Mapping[int, Doubt], n_compared: int) -> str | None:
@@ -330,10 +330,15 @@ class _Added(NamedTuple):
     known_pricing_unit: str
     pricing_currency: str
     known_pricing_currency: str
+    is_elsewhere: bool
+    region_id: str
+    known_region_id: str
 
     @property
     def changed(self) -> str:
         """Return in words what differs: currency, count, unit; empty where it is nothing that a price depends on."""
+        if self.is_elsewhere:
+            return f"new in {self.region_id}, not as in {self.known_region_id}"
         counts = [_count(self.known_accelerator_count), _count(self.accelerator_count)]
         pairs = (
             (self.known_pricing_currency, self.pricing_currency),
@@ -354,24 +359,28 @@ def _count(chips: Decimal | None) -> str:
     return "an unknown count" if chips is None else f"{plain_amount(chips)} chip{'s' if chips != 1 else ''}"
 
 
-def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int]) -> Replacements:
+def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int], out_of_band: Set[int]) -> Replacements:
     """Return the new offers that take the place of one of the log; `complete` fetches show every offer.
 
     A machine of one name has one count. A chip sold in several sizes may have one more, not another in place of one.
+    Beside them the new offers, not `out_of_band` of all providers, whose price is beyond MAX_FACTOR from all those of
+    the same machine at other places.
     """
     found = Replacements([], {})
     if not con.execute("from differing_row anti join offer_state using (offer_id, source) limit 1").fetchone():
         return found
     alike: dict[int, list[_Added]] = defaultdict(list)
-    for row in con.execute(sql("load/replaced_offer.sql")).fetchall():
+    for row in con.execute(sql("load/replaced_offer.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall():
         alike[row[0]].append(_Added(*row))
     for row_number, others in alike.items():
+        elsewhere = [each for each in others if each.is_elsewhere and row_number not in out_of_band]
+        others = [each for each in others if not each.is_elsewhere]
         contradicted = [
             each for each in others if each.is_named and each.accelerator_count != each.known_accelerator_count
         ]
         gone = [each for each in others if not each.is_shown and each.fetch_number in complete]
         same_count = [each for each in gone if each.accelerator_count == each.known_accelerator_count]
-        for each in (same_count or contradicted or gone)[:1]:
+        for each in (same_count or contradicted or gone or elsewhere)[:1]:
             move = Move(
                 row=row_number,
                 offer=(each.source, each.offer_id),
@@ -383,7 +392,9 @@ def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int]) -> Replacem
                 replaced=each.changed,
             )
             is_other = each in contradicted or each.pricing_currency != each.known_pricing_currency
-            if each.changed and (is_other or not move.is_unmoved):
-                found.offers[row_number] = [each.known_offer_id for each in gone]
+            is_far = not 1 / MAX_FACTOR <= move.factor <= MAX_FACTOR
+            if is_far if each.is_elsewhere else each.changed and (is_other or not move.is_unmoved):
+                also = [each] if each.is_elsewhere and not each.is_shown and each.fetch_number in complete else []
+                found.offers[row_number] = [one.known_offer_id for one in (*gone, *also)]
                 found.moves.append((each.fetch_number, each.observed_at, (each.source, each.offer_id), move))
     return found

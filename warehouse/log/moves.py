@@ -107,17 +107,24 @@ class _Span:
         return chips > 1 and any(self.low <= by <= self.high for by in (chips, 1 / chips))
 
 
-def judged(moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int, n_several: int) -> dict[int, Doubt]:
+def judged(
+    moves: Sequence[Move], rates: Mapping[str, float], *, n_compared: int, n_known: int, n_several: int
+) -> dict[int, Doubt]:
     """Return which prices of one answer wait, by row: those that moved together, exchanged places, or moved far.
 
-    `moves` are the prices that are not what they were, of `n_compared` that have one before them, `n_several` of which
-    are of several chips. `rates` are US dollars per unit of currencies that a price could be in by mistake. A single
-    price waits beyond BOUNDS; inside them it passes, unless it moved by its own number of chips, or MIN_TOGETHER offers
-    and MIN_SHARE_AT_ONCE of all moved at once.
+    `moves` are the prices that are not what they were, of `n_compared` that have one before them, `n_known` of which
+    have it in the log, and `n_several` are of several chips. `rates` are US dollars per unit of currencies that a price
+    could be in by mistake. A single price waits beyond BOUNDS; inside them it passes, unless it moved by its own number
+    of chips, or MIN_TOGETHER offers and MIN_SHARE_AT_ONCE of all moved at once.
     """
     spans = [span for span in _spans(moves) if span.move.replaced or not span.low <= 1 <= span.high]
     large = [span for span in spans if span.move.replaced or abs(span.move.factor - 1) >= SMALL_MOVE]
-    found = _one_factor(large, n_compared, rates) | _own_counts(spans, n_several) | _swapped(spans) | _replaced(spans)
+    found = (
+        _one_factor(large, n_compared, n_known, rates)
+        | _own_counts(spans, n_several)
+        | _swapped(spans)
+        | _replaced(spans)
+    )
     left = {span for span in large if span.move.row not in found}
     together = len({span.move.offer for span in large})
     at_once = together if together >= max(MIN_TOGETHER, MIN_SHARE_AT_ONCE * n_compared) else 0
@@ -210,15 +217,16 @@ def _own_counts(spans: Iterable[_Span], n_several: int) -> dict[int, Doubt]:
     return {move.row: doubt for move in own}
 
 
-def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, float]) -> dict[int, Doubt]:
+def _one_factor(spans: Sequence[_Span], n_compared: int, n_known: int, rates: Mapping[str, float]) -> dict[int, Doubt]:
     """Return the prices that one factor explains, of at least MIN_TOGETHER offers; again for what is left of them.
 
     They are of MIN_TOGETHER chips or most of an answer, or the factor is one of a currency or a unit: a provider cuts
-    the price of one chip alike in all its machines and regions, and a mistake of reading meets several.
+    the price of one chip alike in all its machines and regions, and a mistake of reading meets several. Of an answer
+    of two or three it has to be all, and such a factor.
     """
     found: dict[int, Doubt] = {}
     left = list(spans)
-    fewest = max(MIN_TOGETHER, len(spans) / MAX_FACTORS)
+    fewest = max(n_compared if 1 < n_compared < MIN_TOGETHER else MIN_TOGETHER, len(spans) / MAX_FACTORS)
     while len(left) >= fewest:
         low, high = common(left)
         members = {span for span in left if span.low <= low and high <= span.high}
@@ -228,8 +236,8 @@ def _one_factor(spans: Sequence[_Span], n_compared: int, rates: Mapping[str, flo
         text = f"{n_rows} of {max(n_compared, n_rows)} prices moved by one factor, {(low + high) / 2:.4g}"
         named = _named(low, high, rates)
         n_chips = len({span.move.chip or span.move.machine for span in members})
-        is_most = SHARE_OF_WHOLE * n_compared <= n_rows <= n_compared  # a history may count fewer than it moves
-        if named or n_chips >= MIN_TOGETHER or is_most:
+        is_most = SHARE_OF_WHOLE * n_known <= n_rows <= n_known  # a history may be of one chip
+        if named or (n_rows >= MIN_TOGETHER and (n_chips >= MIN_TOGETHER or is_most)):
             reason = f"{text}{named}; {FOR_PERSON}"
             for span in members:
                 found[span.move.row] = Doubt(reason=reason, for_person=True, field=span.move.field, n_together=n_rows)

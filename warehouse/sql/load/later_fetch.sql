@@ -1,5 +1,5 @@
 -- The fetches at and after the first of the new moments (parameter): those that may confirm what was observed. What was
--- taken back confirms nothing, and what is told again speaks for itself.
+-- taken back confirms nothing, and what is told again speaks for itself, at each moment of a dated history.
 select
     f.fetch_no,
     f.source,
@@ -14,6 +14,6 @@ anti join new_fetch as n
     on
         f.source = n.source
         and f.scope = n.scope
-        and f.observed_at = n.observed_at
+        and (f.observed_at = n.observed_at or f.status is null)
         and d.document_sha256 is not distinct from n.document_sha256
 where f.observed_at >= ?

@@ -1,8 +1,11 @@
 -- New offers of live answers beside offers of the log of the same provider, machine, place, option and terms, but of
 -- another count, unit or currency; and whether the answer still shows those. Two prices of one machine under two counts
--- cannot both be right, and a new count, unit or currency is a new offer, which has no last price.
+-- cannot both be right, and a new count, unit or currency is a new offer, which has no last price. Beside them, of list
+-- prices that no market moves ($marketplaces), the same offer at the place whose price is nearest (is_elsewhere).
 with added as (
-    select r.*
+    select
+        r.*,
+        row(r.region_id, r.availability_zone_id, r.availability_zone) as place
     from differing_row as r
     anti join offer_state as s on r.offer_id = s.offer_id and r.source = s.source
     where not r.is_past_gates and not r.is_archived and r.unit_price is not null
@@ -11,6 +14,7 @@ with added as (
 known as (
     select distinct
         o.*,
+        row(o.region_id, o.availability_zone_id, o.availability_zone) as place,
         s.source,
         s.unit_price
     from offer_state as s
@@ -42,7 +46,10 @@ select
     coalesce(a.pricing_unit, 'Hours') as pricing_unit,
     coalesce(k.pricing_unit, 'Hours') as known_pricing_unit,
     a.pricing_currency,
-    k.pricing_currency as known_pricing_currency
+    k.pricing_currency as known_pricing_currency,
+    (a.place is distinct from k.place) as is_elsewhere,
+    coalesce(a.region_id, 'no region') as region_id,
+    coalesce(k.region_id, 'no region') as known_region_id
 from added as a
 inner join known as k
     on
@@ -50,9 +57,20 @@ inner join known as k
         and a.service_provider_name = k.service_provider_name
         and a.instance_type is not distinct from k.instance_type
         and a.accelerator_label is not distinct from k.accelerator_label
-        and a.region_id is not distinct from k.region_id
-        and a.availability_zone_id is not distinct from k.availability_zone_id
-        and a.availability_zone is not distinct from k.availability_zone
+        and (
+            a.place is not distinct from k.place
+            or (
+                a.accelerator_count is not distinct from k.accelerator_count
+                and a.capacity_unit = k.capacity_unit
+                and a.pricing_unit is not distinct from k.pricing_unit
+                and a.pricing_currency = k.pricing_currency
+                and a.purchase_option not in ('spot', 'capacity_block')
+                and a.statistic = 'price'
+                and least(a.unit_price, k.unit_price) > 0
+                and coalesce(a.tier, '') not ilike '%marketplace%'
+                and not list_contains($marketplaces, lower(a.service_provider_name))
+            )
+        )
         and a.purchase_option = k.purchase_option
         and a.commitment_discount_type is not distinct from k.commitment_discount_type
         and a.commitment_term_hours is not distinct from k.commitment_term_hours
@@ -67,4 +85,10 @@ inner join known as k
         and a.fabric is not distinct from k.fabric
         and a.restriction is not distinct from k.restriction
 left join observed_row as shown on a.fetch_number = shown.fetch_number and k.offer_id = shown.offer_id
+window
+    nearest as (
+        partition by a.row_number, (a.place is distinct from k.place)
+        order by greatest(a.unit_price, k.unit_price) / nullif(least(a.unit_price, k.unit_price), 0), k.offer_id
+    )
+qualify a.place is not distinct from k.place or row_number() over nearest = 1
 order by a.row_number, k.offer_id

@@ -1,4 +1,5 @@
--- The fetches that somebody took back, and since when; of an archive or an import all that one document said.
+-- The fetches that somebody took back, and since when; of an archive or an import all that one document said
+-- until then.
 select
     f.fetch_no,
     min(w.recorded_at) as withdrawn_at
@@ -6,6 +7,6 @@ from core.withdrawal as w
 left join log.document as d on w.document_sha256 = d.document_sha256
 inner join log.scope_fetch as f
     on
-        w.source = f.source and w.scope = f.scope
+        w.source = f.source and w.scope = f.scope and w.recorded_at >= f.recorded_at
         and coalesce(w.observed_at = f.observed_at, d.document_no = f.document_no)
 group by f.fetch_no
