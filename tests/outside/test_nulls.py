@@ -89,10 +89,10 @@ def test_a_table_of_nulls_ends_no_page(file: Path, tmp_path: Path, tables: tuple
 def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so in its place, all else is written, and the run's summary names it and is not well."""
 
-    def broken(*_: object) -> str:
+    def broken(*_: object, **__: object) -> str:
         raise KeyError(None)
 
-    monkeypatch.setattr("reports.pages.front_page._bill", broken)
+    monkeypatch.setattr("reports.pages.front_page.rendered", broken)
     monkeypatch.setattr("reports.pages.drift_page.render", broken)
     summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
     publisher.report(

@@ -7,6 +7,6 @@ from core.withdrawal as w
 left join log.document as d on w.document_sha256 = d.document_sha256
 inner join log.scope_fetch as f
     on
-        w.source = f.source and w.scope = f.scope and w.recorded_at >= f.recorded_at
-        and coalesce(w.observed_at = f.observed_at, d.document_no = f.document_no)
+        w.source = f.source and w.scope = f.scope
+        and coalesce(w.observed_at = f.observed_at, d.document_no = f.document_no and w.recorded_at >= f.recorded_at)
 group by f.fetch_no
