@@ -380,20 +380,20 @@ def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
     if set(known).intersection(twice):
         raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
     unread = [name for name in table.columns if name not in known]
-    misspelt = [name for name in unread if name.strip().lower() in known]
-    if misspelt:
-        # Passed over, a column called Currency would make dollars of euros.
-        hint = "Write the names in small letters, without blanks"
-        raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
-    chip = ("gpu", "gpu_count") if "instance_type" not in table.columns else ()
-    missing = [name for name in (*REQUIRED, *chip) if name not in table.columns]
-    if not {*PRICES} & {*table.columns}:
+    names = [name.strip().lower() for name in table.columns]
+    chip = ("gpu", "gpu_count") if "instance_type" not in names else ()
+    missing = [name for name in (*REQUIRED, *chip) if name not in names]
+    if not {*PRICES} & {*names}:
         missing.append("usd_per_hour (or price_per_hour and currency)")
-    if "price_per_hour" in table.columns and "currency" not in table.columns:
+    if "price_per_hour" in names and "currency" not in names:
         missing.append("currency with price_per_hour")
     if missing:
         message = f"the header lacks {', '.join(missing)}"
         raise _wrong(document, message, "header", ",".join(table.columns), COLUMNS_HINT)
+    if misspelt := [name for name in unread if name.strip().lower() in known]:
+        # Passed over, a column called Currency would make dollars of euros.
+        hint = "Write the names in small letters, without blanks"
+        raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
     absent = [name for name in known if name not in table.columns]
     return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent), unread
 

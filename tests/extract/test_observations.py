@@ -302,6 +302,9 @@ def test_a_price_has_its_own_currency() -> None:
     assert prices(observed, "pricing_currency", "unit_price") == [("CNY", "165.5"), ("EUR", "50"), (None, "50")]
     with pytest.raises(LayoutChanged, match="the header lacks currency with price_per_hour"):
         seen("instance_type", header=header)
+    # Another program's table: that one of its columns is spelt as ours, but for its case, is not what is wrong.
+    with pytest.raises(LayoutChanged, match="the header lacks observed_at_utc, provider, pricing, gpu, gpu_count, usd"):
+        seen("Price,SpotPrice", header="InstanceType,AcceleratorName,AcceleratorCount,Region,")
 
 
 def test_a_price_of_china_states_its_currency() -> None:
