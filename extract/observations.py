@@ -220,6 +220,8 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     currency, dollars, own = _text("currency").str.to_uppercase(), _text("usd_per_hour"), _text("price_per_hour")
     # Only AWS's regions are known: those of botocore, and the zones that are named after them.
     is_elsewhere = ~_name("region").str.replace(AWS_ZONE.pattern, "").is_in(sorted(_aws_regions()))
+    is_aws, zone = pl.col("service_provider_name") == "AWS", _name("availability_zone_id")
+    is_named = zone.str.starts_with(_text("region"))  # us-east-1a is another zone in each account
     in_china = currency.is_null() & _text("region").str.starts_with("cn-").fill_null(value=False)
     upfront = _text("upfront_usd")
     has_both, is_mixed = dollars.is_not_null() & own.is_not_null(), upfront.is_not_null() & (currency != "USD")
@@ -228,11 +230,8 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     doubts = (
         ("flags", pl.col("flag"), pl.col("flag_reason")),
         ("instance_type", pl.col("words"), pl.col("machine_reason")),
-        (
-            "region",
-            _text("region"),
-            _when((pl.col("service_provider_name") == "AWS") & is_elsewhere, "not a region of AWS that is known"),
-        ),
+        ("region", _text("region"), _when(is_aws & is_elsewhere, "not a region of AWS that is known")),
+        ("availability_zone_id", zone, _when(is_aws & is_named, "a zone's name: give its id, such as use1-az2")),
         ("currency", _text("region"), _when(in_china, "in China, and the row states no currency")),
         ("price_per_hour", own, _when(has_both, "usd_per_hour and price_per_hour are both filled in")),
         ("term", _text("term"), _when(_text("term").is_not_null() & term.is_null(), "a term other than 1yr and 3yr")),
@@ -243,7 +242,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         instance_type=_name("instance_type"),
         capacity_unit=pl.lit("instance"),
         region_id=_name("region"),
-        availability_zone_id=_name("availability_zone_id"),
+        availability_zone_id=zone,
         purchase_option=_text("pricing").str.to_lowercase().str.replace_all("-", "_"),
         commitment_term_hours=term,
         purchase_payment_model=_text("payment"),
@@ -381,20 +380,20 @@ def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
     if set(known).intersection(twice):
         raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
     unread = [name for name in table.columns if name not in known]
-    misspelt = [name for name in unread if name.strip().lower() in known]
-    if misspelt:
-        # Passed over, a column called Currency would make dollars of euros.
-        hint = "Write the names in small letters, without blanks"
-        raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
-    chip = ("gpu", "gpu_count") if "instance_type" not in table.columns else ()
-    missing = [name for name in (*REQUIRED, *chip) if name not in table.columns]
-    if not {*PRICES} & {*table.columns}:
+    names = [name.strip().lower() for name in table.columns]
+    chip = ("gpu", "gpu_count") if "instance_type" not in names else ()
+    missing = [name for name in (*REQUIRED, *chip) if name not in names]
+    if not {*PRICES} & {*names}:
         missing.append("usd_per_hour (or price_per_hour and currency)")
-    if "price_per_hour" in table.columns and "currency" not in table.columns:
+    if "price_per_hour" in names and "currency" not in names:
         missing.append("currency with price_per_hour")
     if missing:
         message = f"the header lacks {', '.join(missing)}"
         raise _wrong(document, message, "header", ",".join(table.columns), COLUMNS_HINT)
+    if misspelt := [name for name in unread if name.strip().lower() in known]:
+        # Passed over, a column called Currency would make dollars of euros.
+        hint = "Write the names in small letters, without blanks"
+        raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
     absent = [name for name in known if name not in table.columns]
     return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent), unread
 

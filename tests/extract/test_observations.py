@@ -258,6 +258,16 @@ def test_machines_without_accelerators_are_left_out_and_counted() -> None:
     assert observed.notes == (f"me.csv: 4 rows left out, of machines without accelerators: {counted}",)
 
 
+def test_a_zone_of_aws_waits_for_its_id() -> None:
+    """describe-spot-price-history names zones; us-east-1a is another one in each account. Others' are their own."""
+    columns = "instance_type,gpu,gpu_count,availability_zone_id"
+    zones = ("us-east-1a", "us-east-1-bos-1a", "use1-az2", "use1-bos1-az1", "")
+    observed = seen(columns, *(f"aws,us-east-1,spot,18,p5.48xlarge,,,{zone}" for zone in zones))
+    assert [value for _, value, _ in aside(observed)] == [*zones[:2]]
+    assert prices(observed, "availability_zone_id") == [("use1-az2",), ("use1-bos1-az1",), (None,)]
+    assert len(seen(columns, "gcp,us-central1,spot,3,,H100,1,us-central1-a").prices["me"]) == 1
+
+
 @pytest.mark.parametrize(
     "region", ["mars-west-9", "us-east-9", "us-east-1a", "US East (N. Virginia)", "aws", "us-east-1-"]
 )
@@ -292,6 +302,9 @@ def test_a_price_has_its_own_currency() -> None:
     assert prices(observed, "pricing_currency", "unit_price") == [("CNY", "165.5"), ("EUR", "50"), (None, "50")]
     with pytest.raises(LayoutChanged, match="the header lacks currency with price_per_hour"):
         seen("instance_type", header=header)
+    # Another program's table: that one of its columns is spelt as ours, but for its case, is not what is wrong.
+    with pytest.raises(LayoutChanged, match="the header lacks observed_at_utc, provider, pricing, gpu, gpu_count, usd"):
+        seen("Price,SpotPrice", header="InstanceType,AcceleratorName,AcceleratorCount,Region,")
 
 
 def test_a_price_of_china_states_its_currency() -> None:

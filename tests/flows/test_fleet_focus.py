@@ -109,6 +109,20 @@ def test_the_three_costs_stay_apart(imported: fleet_file.Imported) -> None:
     ]  # fmt: skip
 
 
+def test_an_export_is_longer_than_the_use_of_a_chip(tmp_path: Path) -> None:
+    """Two p5 ran for 240 of the 720 hours of which the export has charges of machines. March is not of it."""
+    march = {"ChargeClass": "Correction", "ChargePeriodStart": "2026-03-01T00:00:00Z"}
+    file = tmp_path / "focus.csv"
+    used = [
+        charge(2, "BoxUsage:p5.48xlarge", "480", ("26419.20",) * 3),
+        *(charge(third, "BoxUsage:m5.large", "240", ("23.04",) * 3) for third in THIRDS),
+    ]
+    file.write_text(text([*used, charge(1, "BoxUsage:p5.48xlarge", "-1", ("-1",) * 3, **march)]), encoding="utf-8")
+
+    (line,) = fleet_file.read_focus(file).lines
+    assert (line["nodes"], f"{line['share_of_use']:.10f}") == (2, "0.3333333333")
+
+
 def test_a_large_bill(tmp_path: Path) -> None:
     """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large."""
     file = tmp_path / "focus.csv"

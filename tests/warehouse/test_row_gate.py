@@ -51,8 +51,20 @@ SPOILT: list[tuple[str, Row, Row]] = [
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"commitment_term_hours": 8784},
     ),
     (
-        "a term with a price on demand or spot, which bind nobody: leave it empty, or name the purchase option",
+        "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option",
         row("p5.48xlarge", "55.04"), {"commitment_term_hours": 8760},
+    ),
+    (
+        "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option",
+        row("p5.48xlarge", "23.78"), {"purchase_payment_model": "No Upfront"},
+    ),
+    (
+        "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option",
+        row("p5.48xlarge", "23.78"), {"offering_class": "standard"},
+    ),
+    (
+        "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option",
+        row("p5.48xlarge", "23.78"), {"upfront_price": "100000"},
     ),
     (
         "unknown payment model",

@@ -40,7 +40,7 @@ def _has(name: str) -> pl.Expr:
 
 
 def _zero(name: str) -> pl.Expr:
-    return pl.col(name).str.contains(r"^0*(\.0*)?$")
+    return pl.col(name).cast(pl.String).str.contains(r"^0*(\.0*)?$")
 
 
 def _one_of(name: str, values: tuple[str, ...]) -> pl.Expr:
@@ -51,6 +51,7 @@ _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_pro
 
 EARLIEST = datetime(2006, 1, 1)  # noqa: DTZ001 (as rows have it, in UTC)
 """Amazon EC2 began on 2006-08-25 (https://aws.amazon.com/blogs/aws/amazon_ec2_beta/): a year before is misspelt."""
+UNBOUND = "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option"
 RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ("service_provider_name", "the provider is missing", _has("service_provider_name")),
     (
@@ -81,10 +82,9 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         "an AWS commitment lasts one or three years",
         ~_AWS_COMMITMENT | pl.col("commitment_term_hours").is_in([8760, 26280]).fill_null(value=False),
     ),
-    (
-        "commitment_term_hours",
-        "a term with a price on demand or spot, which bind nobody: leave it empty, or name the purchase option",
-        ~_one_of("purchase_option", ("on_demand", "spot")) | pl.col("commitment_term_hours").is_null(),
+    *(
+        (name, UNBOUND, ~_one_of("purchase_option", ("on_demand", "spot")) | _zero(name))
+        for name in ("commitment_term_hours", "purchase_payment_model", "offering_class", "upfront_price")
     ),
     (
         "purchase_payment_model",

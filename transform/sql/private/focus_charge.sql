@@ -40,6 +40,7 @@ select
     contracted_amount,
     effective_amount,
     billing_currency,
+    machine <> '' and charge_category = 'Usage' and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
     case
         when coalesce(service_category, '') <> 'Compute' then 'not of the service category Compute'
         when coalesce(charge_category, '') <> 'Usage' then 'no usage: a purchase, tax, credit or adjustment'

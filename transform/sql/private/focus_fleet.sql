@@ -1,12 +1,11 @@
--- The machines of an export of costs, alike ones together. The export covers the hours from its first charge to its
--- last. On demand and spot: nodes are the most that ran in one charge period (the peak of an hourly export, the mean of
--- a monthly one), rounded up, and share_of_use is the rest, so that nodes x share_of_use is what ran in the mean.
--- Committed machines are paid whether used or not; what an export shows of them is what was used, so they are the mean
--- with a share of 1.
+-- The machines of an export of costs, alike ones together. The export covers the hours from the first use of a machine,
+-- whatever its kind, to the last. On demand and spot: nodes are the most that ran in one charge period (the peak of an
+-- hourly export, the mean of a monthly one), rounded up; nodes x share_of_use is what ran in the mean. Committed
+-- machines are paid whether used or not; an export shows what was used of them: the mean, with a share of 1.
 with whole as (
     select epoch(max(ends_at) - min(starts_at)) / 3600 as hours
     from focus_charge
-    where reason is null
+    where is_of_machine and ends_at > starts_at
 ),
 
 period as (
