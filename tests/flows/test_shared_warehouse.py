@@ -17,17 +17,19 @@ from few_marts import published_with
 from log_place import unsigned_extensions
 from looks import day
 from published import query
-from toy_source import Toy
+from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import steps
+from flows.collect import ingest, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
+from warehouse.landing.journal import scope_lock
 from warehouse.log import db
 from warehouse.log.events import naive
+from warehouse.log.withdraw import selected
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -79,6 +81,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
+    Who withdraws holds the scope from before he reads what was seen besides.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -109,6 +112,20 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     assert told[1].published_at == naive(day(3))
     file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
+
+    found_besides, is_free = ingest._seen_besides, []
+
+    def seen_besides(*given: Any) -> Any:
+        with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
+            is_free.append(is_held)
+        return found_besides(*given)
+
+    with monkeypatch.context() as patched, steps.open_run(writer, clock=toy.clock) as one:
+        patched.setattr(ingest, "_seen_besides", seen_besides)
+        one.withdraw(
+            selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
+        )
+    assert is_free == [False]
 
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
