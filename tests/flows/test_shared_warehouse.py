@@ -21,7 +21,7 @@ from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import ingest, steps
+from flows.collect import ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
@@ -70,6 +70,14 @@ def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] 
         return one.publisher.publish()
 
 
+def learn(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> None:
+    toy.at = at
+    toy.world |= world
+    with steps.open_run(settings, clock=toy.clock) as one:
+        one.collect()
+        one.load()
+
+
 def prices(file: Path) -> list[float]:
     with duckdb.connect(str(file), read_only=True) as con:
         return [price for (price,) in con.execute(PRICES).fetchall()]
@@ -81,7 +89,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who withdraws holds the scope from before he reads what was seen besides.
+    Who withdraws holds the scope from before he reads what was seen besides. Upkeep compares two files of one snapshot.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -139,6 +147,19 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     with caplog.at_level(logging.WARNING):
         assert prices(reader.published()) == [1.5]
     assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
+
+    publish_log = publisher.publish_log
+
+    def beside_a_load(*given: Any, **named: Any) -> Path:
+        made = publish_log(*given, **named)
+        learn(toy, reader, 4, a={"x": "1.6"})
+        return made
+
+    with monkeypatch.context() as patched, db.open_log(writer.place()) as con:
+        patched.setattr(publisher, "publish_log", beside_a_load)
+        assert "is equal to the one before" in publisher.publish_anew(
+            con, writer.data_dir, day(4), ranking=writer.ranking
+        )
 
 
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
