@@ -214,6 +214,15 @@ def test_a_lost_session_is_told(lake_place: Place) -> None:
                 other.execute(ended)
         assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
 
+        def work() -> None:
+            con.execute("insert into log.document by name select 1 as document_no, now()::timestamp as recorded_at")
+            with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
+                other.execute(ended)
+
+        with pytest.raises(ChipledgerError, match=r"session|catalogue"):
+            ducklake.transacted(con, work, scopes=[("source", "scope")])
+        assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
+
 
 def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
     """Also where DuckDB meets it in the middle, whose errors name no catalogue: as one of ours, with what to do."""

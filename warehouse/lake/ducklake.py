@@ -346,7 +346,9 @@ def transacted(
             lake.renew()
             try:
                 with transaction(con):
-                    return work()
+                    done = work()
+                    lake.locks.check()
+                    return done
             except duckdb.TransactionException as error:
                 cause = str(error).strip().splitlines()[-1]
                 if n_tried == TRIES:
