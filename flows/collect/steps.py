@@ -7,7 +7,7 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
@@ -33,6 +33,7 @@ from warehouse.landing.journal import own_part
 from warehouse.log import db, withdraw
 from warehouse.log.events import naive
 from warehouse.log.parsed import ScopeResult
+from warehouse.log.quarantine import find
 from warehouse.publish.published_file import FILE_NAME
 
 LOG = logging.getLogger(__name__)
@@ -137,12 +138,15 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
-        at = self._after_all()
-        self.landing.record_decision(
-            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
-        )
-        self._carry_out(at)
+        row = find(self.con, quarantine_id)
+        # Until the end, so that of two persons the second is refused, and the journal has the first one alone.
+        with nullcontext() if self.lake is None else self.lake.scopes([(row.source, row.scope)]):
+            ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
+            at = self._after_all()
+            self.landing.record_decision(
+                quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
+            )
+            self._carry_out(at)
 
     def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
         """Take fetches back: written to the journal, then carried out."""

@@ -29,6 +29,7 @@ from warehouse.lake.place import Place, place
 from warehouse.landing.journal import scope_lock
 from warehouse.log import db
 from warehouse.log.events import naive
+from warehouse.log.quarantine import listed
 from warehouse.log.withdraw import selected
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
@@ -89,7 +90,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who withdraws holds the scope from before he reads what was seen besides. Upkeep compares two files of one snapshot.
+    Who decides or withdraws holds the scope from before he reads the log. Upkeep compares two files of one snapshot.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -121,19 +122,25 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
 
-    found_besides, is_free = ingest._seen_besides, []
+    is_free = []
 
-    def seen_besides(*given: Any) -> Any:
-        with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
-            is_free.append(is_held)
-        return found_besides(*given)
+    def beside(work: Any) -> Any:
+        def working(*given: Any, **named: Any) -> Any:
+            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
+                is_free.append(is_held)
+            return work(*given, **named)
 
+        return working
+
+    learn(toy, writer, 3, a={"x": "9"})
     with monkeypatch.context() as patched, steps.open_run(writer, clock=toy.clock) as one:
-        patched.setattr(ingest, "_seen_besides", seen_besides)
+        for name in ("rehearse", "_seen_besides"):
+            patched.setattr(ingest, name, beside(getattr(ingest, name)))
+        one.decide(listed(one.con)[0].quarantine_id, "refuse")
         one.withdraw(
             selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
         )
-    assert is_free == [False]
+    assert is_free == [False, False]
 
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
