@@ -54,7 +54,9 @@ def catch_up(
     with ExitStack() as held:
         parts = [landing.part]
         loaded = loaded_positions(con)
-        for part in sorted({*landing.parts(), *loaded} - {landing.part}):
+        # Not beside one's own: whoever holds scopes of another's part must not wait for one that a third holds so.
+        is_alone = try_lock is not None and landing.is_beyond(loaded.get(landing.part, 0), landing.part)
+        for part in () if is_alone else sorted({*landing.parts(), *loaded} - {landing.part}):
             if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
                 parts.append(part)
         # Read again under the locks: what was beyond may have been loaded until then.
