@@ -14,7 +14,7 @@ from warehouse.log.events import naive
 MAX_DIFFERENCE = timedelta(minutes=5)
 """Between a clock and the median of the answers' Date headers: servers are right to a second, caches less so."""
 NEAR = timedelta(seconds=10)
-"""Machines that keep the time differ by less: a fetch may come from another one than the run."""
+"""Machines that keep the time differ by less: a fetch may come from another one than the run, or than the last one."""
 
 LATER = """
 select source, scope, min(observed_at), max(observed_at) from core.scope_run
@@ -38,7 +38,7 @@ def fault(con: duckdb.DuckDBPyConnection, fetch: ScopeFetch, now: datetime) -> s
         )
     if at > now + NEAR:
         return f"its time, {_utc(at)}, lies in the future: it is {_utc(now)}. Set the clocks of both machines, {again}"
-    later = con.execute(LATER, [naive(at), fetch.source, fetch.scope]).fetchall()
+    later = con.execute(LATER, [naive(at + NEAR), fetch.source, fetch.scope]).fetchall()
     if later:
         return (
             f"its time, {_utc(at)}, lies before the last fetch of this scope, {_utc(later[0][3])}. Where the clock is "

@@ -5,7 +5,7 @@ A daily run, the repair after a kill, and the rebuilding of the whole warehouse 
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,6 +18,7 @@ from extract import price_archive, source_named
 from extract.base import IMPORT, IMPORTED, Source
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
+from warehouse.lake import ducklake
 from warehouse.lake.ducklake import transacted
 from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
@@ -53,7 +54,9 @@ def catch_up(
     with ExitStack() as held:
         parts = [landing.part]
         loaded = loaded_positions(con)
-        for part in sorted({*landing.parts(), *loaded} - {landing.part}):
+        # Not beside one's own: whoever holds scopes of another's part must not wait for one that a third holds so.
+        is_alone = try_lock is not None and landing.is_beyond(loaded.get(landing.part, 0), landing.part)
+        for part in () if is_alone else sorted({*landing.parts(), *loaded} - {landing.part}):
             if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
                 parts.append(part)
         # Read again under the locks: what was beyond may have been loaded until then.
@@ -146,19 +149,20 @@ def _withdraw(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) ->
     done = con.execute("select 1 from core.withdrawal where recorded_at = ? limit 1", [naive(entry.recorded_at)])
     if done.fetchone():
         return
-    withdraw.withdraw(
-        con,
-        fetches,
-        reason=entry.content["reason"],
-        withdrawn_by=entry.content["withdrawn_by"],
-        recorded_at=entry.recorded_at,
-        seen_since=_seen_besides(con, landing, fetches, entry.recorded_at),
-    )
+    lake = ducklake.of(con)
+    # Until the end, as what another loads meanwhile is told again, too.
+    with nullcontext() if lake is None else lake.scopes((one.source, one.scope) for one in fetches):
+        withdraw.withdraw(
+            con,
+            fetches,
+            reason=entry.content["reason"],
+            withdrawn_by=entry.content["withdrawn_by"],
+            recorded_at=entry.recorded_at,
+            seen_since=_seen_besides(con, landing, fetches),
+        )
 
 
-def _seen_besides(
-    con: duckdb.DuckDBPyConnection, landing: Landing, fetches: list[withdraw.Fetch], until: datetime
-) -> list[ParsedFetch]:
+def _seen_besides(con: duckdb.DuckDBPyConnection, landing: Landing, fetches: list[withdraw.Fetch]) -> list[ParsedFetch]:
     """Return the other fetches of the same scopes that count: live ones after the first, past ones and imports all."""
     first: dict[tuple[str, str], datetime] = {}
     for one in fetches:
@@ -170,14 +174,14 @@ def _seen_besides(
             "select source, scope, observed_at, document_sha256 from core.scope_run where status = 'ok'"
         ).fetchall()
     )
+    moments = {observed_at for _, _, observed_at, _ in loaded}
     imports = {source for source, _ in first if source.startswith(IMPORTED)}
     found = []
     for each in landing.entries():
         content = each.content
-        if each.kind != "look" or each.recorded_at > until:
+        if each.kind != "look" or (at := naive(unstamp(content["observed_at"]))) not in moments:
             continue
         is_import = content["source"] == IMPORT
-        at = naive(unstamp(content["observed_at"]))
         since = first.get((content["source"], content["scope"]))
         if not (imports if is_import else since is not None and (content.get("archived") or at > since)):
             continue

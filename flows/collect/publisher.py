@@ -186,6 +186,7 @@ def publish_log(
     from_nothing: bool = False,
     new_history: bool = False,
     released: Collection[str] | None = None,
+    snapshot_id: int | None = None,
 ) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
@@ -215,6 +216,7 @@ def publish_log(
         from_nothing=from_nothing,
         # The archive can be replayed at any time, and its scopes land in the order in which threads end.
         new_history=new_history or as_of is not None,
+        snapshot_id=snapshot_id,
     )
 
 
@@ -223,12 +225,13 @@ def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetim
 
     Raises ChipledgerError where the two differ, which they never should; the file from nothing stays in place.
     """
-    file = publish_log(con, folder, built_at, ranking=ranking)
+    snapshot_id = ducklake.snapshot(con) if ducklake.of(con) else None  # the same for both: others load meanwhile
+    file = publish_log(con, folder, built_at, ranking=ranking, snapshot_id=snapshot_id)
     amended = file.with_name(f"{file.name}.amended")
     amended.unlink(missing_ok=True)
     os.link(file, amended)  # a file that is replaced lives on by its other name
     try:
-        publish_log(con, folder, built_at, ranking=ranking, from_nothing=True)
+        publish_log(con, folder, built_at, ranking=ranking, from_nothing=True, snapshot_id=snapshot_id)
         differing = published_file.differing(amended, file)
     finally:
         amended.unlink()

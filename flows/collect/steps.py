@@ -7,8 +7,8 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
 from functools import cached_property, partial
 
 import duckdb
@@ -33,6 +33,7 @@ from warehouse.landing.journal import own_part
 from warehouse.log import db, withdraw
 from warehouse.log.events import naive
 from warehouse.log.parsed import ScopeResult
+from warehouse.log.quarantine import find
 from warehouse.publish.published_file import FILE_NAME
 
 LOG = logging.getLogger(__name__)
@@ -137,18 +138,28 @@ class Run:
 
     def decide(self, quarantine_id: int, decision: str) -> None:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
-        at = self.clock()
-        ingest.rehearse(self.con, quarantine_id, decision, now=at)
-        self.landing.record_decision(
-            quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
-        )
-        self._carry_out(at)
+        row = find(self.con, quarantine_id)
+        # Until the end, so that of two persons the second is refused, and the journal has the first one alone.
+        with nullcontext() if self.lake is None else self.lake.scopes([(row.source, row.scope)]):
+            ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
+            at = self._after_all()
+            self.landing.record_decision(
+                quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
+            )
+            self._carry_out(at)
 
     def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
         """Take fetches back: written to the journal, then carried out."""
-        at, by = self.clock(), self.settings.operator
+        at, by = self._after_all(), self.settings.operator
         self.landing.record_withdrawal([one.entry for one in fetches], reason=reason, withdrawn_by=by, recorded_at=at)
         self._carry_out(at)
+
+    def _after_all(self) -> datetime:
+        """Return the present, or a moment after all that was learnt: a machine whose clock is ahead may be among us."""
+        moments = "(select recorded_at from log.scope_fetch union all select recorded_at from core.quarantine)"
+        last = f"select greatest(?, max(recorded_at) + interval 1 microsecond) from {moments}"
+        at: datetime = self.con.execute(last, [naive(self.clock())]).fetchall()[0][0]
+        return at.replace(tzinfo=UTC)
 
     def _carry_out(self, at: datetime) -> None:
         """Load what a person decided at a moment, and count the changes that this stored."""

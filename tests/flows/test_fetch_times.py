@@ -139,11 +139,16 @@ REFUSED = (
     (None, 1, "lies in the future: it is 2026-01-03"),
     (None, -1, ""),
     (None, -25, "lies before the last fetch of this scope, 2026-01-02"),
+    (None, -24 - 9 / 3600, ""),
+    (None, -24 - 11 / 3600, "lies before the last fetch of this scope, 2026-01-02"),
 )
 
 
 def test_which_times_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five minutes are allowed; a fetch is neither later than now nor earlier than the last one. Archives may be."""
+    """Five minutes are allowed; a fetch is neither later than now nor earlier than the last one. Archives may be.
+
+    Ten seconds are what the clocks of two machines may differ by.
+    """
     toy = installed(monkeypatch, tmp_path)
     toy.learn(1, one={"p5.48xlarge": "51.00"})
     toy.at = 2

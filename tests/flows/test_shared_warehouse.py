@@ -17,17 +17,20 @@ from few_marts import published_with
 from log_place import unsigned_extensions
 from looks import day
 from published import query
-from toy_source import Toy
+from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import steps
+from flows.collect import ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
 from warehouse.lake.place import Place, place
+from warehouse.landing.journal import scope_lock
 from warehouse.log import db
 from warehouse.log.events import naive
+from warehouse.log.quarantine import listed
+from warehouse.log.withdraw import selected
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -68,6 +71,14 @@ def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] 
         return one.publisher.publish()
 
 
+def learn(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> None:
+    toy.at = at
+    toy.world |= world
+    with steps.open_run(settings, clock=toy.clock) as one:
+        one.collect()
+        one.load()
+
+
 def prices(file: Path) -> list[float]:
     with duckdb.connect(str(file), read_only=True) as con:
         return [price for (price,) in con.execute(PRICES).fetchall()]
@@ -79,6 +90,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
+    Who decides or withdraws holds the scope from before he reads the log. Upkeep compares two files of one snapshot.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -110,6 +122,26 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
 
+    is_free = []
+
+    def beside(work: Any) -> Any:
+        def working(*given: Any, **named: Any) -> Any:
+            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
+                is_free.append(is_held)
+            return work(*given, **named)
+
+        return working
+
+    learn(toy, writer, 3, a={"x": "9"})
+    with monkeypatch.context() as patched, steps.open_run(writer, clock=toy.clock) as one:
+        for name in ("rehearse", "_seen_besides"):
+            patched.setattr(ingest, name, beside(getattr(ingest, name)))
+        one.decide(listed(one.con)[0].quarantine_id, "refuse")
+        one.withdraw(
+            selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
+        )
+    assert is_free == [False, False]
+
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:-1] + b"!")
@@ -122,6 +154,19 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     with caplog.at_level(logging.WARNING):
         assert prices(reader.published()) == [1.5]
     assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
+
+    publish_log = publisher.publish_log
+
+    def beside_a_load(*given: Any, **named: Any) -> Path:
+        made = publish_log(*given, **named)
+        learn(toy, reader, 4, a={"x": "1.6"})
+        return made
+
+    with monkeypatch.context() as patched, db.open_log(writer.place()) as con:
+        patched.setattr(publisher, "publish_log", beside_a_load)
+        assert "is equal to the one before" in publisher.publish_anew(
+            con, writer.data_dir, day(4), ranking=writer.ranking
+        )
 
 
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from flows.collect import importer, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
+from warehouse.log.quarantine import listed
 from warehouse.log.withdraw import selected
 
 INTERVALS = (
@@ -109,6 +110,27 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(ChipledgerError, match="no fetch that counts is selected") as error:
         withdraw(toy, 4, [1])
     assert f"of {TOY}/one: 2026-01-04, 2026-01-01)" in str(error.value)
+
+
+def test_another_machine_has_a_clock_that_is_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it saw since stays, and a refusal resolves what it held; a log made anew from the landing folder agrees."""
+    standing = dict.fromkeys((f"g6.{number}xlarge" for number in range(2, 6)), "1.00")
+    days = {
+        number: {"g5.xlarge": price} | standing for number, price in {0: "1.00", 1: "1.60", 7: "1.60", 8: "9"}.items()
+    }
+    toy = learnt(tmp_path, days, monkeypatch)
+    withdraw(toy, 2, [1])
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        (held,) = listed(run.con)
+        run.decide(held.quarantine_id, "refuse")
+
+    for log in ("as it is", "made anew"):
+        if log == "made anew":
+            (toy.data_dir / "build.duckdb").unlink()
+        found = [(row[2], str(row[5])[:4]) for row in intervals(toy, day(40)) if row[0] == "g5.xlarge"]
+        assert found == [(naive(day(0)), "1.00"), (naive(day(7)), "1.60")], log
+        with steps.open_run(toy.settings(), clock=toy.clock) as run:
+            assert listed(run.con) == [], log
 
 
 HEAD = "observed_at_utc,provider,region,pricing,usd_per_hour,instance_type,gpu_raw,gpu_count,source\n"

@@ -214,6 +214,15 @@ def test_a_lost_session_is_told(lake_place: Place) -> None:
                 other.execute(ended)
         assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
 
+        def work() -> None:
+            con.execute("insert into log.document by name select 1 as document_no, now()::timestamp as recorded_at")
+            with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
+                other.execute(ended)
+
+        with pytest.raises(ChipledgerError, match=r"session|catalogue"):
+            ducklake.transacted(con, work, scopes=[("source", "scope")])
+        assert con.execute("select count(*) from core.document").fetchall() == [(0,)]
+
 
 def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
     """Also where DuckDB meets it in the middle, whose errors name no catalogue: as one of ours, with what to do."""
@@ -226,3 +235,27 @@ def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
         with psycopg.connect(lake_place.catalogue, autocommit=True) as other:
             other.execute(ended)
         con.execute("select count(*) from core.document").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (duckdb.HTTPException("HTTP Error: reading 'http://x/y.parquet' (HTTP 503 Service Unavailable)"), "HTTP 503"),
+        (
+            duckdb.HTTPException("HTTP Error: Request returned HTTP 503 for HTTP PUT to 'http://x/y.parquet'"),
+            "HTTP 503",
+        ),
+        (
+            duckdb.IOException("IO Error: Could not connect to server error for HTTP GET to 'http://x'"),
+            "Could not connect",
+        ),
+    ],
+)
+def test_a_bucket_that_refuses_is_said(tmp_path: Path, error: duckdb.Error, why: str) -> None:
+    """As what it is: no damaged file, and no fault of the program."""
+    where = place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
+    with (
+        pytest.raises(ChipledgerError, match=f"the bucket refuses it.*value {why}.*Run again"),
+        ducklake.connected(where),
+    ):
+        raise error

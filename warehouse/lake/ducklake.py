@@ -37,6 +37,8 @@ LOG = logging.getLogger(__name__)
 POSTGRES = "the catalogue in PostgreSQL"
 LOST = re.compile(r"(server closed the|no|terminating|SSL|could not receive data from server:) connection[^\n]*")
 """How libpq says to DuckDB that a session has ended."""
+REFUSED = re.compile(r"HTTP \d{3}|[^\n:]*error for HTTP")
+"""How a bucket's server says to DuckDB that it does not answer, or not now."""
 NAME = "build"
 """The name of the database in use, as that of the writer's file."""
 WRITE = "write"
@@ -298,10 +300,13 @@ def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyCon
         _OPEN[con] = lake
         yield con
     except duckdb.Error as error:
-        lost = LOST.search(str(error))
-        if lost is None:
-            raise
-        raise _unreachable(lost[0]) from error
+        if lost := LOST.search(str(error)):
+            raise _unreachable(lost[0]) from error
+        if refused := REFUSED.search(str(error)):
+            hint = "Run again later: what was landed is loaded then, once"
+            message, why = "the bucket refuses it, or cannot be reached", refused[0].strip()
+            raise ChipledgerError(message, source=place.data_path, field="S3", value=why, hint=hint) from error
+        raise
     finally:
         _OPEN.pop(con, None)
         con.close()
@@ -346,7 +351,9 @@ def transacted(
             lake.renew()
             try:
                 with transaction(con):
-                    return work()
+                    done = work()
+                    lake.locks.check()
+                    return done
             except duckdb.TransactionException as error:
                 cause = str(error).strip().splitlines()[-1]
                 if n_tried == TRIES:

@@ -361,7 +361,7 @@ def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
         while not disk.try_lock(file):
             if time.monotonic() >= deadline:
                 holder = os.pread(file, HOLDER, 0).decode(errors="replace").strip() or "an unknown process"
-                hint = "Wait for it to end, or pass --wait SECONDS"
+                hint = "Wait for it to end, or set CHIPLEDGER_WAIT_SECONDS=600"
                 raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
             time.sleep(0.1)
         holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"

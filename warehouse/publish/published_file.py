@@ -9,6 +9,7 @@ import shutil
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import datetime
 from importlib.resources import files
 from itertools import count
@@ -38,12 +39,13 @@ def publish(
     version: str,
     from_nothing: bool = False,
     new_history: bool = False,
+    snapshot_id: int | None = None,
     **contents: Any,
 ) -> Path:
     """Build `prices.duckdb` in `data_dir` from the log in `con` and return its path.
 
     Of a lake it is put where all its readers find it, too, unless it is built in another folder than the lake's own
-    data directory, for inspection; one process publishes at a time.
+    data directory, for inspection; one process publishes at a time. `snapshot_id`: not of its newest snapshot.
     `contents` are those of frame.Contents. `from_nothing`: the last file is not amended; nor is one of another
     version, or of another `code` where two states of it have one version. `new_history`: the last file may be of
     another history, or have more recorded events; then it is kept in the folder `replaced`.
@@ -68,16 +70,16 @@ def publish(
         if other:
             set_aside(data_dir / FILE_NAME, naive(built_at))
 
-    shared, snapshot_id = ducklake.of(con), None
-    if shared is not None and data_dir != shared.place.data_dir:
-        snapshot_id = ducklake.snapshot(con)
-    if shared is None or snapshot_id is not None:
+    shared = ducklake.of(con)
+    if shared is None:
         return make_whole(data_dir / FILE_NAME, build=build, verify=verify)
-    with shared.lock("publish"):
+    is_own = data_dir == shared.place.data_dir
+    with shared.lock("publish") if is_own else nullcontext():
         shared.renew()
-        snapshot_id = ducklake.snapshot(con)
+        snapshot_id = snapshot_id or ducklake.snapshot(con)
         file = make_whole(data_dir / FILE_NAME, build=build, verify=verify)
-        publication.put(con, file, built_at=naive(built_at), snapshot_id=snapshot_id, version=version)
+        if is_own:
+            publication.put(con, file, built_at=naive(built_at), snapshot_id=snapshot_id, version=version)
     return file
 
 
