@@ -8,6 +8,7 @@ Nothing is guessed: a word that names no chip, machine, model or provider known 
 3. Hedges: "~", "about" and the like allow 5 %, "estimated" 10 %; "up to" bounds from above, "1M+" from below.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -69,8 +70,10 @@ _SILENT = re.compile(
 )
 _COUNT = re.compile(r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x\s", re.IGNORECASE)
 _WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_NUMBER = rf"(\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(_WORDS)})"
 _CHIPS_OF = re.compile(
-    rf"\b(\d+|{'|'.join(_WORDS)})(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{{2,3}}))",
+    rf"\b(?:{_NUMBER}(?:\s?x\s|\s(?:nodes?|machines?|servers?|instances?) (?:of|with) ))?{_NUMBER}"
+    r"(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{2,3}))",
     re.IGNORECASE,
 )
 
@@ -180,9 +183,10 @@ def model(text: str) -> str | None:
 
 
 def chips_of(text: str) -> int | None:
-    """Return the chips that a text such as "8x H100" or "eight GPUs" states, None where it states none."""
+    """Return the chips that a text such as "8x H100" or "two nodes of 8 GPUs" states, None where it states none."""
     found = _CHIPS_OF.search(text)
-    return _WORDS.get(found[1].lower()) or int(found[1]) if found else None
+    each = [_WORDS.get(one.lower()) or int(one.replace(",", "")) for one in found.groups() if one] if found else []
+    return math.prod(each) if each else None
 
 
 def parameters(text: str) -> float | None:

@@ -169,10 +169,13 @@ def test_what_the_conditions_say_is_no_accusation(ask):
         "e,x,B200 vs H100,ratio_performance,15,,,x,up to; inference,2026",
         "f,x,p5.48xlarge,price_usd_per_hour_instance,37.76,,,USD/h,Capacity Block,2026-08-01",
         "g,x,A100 / Llama 3 70B,capacity_fit,2,,,count,two GPUs in BF16,2026",
+        "h,x,H200 / DeepSeek-R1,capacity_fit,2256,,,GB,two nodes of 8 GPUs hold DeepSeek-R1 in BF16,2026",
+        'i,x,H100 SXM / Llama 2 70B,throughput_tokens_per_s_system,2000000,,,tokens/s,"1,024 GPUs FP8",2026',
     )
     assert "141.1 GB <= 160 GB of 2 x A100-80GB" in found["g"].finding.arithmetic
-    assert [found[name].finding.verdict for name in "abcdef"] == [
-        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent",
+    assert [found[name].finding.verdict for name in "abcdefhi"] == [
+        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent", "consistent",
+        "unverifiable",
     ]  # fmt: skip
 
 
