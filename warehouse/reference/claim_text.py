@@ -38,9 +38,10 @@ AWS_PLACES = dict(
         "cape town af-south-1,hong kong ap-east-1,taipei ap-east-2,tokyo ap-northeast-1,seoul ap-northeast-2,"
         "osaka ap-northeast-3,mumbai ap-south-1,hyderabad ap-south-2,singapore ap-southeast-1,sydney ap-southeast-2,"
         "jakarta ap-southeast-3,melbourne ap-southeast-4,malaysia ap-southeast-5,thailand ap-southeast-7,"
-        "calgary ca-west-1,frankfurt eu-central-1,zurich eu-central-2,stockholm eu-north-1,milan eu-south-1,"
-        "spain eu-south-2,ireland eu-west-1,london eu-west-2,paris eu-west-3,tel aviv il-central-1,"
-        "uae me-central-1,bahrain me-south-1,são paulo sa-east-1,sao paulo sa-east-1",
+        "canada(?! .?west) ca-central-1,calgary ca-west-1,frankfurt eu-central-1,zurich eu-central-2,"
+        "stockholm eu-north-1,milan eu-south-1,spain eu-south-2,ireland eu-west-1,london eu-west-2,paris eu-west-3,"
+        "tel aviv il-central-1,uae me-central-1,bahrain me-south-1,mexico mx-central-1,new zealand ap-southeast-6,"
+        "são paulo sa-east-1,sao paulo sa-east-1",
     )
 )
 """AWS's regions outside the United States by the places in their names: what others sell there is of no AWS region."""

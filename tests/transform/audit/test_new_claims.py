@@ -182,8 +182,11 @@ def test_what_the_conditions_say_is_no_accusation(ask):
 def test_a_place_is_a_region_of_aws(ask):
     """Tokyo's price is not Virginia's, and an accusation says of which regions prices are known."""
     line = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"on demand, {}",2026-03-01'
-    found = ask(line.format("a", 55.04, "Tokyo"), line.format("b", 55.04, "N. Virginia"), line.format("c", 68.8, ""))
-    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "inconsistent"]
+    places = {"a": "Tokyo", "b": "N. Virginia", "c": "", "d": "Canada (Central)"}
+    found = ask(*(line.format(name, 68.8 if name in "cd" else 55.04, place) for name, place in places.items()))
+    assert [each.finding.verdict for each in found.values()] == [
+        "unverifiable", "consistent", "inconsistent", "unverifiable"
+    ]  # fmt: skip
     assert ", AWS, on demand, ap-northeast-1" in found["a"].finding.arithmetic
     assert "never seen as claimed in us-east-1" in found["c"].finding.arithmetic
 
