@@ -267,7 +267,9 @@ def _front(
     def y(price: float) -> float:
         return round(size.floor - (size.floor - size.top) * price / top, 1)
 
-    ends = "; ".join(f"{name} {spans[0][2]:.2f} to {spans[-1][2]:.2f}" for name, spans in lines.items())
+    ends = "; ".join(
+        f"{name} {wording.amount(spans[0][2], 2)} to {wording.amount(spans[-1][2], 2)}" for name, spans in lines.items()
+    )
     return {
         "kind": kind,
         "size": size,

@@ -254,17 +254,19 @@ def test_past_prices_wait_as_live_ones() -> None:
             ]
 
 
-def test_a_history_counts_the_prices_of_its_own() -> None:
-    """Five of its thirteen prices moved at once, as few of a known answer may: loaded again it changes nothing."""
-    before = [row(P5, "10", region_id=f"r{number}") for number in range(13)]
-    after = [line | {"unit_price": f"{9 - at}.{at}"} for at, line in enumerate(before[:5])] + before[5:]
+@pytest.mark.parametrize(("n_moved", "n"), [(5, 13), (4, 4)])
+def test_a_history_counts_the_prices_of_its_own(n_moved: int, n: int) -> None:
+    """Few of its prices move at once, or all, for good, by one factor: loaded again it changes nothing."""
+    before = [row(P5, "10.01", region_id=f"r{number}") for number in range(n)]
+    amounts = [f"{9 - at}.{at}" if n > n_moved else "7.77" for at in range(n_moved)]
+    after = [line | {"unit_price": price} for line, price in zip(before, amounts, strict=False)] + before[n_moved:]
     with memory() as con:
-        for copy, n_new in (("first", 18), ("second", 0)):
+        for copy, n_new in (("first", n + n_moved), ("second", 0)):
             looks = [
                 look(at, *rows, complete=False, archived=True, document=f"{copy} {at}")
-                for at, rows in enumerate((before, after))
+                for at, rows in enumerate((before, after, after))
             ]
-            assert sum(result.n_events for result in load(con, looks, recorded_at=day(2))) == n_new
+            assert sum(result.n_events for result in load(con, looks, recorded_at=day(3))) == n_new
             assert Read(con).refused("a") == []
 
 

@@ -245,7 +245,12 @@ class _Walk:
             self._resolve(run.key, accepted=False)
         for earlier in self._waiting.pop(run.key, ()):
             earlier.is_refuted = True
-        if doubt is None or (not doubt.for_person and (is_repeated or self._is_seconded(run))):
+        # A dated history that is loaded again, as a whole or in part: the log has believed the price.
+        is_logged = run.fetch_number not in self._live and run.amounts == (
+            run.known_unit_price,
+            run.known_upfront_price,
+        )
+        if doubt is None or is_logged or (not doubt.for_person and (is_repeated or self._is_seconded(run))):
             self._known[run.key] = run.amounts
         else:
             self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))

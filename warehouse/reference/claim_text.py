@@ -8,6 +8,7 @@ Nothing is guessed: a word that names no chip, machine, model or provider known 
 3. Hedges: "~", "about" and the like allow 5 %, "estimated" 10 %; "up to" bounds from above, "1M+" from below.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -37,9 +38,10 @@ AWS_PLACES = dict(
         "cape town af-south-1,hong kong ap-east-1,taipei ap-east-2,tokyo ap-northeast-1,seoul ap-northeast-2,"
         "osaka ap-northeast-3,mumbai ap-south-1,hyderabad ap-south-2,singapore ap-southeast-1,sydney ap-southeast-2,"
         "jakarta ap-southeast-3,melbourne ap-southeast-4,malaysia ap-southeast-5,thailand ap-southeast-7,"
-        "calgary ca-west-1,frankfurt eu-central-1,zurich eu-central-2,stockholm eu-north-1,milan eu-south-1,"
-        "spain eu-south-2,ireland eu-west-1,london eu-west-2,paris eu-west-3,tel aviv il-central-1,"
-        "uae me-central-1,bahrain me-south-1,são paulo sa-east-1,sao paulo sa-east-1",
+        "canada(?! .?west) ca-central-1,calgary ca-west-1,frankfurt eu-central-1,zurich eu-central-2,"
+        "stockholm eu-north-1,milan eu-south-1,spain eu-south-2,ireland eu-west-1,london eu-west-2,paris eu-west-3,"
+        "tel aviv il-central-1,uae me-central-1,bahrain me-south-1,mexico mx-central-1,new zealand ap-southeast-6,"
+        "são paulo sa-east-1,sao paulo sa-east-1",
     )
 )
 """AWS's regions outside the United States by the places in their names: what others sell there is of no AWS region."""
@@ -69,8 +71,10 @@ _SILENT = re.compile(
 )
 _COUNT = re.compile(r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x\s", re.IGNORECASE)
 _WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_NUMBER = rf"(\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(_WORDS)})"
 _CHIPS_OF = re.compile(
-    rf"\b(\d+|{'|'.join(_WORDS)})(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{{2,3}}))",
+    rf"\b(?:{_NUMBER}(?:\s?x\s|\s(?:nodes?|machines?|servers?|instances?) (?:of|with) ))?{_NUMBER}"
+    r"(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{2,3}))",
     re.IGNORECASE,
 )
 
@@ -180,9 +184,10 @@ def model(text: str) -> str | None:
 
 
 def chips_of(text: str) -> int | None:
-    """Return the chips that a text such as "8x H100" or "eight GPUs" states, None where it states none."""
+    """Return the chips that a text such as "8x H100" or "two nodes of 8 GPUs" states, None where it states none."""
     found = _CHIPS_OF.search(text)
-    return _WORDS.get(found[1].lower()) or int(found[1]) if found else None
+    each = [_WORDS.get(one.lower()) or int(one.replace(",", "")) for one in found.groups() if one] if found else []
+    return math.prod(each) if each else None
 
 
 def parameters(text: str) -> float | None:

@@ -169,18 +169,24 @@ def test_what_the_conditions_say_is_no_accusation(ask):
         "e,x,B200 vs H100,ratio_performance,15,,,x,up to; inference,2026",
         "f,x,p5.48xlarge,price_usd_per_hour_instance,37.76,,,USD/h,Capacity Block,2026-08-01",
         "g,x,A100 / Llama 3 70B,capacity_fit,2,,,count,two GPUs in BF16,2026",
+        "h,x,H200 / DeepSeek-R1,capacity_fit,2256,,,GB,two nodes of 8 GPUs hold DeepSeek-R1 in BF16,2026",
+        'i,x,H100 SXM / Llama 2 70B,throughput_tokens_per_s_system,2000000,,,tokens/s,"1,024 GPUs FP8",2026',
     )
     assert "141.1 GB <= 160 GB of 2 x A100-80GB" in found["g"].finding.arithmetic
-    assert [found[name].finding.verdict for name in "abcdef"] == [
-        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent",
+    assert [found[name].finding.verdict for name in "abcdefhi"] == [
+        "consistent", "physically_impossible", "consistent", "unverifiable", "unverifiable", "consistent", "consistent",
+        "unverifiable",
     ]  # fmt: skip
 
 
 def test_a_place_is_a_region_of_aws(ask):
     """Tokyo's price is not Virginia's, and an accusation says of which regions prices are known."""
     line = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"on demand, {}",2026-03-01'
-    found = ask(line.format("a", 55.04, "Tokyo"), line.format("b", 55.04, "N. Virginia"), line.format("c", 68.8, ""))
-    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "inconsistent"]
+    places = {"a": "Tokyo", "b": "N. Virginia", "c": "", "d": "Canada (Central)"}
+    found = ask(*(line.format(name, 68.8 if name in "cd" else 55.04, place) for name, place in places.items()))
+    assert [each.finding.verdict for each in found.values()] == [
+        "unverifiable", "consistent", "inconsistent", "unverifiable"
+    ]  # fmt: skip
     assert ", AWS, on demand, ap-northeast-1" in found["a"].finding.arithmetic
     assert "never seen as claimed in us-east-1" in found["c"].finding.arithmetic
 
