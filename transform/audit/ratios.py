@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from transform.audit.article import Article, same_thing
+from transform.audit.article import Article, same_thing, shares_chip
 from transform.audit.evidence import Chip, Evidence, Offer
 from transform.audit.finding import (
     CONSISTENT,
@@ -78,9 +78,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     is_open = match[1] == "performance" and basis == "evidence"
     if claim.hedge.is_upper:
         return _up_to(claim, readings, basis, is_open=is_open)
-    span, words, urls, ids = min(
-        readings, key=lambda each: (not each[0].meets(claimed_range), abs(each[0].middle - claimed_range.middle))
-    )
+    span, words, urls, ids = min(readings, key=lambda each: each[0].distance(claimed_range))
     holds = span.meets(claimed_range)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
     if is_open and not holds:
@@ -112,13 +110,7 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
             for a in top
             for b in by_place[a.offer.service_provider_name, a.offer.region_id]
         ]
-        results.append(
-            min(
-                pairs,
-                key=lambda one: (not one[0].meets(claimed_range), abs(one[0].middle - claimed_range.middle)),
-                default=None,
-            )
-        )
+        results.append(min(pairs, key=lambda one: one[0].distance(claimed_range), default=None))
     if results == [None, None]:
         return unknown("no two prices of one seller, place and option are known of both sides")
     verdicts = [
@@ -208,7 +200,7 @@ def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
 def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
     return lambda other: (
         len(other.subject.things) == 1
-        and _is_side(other.subject.things[0], thing)
+        and _is_side(other.thing, thing)
         and _same_model(claim, other)
         and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
     )
@@ -216,7 +208,7 @@ def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
 
 def _is_side(named: Thing, thing: Thing) -> bool:
     if named.is_system and thing.is_system and not (named.instance_type or thing.instance_type):
-        return bool({name for name, _ in named.chips} & {name for name, _ in thing.chips})
+        return shares_chip(named, thing)
     return same_thing(named, thing)
 
 

@@ -171,9 +171,7 @@ def _figure(claim: Claim, evidence: Evidence) -> Range:
 def _cores(claim: Claim, evidence: Evidence) -> list[float]:
     """Return the cores of each chip that a claim may mean."""
     return [
-        count
-        for chip in evidence.named(claim.subject.things[0].chips)
-        if (count := evidence.fact(chip, "cores_per_accelerator"))
+        count for chip in evidence.named(claim.thing.chips) if (count := evidence.fact(chip, "cores_per_accelerator"))
     ]
 
 
