@@ -117,16 +117,14 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
 
 
 def _open(file: Path, *, in_browser: bool) -> None:
-    """Open the published file in DuckDB's shell, read-only; where there is none, in DuckDB's UI in the browser."""
+    """Open the published file in DuckDB's shell, read-only; where there is none, in DuckDB's UI until it is broken off.
+
+    Raises ChipledgerError where its extension cannot be had.
+    """
     shell = None if in_browser else shutil.which("duckdb")
     if shell:
         # The shell on PATH and the published file, by its full path: no word of it is an option.
         sys.exit(subprocess.run([shell, "-readonly", str(file)], check=False).returncode)  # noqa: S603
-    _serve_ui(file)
-
-
-def _serve_ui(file: Path) -> None:
-    """Serve DuckDB's UI until it is broken off. Raises ChipledgerError where its extension cannot be had."""
     import threading
 
     import duckdb
