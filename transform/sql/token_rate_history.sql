@@ -155,7 +155,6 @@ read_off as (
 ),
 
 changed as (
-    select *
     from read_off
     qualify
         rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)
