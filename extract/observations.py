@@ -97,13 +97,9 @@ DOUBT = re.compile(
 """Beginnings of words that doubt a row wherever they stand in a flag: `via_fx_feed` is not harmless."""
 WITHDRAWN = (
     # the collector says that it is, or may be, the price of something else
-    "suspect_",
-    "placeholder_",
-    "unit_unknown",
-    "unit_mixed",
+    *("suspect_", "placeholder_", "unit_unknown", "unit_mixed"),
     # of several tiers, or perhaps of another purchase option: options are never mixed
-    "blended_tier",
-    "min_over_sizes_may_include_spot",
+    *("blended_tier", "min_over_sizes_may_include_spot"),
     # nobody looked: the last price, written down once more
     "stale_carried_forward",
     # the provider asks euros: the dollars are the collector's, and move with a rate that the row does not state
