@@ -177,19 +177,15 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return USD a million tokens from the price and the rate that the claim or its text gives."""
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
-    prices = (
-        []
-        if price_in
-        else article.find(
-            claim,
-            PRICES,
-            lambda other: (
-                same_thing(other.thing, claim.thing)
-                and (claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None)
-                and same_option(other, claim)
-            ),
-        )
-    )
+
+    def is_paid(other: Claim) -> bool:
+        """Return whether a price is the one in the claim's words, or without one that of its seller and option."""
+        if price_in:
+            return has_figure(price_in[1])(other)
+        is_of_seller = claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None
+        return is_of_seller and same_option(other, claim)
+
+    prices = article.find(claim, PRICES, lambda other: same_thing(other.thing, claim.thing) and is_paid(other))
     rates = article.find(
         claim,
         (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
@@ -199,9 +195,6 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     )
     if not (price_in or prices) or not (rate_in or rates):
         return None
-    if price_in:
-        is_price = has_figure(price_in[1])
-        prices = article.find(claim, PRICES, lambda other: is_price(other) and same_thing(other.thing, claim.thing))
     paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
     rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(rates[0], hedged=False)
     low, high = evidence.formula(
@@ -371,20 +364,12 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
         return _of_parts(claim, repeated, "the saving that it repeats,")
     if _PER_PEAK.search(claim.words):
         return closest(claim, _per_peak(claim, article, evidence))
-    parts = (
-        ()
-        if claim.model_name
-        else article.find(
-            claim,
-            claim.metric,
-            lambda other: (
-                other.model_name is not None
-                and len(other.subject.things) == 2
-                and all(same_thing(a, b) for a, b in zip(other.subject.things, things, strict=False))
-            ),
-        )
-    )
-    if parts:
+
+    def is_part(other: Claim) -> bool:
+        of_both = zip(other.subject.things, things, strict=False)
+        return bool(other.model_name) and len(other.subject.things) == 2 and all(same_thing(a, b) for a, b in of_both)
+
+    if parts := () if claim.model_name else article.find(claim, claim.metric, is_part):
         return _of_parts(claim, parts, "the text's own savings by model,")
     if len(things) != 2:
         return None
@@ -414,18 +399,12 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
 
     A price that was computed with a discount bears it out no more than the discount does.
     """
-    option = claim.conditions.purchase_option
-    reduced = [
-        other
-        for metric in PRICES
-        for other in article.find(
-            claim,
-            metric,
-            lambda one: (
-                one.conditions.purchase_option == option and one.conditions.term_hours == claim.conditions.term_hours
-            ),
-        )
-    ]
+    option, hours = claim.conditions.purchase_option, claim.conditions.term_hours
+
+    def is_reduced(one: Claim) -> bool:
+        return one.conditions.purchase_option == option and one.conditions.term_hours == hours
+
+    reduced = [other for metric in PRICES for other in article.find(claim, metric, is_reduced)]
     tried = []
     sign = -1.0 if claim.figure.startswith("-") else 1.0
     plain = [one for one in reduced if option and not _DISCOUNT.search(one.conditions_text)]

@@ -253,23 +253,16 @@ def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[fl
 
 def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
     """Return FLOP/s a dollar of one side over the other's, at prices of one option known of both on the claim's day."""
-    since, until = claim.claimed_from, min(claim.claimed_until or evidence.today, evidence.today)
+    on_its_date, _ = windows_of(claim, evidence)
     tried: list[Tried] = []
-    one, other = claim.subject.things
     wanted = claim.conditions.purchase_option
     for option in (wanted,) if wanted else ("on_demand", "capacity_block"):
-        paid = [
-            {
-                (price.offer.accelerator_name, price.offer.form_factor): price
-                for offers in [evidence.offers_of(None, thing.chips)]
-                for price in evidence.held(
-                    (o for o in offers if o.purchase_option == option and o.service_provider_name == "AWS"),
-                    (since, until),
-                )
-                if price.per("chip")
-            }
-            for thing in (one, other)
-        ]
+        paid = []
+        for thing in claim.subject.things:
+            offers = (o for o in evidence.offers_of(None, thing.chips) if o.purchase_option == option)
+            held = evidence.held((o for o in offers if o.service_provider_name == "AWS"), on_its_date)
+            priced = (price for price in held if price.per("chip"))
+            paid.append({(price.offer.accelerator_name, price.offer.form_factor): price for price in priced})
         for fact in FACTS["flops"]:
             for a, b in itertools.product(paid[0].values(), paid[1].values()):
                 top = evidence.fact((a.offer.accelerator_name or "", a.offer.form_factor), fact)

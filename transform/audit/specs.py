@@ -226,11 +226,8 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
         for value, url, note in rank_one:
             stacks = re.search(r"stacks hold (\d+)", note or "")
             if stacks:
-                yield (
-                    f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}",
-                    float(stacks[1]),
-                    url,
-                )
+                words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
+                yield words, float(stacks[1]), url
 
 
 def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:

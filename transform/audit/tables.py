@@ -17,18 +17,8 @@ from warehouse.reference.claims import SEPARATOR, UNITS, Claim
 Row = tuple[object, ...]
 
 CONTRADICTION_COLUMNS = (
-    "quantity",
-    "subject",
-    "unit",
-    "claim_id",
-    "claimed",
-    "article",
-    "verdict",
-    "other_claim_id",
-    "other_claimed",
-    "other_article",
-    "other_verdict",
-    "recomputed_value",
+    *("quantity", "subject", "unit", "claim_id", "claimed", "article", "verdict"),
+    *("other_claim_id", "other_claimed", "other_article", "other_verdict", "recomputed_value"),
 )
 EVIDENCE = ("history", "evidence")
 _CORES = ("price_per_core", "price_per_chip")
