@@ -427,14 +427,10 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
     """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as they must."""
-    checkpoint = Step("checkpoint", frozenset(), _checkpoint)
+    checkpoint = Step("checkpoint", frozenset(), lambda con: con.execute("checkpoint published"))
     first, *others = queue
     yield from (checkpoint, first)
     yield from (replace(step, reads=step.reads | {checkpoint.name}) for step in others)
-
-
-def _checkpoint(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("checkpoint published")
 
 
 def _without_connection(amend: Callable[[Model], None], mart: Model, _: duckdb.DuckDBPyConnection) -> None:
