@@ -221,7 +221,6 @@ def _check(rates: Rates, *, latest: date) -> None:
 
 
 def _unpacked(body: bytes) -> bytes:
-    """Return the CSV of the archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             names = archive.namelist()

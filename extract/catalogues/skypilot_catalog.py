@@ -366,7 +366,6 @@ def _lower(value: Any) -> Any:
 
 
 def _row(scope: str, catalogue: Catalogue, machine: Machine, label: str, price: Decimal, option: str) -> Found:
-    """Return one price of a machine where it stands."""
     others = {"host_provider_name": "", "tier": "", "conditions": catalogue.conditions}
     match scope:
         case "shadeform":

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flows.decisions.decide import Load
 
 EXAMPLE = "decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120"
-MONTHS = Number(min=1, max=120)
 TIME = Number(min=0, min_open=True, max=120)
 COUNT = Number(min=0, min_open=True, max=1_000_000)
 SHARE = Number(min=0, max=1, min_open=True)
@@ -263,7 +262,7 @@ def _refuse(message: str, field: str, value: object, hint: str = "`chipledger de
 
 
 @command("decide fleet --horizon 36", group=decide, name="fleet", has_table=True)
-@click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
+@click.option("--horizon", type=Number(min=1, max=120), help="Months to plan for; whole years fit terms best [36].")
 def cover(read: Reader, *, horizon: float | None) -> Result:
     """Show how many nodes to commit to.
 

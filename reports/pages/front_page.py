@@ -270,7 +270,6 @@ def _scope(front: Front) -> str:
 
 
 def _point(front: Front) -> str:
-    """Return what the costs per token are of."""
     point = front.point
     if point is None:
         return ""
