@@ -227,7 +227,7 @@ WAY = re.compile(r"(?:^|\| )(on demand|spot|Capacity Block) ([\d,.]+) ([^|]+?)(?
 
 
 def test_the_rendered_mail_has_the_same_cheapest(offline_run: Path) -> None:
-    """Each chip and form of the text part, on demand, on spot and in a block: provider, tier and price of the first rank."""
+    """Each chip and form of the text, on demand, on spot and in a block: provider, tier and price of the first rank."""
     (file,) = (offline_run / "mail").glob("*.eml")
     message = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
     part = message.get_body(("plain",))
