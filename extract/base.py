@@ -177,6 +177,15 @@ def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:
     return fetch
 
 
+def past_fetch(
+    source: str, scope: str, at: datetime, documents: tuple[Document, ...], notes: tuple[str, ...] = ()
+) -> ScopeFetch:
+    """Return a fetch of the past, which is never complete."""
+    return ScopeFetch(
+        source=source, scope=scope, observed_at=at, complete=False, archived=True, documents=documents, notes=notes
+    )
+
+
 @contextmanager
 def failing_alone(source: str, scope: str) -> Iterator[None]:
     """Turn what a source's own code should not raise into a SourceError, so that one fault costs one scope.

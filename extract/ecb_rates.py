@@ -33,7 +33,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, past_fetch
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
@@ -100,9 +100,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     # What was fetched before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
-    yield ScopeFetch(
-        source=NAME, scope=scope, observed_at=min(end, ctx.now()), complete=False, archived=True, documents=(document,)
-    )
+    yield past_fetch(NAME, scope, min(end, ctx.now()), (document,))
 
 
 def parse(document: Document) -> Parsed:
@@ -223,7 +221,6 @@ def _check(rates: Rates, *, latest: date) -> None:
 
 
 def _unpacked(body: bytes) -> bytes:
-    """Return the CSV of the archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             names = archive.namelist()

@@ -50,18 +50,10 @@ NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and sav
 COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
 PROVIDERS = {
-    "aws": "AWS",
-    "amazon": "AWS",
-    "amazonec2": "AWS",
-    "amazonwebservices": "AWS",
-    "datacrunch": "Verda",
-    "lambdalabs": "Lambda",
-    "microsoftazure": "Azure",
-    "gcp": "Google Cloud",
-    "google": "Google Cloud",
-    "googlecloudplatform": "Google Cloud",
-    "oci": "Oracle Cloud",
-    "oraclecloudinfrastructure": "Oracle Cloud",
+    **dict.fromkeys(("aws", "amazon", "amazonec2", "amazonwebservices"), "AWS"),
+    **dict.fromkeys(("gcp", "google", "googlecloudplatform"), "Google Cloud"),
+    **dict.fromkeys(("oci", "oraclecloudinfrastructure"), "Oracle Cloud"),
+    **{"datacrunch": "Verda", "lambdalabs": "Lambda", "microsoftazure": "Azure"},
 } | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16
@@ -97,13 +89,9 @@ DOUBT = re.compile(
 """Beginnings of words that doubt a row wherever they stand in a flag: `via_fx_feed` is not harmless."""
 WITHDRAWN = (
     # the collector says that it is, or may be, the price of something else
-    "suspect_",
-    "placeholder_",
-    "unit_unknown",
-    "unit_mixed",
+    *("suspect_", "placeholder_", "unit_unknown", "unit_mixed"),
     # of several tiers, or perhaps of another purchase option: options are never mixed
-    "blended_tier",
-    "min_over_sizes_may_include_spot",
+    *("blended_tier", "min_over_sizes_may_include_spot"),
     # nobody looked: the last price, written down once more
     "stale_carried_forward",
     # the provider asks euros: the dollars are the collector's, and move with a rate that the row does not state

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from extract.base import Context, Parsed, Source, past_only
+from extract.base import Context, Parsed, Source, past_fetch, past_only
 from extract.offline_archive import MARK
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError
@@ -71,7 +71,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
         content_type="text/csv",
         parameters={name: known[scope][name] for name in EVIDENCE},
     )
-    yield ScopeFetch(source=NAME, scope=scope, observed_at=at, complete=False, archived=True, documents=(document,))
+    yield past_fetch(NAME, scope, at, (document,))
 
 
 def parse(document: Document) -> Parsed:

@@ -29,6 +29,11 @@ def _table() -> list[dict[str, str]]:
     return list(csv.DictReader((files("reports") / "words.csv").read_text(encoding="utf-8").splitlines()))
 
 
+def chip(row: Mapping[str, Any]) -> str:
+    """Return the chip of a row with its form."""
+    return " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
+
+
 def words_of(kind: str) -> dict[str, str]:
     """Return the words of one kind by what they are for, in the order of `words.csv`."""
     return {line["name"]: line["words"] for line in _table() if line["of"] == kind}

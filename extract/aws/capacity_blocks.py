@@ -202,7 +202,6 @@ def _refusal(error: SourceError) -> Page | None:
 
 
 def _query_of(name: str, hours: int, count: int) -> dict[str, str]:
-    """Return the parameters of a query, as text."""
     kind = "Ultraserver" if name.startswith(ULTRASERVER_PREFIX) else "Instance"
     return {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
 

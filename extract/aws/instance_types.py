@@ -81,17 +81,9 @@ Machine = Mapping[str, Any]
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete fetch of the types with an accelerator in one region, and their zones; raise SourceError."""
-    types, offerings = (
-        Call(
-            source=NAME,
-            scope=scope,
-            operation=f"ec2.Describe{result}",
-            result=result,
-            max_pages=MAX_PAGES,
-            hint=CREDENTIALS_HINT,
-        )
-        for result in ("InstanceTypes", "InstanceTypeOfferings")
-    )
+    call = functools.partial(Call, source=NAME, scope=scope, max_pages=MAX_PAGES, hint=CREDENTIALS_HINT)
+    of_both = ("InstanceTypes", "InstanceTypeOfferings")
+    types, offerings = (call(operation=f"ec2.Describe{result}", result=result) for result in of_both)
     client, parameters = types.client(), {"region": scope}
     whole = [page for _, page in types.documents(ctx, client, {"MaxResults": TYPES_A_PAGE}, parameters)]
     cut = [_excerpt(page) for page in whole]

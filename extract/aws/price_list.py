@@ -35,7 +35,7 @@ from extract.aws import bulk, places, reading
 from extract.aws.bulk import Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, past_fetch
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged, SourceError, Unavailable
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -280,15 +280,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     for at, url in urls.items():
         if (since is None or since <= at) and (until is None or at <= until):
             documents, notes = _version(ctx, scope, at, url)
-            yield ScopeFetch(
-                source=NAME,
-                scope=scope,
-                observed_at=at,
-                complete=False,
-                archived=True,
-                documents=documents,
-                notes=(*pending, *notes),
-            )
+            yield past_fetch(NAME, scope, at, documents, (*pending, *notes))
             pending = ()
 
 

@@ -52,7 +52,7 @@ from urllib.request import url2pathname
 from extract.aws import SPOT as NAME
 from extract.aws import places
 from extract.aws.client import PAGE_SIZE, Call, regions
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, past_fetch
 from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
@@ -262,15 +262,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
                 whole_years.add(year)
                 (documents, notes), end = found, datetime(year + 1, 1, 1, tzinfo=UTC)
         # What the file says is true of moments within its month, the last of which is its end.
-        yield ScopeFetch(
-            source=NAME,
-            scope=scope,
-            observed_at=min(end, ctx.now()),
-            complete=False,
-            archived=True,
-            documents=documents,
-            notes=notes,
-        )
+        yield past_fetch(NAME, scope, min(end, ctx.now()), documents, notes)
 
 
 def _newest(ctx: Context) -> str:

@@ -56,6 +56,7 @@ def parse(run: Run) -> ParsedRun:
     link = run.text("run_url")
     spec = run.text("spec_method" if is_row else "spec_decoding")
     isl, osl = run.number("isl"), run.number("osl")
+    framework, image = run.text("framework"), run.text("image")
     found = ParsedRun(
         benchmark="InferenceX",
         benchmark_family=FAMILY,
@@ -72,7 +73,7 @@ def parse(run: Run) -> ParsedRun:
         prefix_cache_hit_share=serving.share(metrics, "server_gpu_cache_hit_rate"),
         is_disaggregated=bool(run.flag("disagg")),
         parallelism=_parallelism(run),
-        software=_software(run),
+        software=f"{framework} ({image})" if framework and image else framework or image,
         measured_on=run.day("date", "%Y-%m-%d"),
         source_url=link,
     )
@@ -234,11 +235,6 @@ def _lengths(isl: Decimal | None, osl: Decimal | None) -> str | None:
     if isl is None or osl is None:
         return None
     return "/".join(f"{plain(n / 1024)}k" if n % 1024 == 0 else plain(n) for n in (isl, osl))
-
-
-def _software(run: Run) -> str | None:
-    framework, image = run.text("framework"), run.text("image")
-    return f"{framework} ({image})" if framework and image else framework or image
 
 
 def _parallelism(run: Run) -> str | None:

@@ -59,7 +59,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from extract.base import Context, Source, past_only
+from extract.base import Context, Source, past_fetch, past_only
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
@@ -366,7 +366,6 @@ def _lower(value: Any) -> Any:
 
 
 def _row(scope: str, catalogue: Catalogue, machine: Machine, label: str, price: Decimal, option: str) -> Found:
-    """Return one price of a machine where it stands."""
     others = {"host_provider_name": "", "tier": "", "conditions": catalogue.conditions}
     match scope:
         case "shadeform":
@@ -550,20 +549,11 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
         hint = "Install git (https://git-scm.com/downloads); only this source needs it"
         raise SourceError("git is not installed", source=NAME, field="git", value="not on PATH", hint=hint)
     environment = {name: value for name, value in os.environ.items() if name not in OF_A_REPOSITORY}
-    environment |= {
-        "GIT_ALLOW_PROTOCOL": urlsplit(url).scheme,
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "",
-        "LC_ALL": "C",
-    }
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "LC_ALL": "C"}
+    environment |= {"GIT_ALLOW_PROTOCOL": urlsplit(url).scheme}
     settings = (
-        "core.hooksPath=/dev/null",
-        "gc.auto=0",
-        "maintenance.auto=false",
-        "credential.helper=",
-        "http.followRedirects=false",
-        "http.lowSpeedLimit=1",
-        f"http.lowSpeedTime={SILENT_S}",
+        *("core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "credential.helper="),
+        *("http.followRedirects=false", "http.lowSpeedLimit=1", f"http.lowSpeedTime={SILENT_S}"),
     )
     options = [word for setting in settings for word in ("-c", setting)]
     seconds, most = (CLONE_S, CLONE_BYTES) if is_clone else (READ_S, READ_BYTES)
@@ -619,9 +609,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     for version in history.versions(scope):
         if (since is None or since <= version.at) and (until is None or version.at <= until):
             document = ctx.landed(version.key) or _read(ctx, history, scope, version)
-            yield ScopeFetch(
-                source=NAME, scope=scope, observed_at=version.at, complete=False, archived=True, documents=(document,)
-            )
+            yield past_fetch(NAME, scope, version.at, (document,))
 
 
 def _read(ctx: Context, history: History, scope: str, version: Version) -> Document:

@@ -165,7 +165,6 @@ def _within(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _prices(title: str, table: list[list[str]], today: date) -> Iterator[Found]:
-    """Yield the prices of one table of GPUs."""
     headers = table[0]
     dated = {header: _date(match[1]) for header in headers if (match := _DATED.fullmatch(header))}
     others = {header for header in headers if header not in MACHINE and header not in dated}

@@ -79,7 +79,6 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _rows(chip: Fields, label: str, tier: str, *, has_spot: bool) -> Iterator[Found]:
-    """Yield the prices of a chip in one cloud."""
     is_sold, price = chip.flag(f"{tier}Cloud"), chip.number_or_none(f"{tier}Price")
     spot = chip.number_or_none(f"{tier}SpotPrice") if has_spot else None
     if not is_sold:

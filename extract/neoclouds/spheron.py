@@ -83,7 +83,6 @@ def read(document: Document) -> Iterator[Found]:
 
 
 def _row(row: tuple[Fields, Fields]) -> Iterator[Found]:
-    """Yield what an offer of a group gives."""
     one, group = row
     group.only_money("lowestPrice", "highestPrice", "averagePrice")
     one.only_money("price", "spot_price")

@@ -25,12 +25,8 @@ from extract.web.certificates import share, tls_context
 from warehouse.errors import SettingsError, SourceError
 
 NETWORK_ERRORS = (
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.TimeoutException,
-    httpcore.UnsupportedProtocol,
-    OSError,
+    *(httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, httpcore.TimeoutException),
+    *(httpcore.UnsupportedProtocol, OSError),
 )
 """What a connection raises; httpx passes it on from a transport."""
 PROXY_HINT = "Write the variable as http://USER:PASSWORD@HOST:PORT, with special characters percent-encoded"

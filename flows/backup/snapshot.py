@@ -36,7 +36,7 @@ from flows.collect import steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
-from flows.shared import Clock
+from flows.shared import Clock, folders
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.log import content, db
@@ -295,7 +295,7 @@ def back_up(
     with (
         disk.faults(target.parent),
         db.writer(data_dir, wait_seconds=settings.wait_seconds) as con,
-        _private_files(),
+        folders.as_user(alone=True),  # a backup may hold what the user pays
         scratch_folder(target.with_name(f".log-{os.getpid()}-{target.name}")) as scratch,
     ):
         _remove_old_parts(target, scratch)
@@ -330,7 +330,7 @@ def back_up(
 
 def check(source: Path, scratch: Path) -> Manifest:
     """Read a whole backup and return its manifest; raise ChipledgerError where anything in it is not as it was."""
-    with _private_files(), scratch_folder(scratch) as folder:
+    with folders.as_user(alone=True), scratch_folder(scratch) as folder:
         manifest = receive(source, folder, only=db.FILE_NAME)
         _check_log(folder / db.FILE_NAME, manifest, source)
     return manifest
@@ -450,13 +450,3 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         yield path
     finally:
         retention.remove(path)
-
-
-@contextmanager
-def _private_files() -> Iterator[None]:
-    """Let new files be their owner's alone: a backup may hold what the user pays."""
-    mask = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(mask)

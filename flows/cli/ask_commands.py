@@ -117,16 +117,14 @@ def _published_by(chosen: "Settings", moment: datetime) -> Path:
 
 
 def _open(file: Path, *, in_browser: bool) -> None:
-    """Open the published file in DuckDB's shell, read-only; where there is none, in DuckDB's UI in the browser."""
+    """Open the published file in DuckDB's shell, read-only; where there is none, in DuckDB's UI until it is broken off.
+
+    Raises ChipledgerError where its extension cannot be had.
+    """
     shell = None if in_browser else shutil.which("duckdb")
     if shell:
         # The shell on PATH and the published file, by its full path: no word of it is an option.
         sys.exit(subprocess.run([shell, "-readonly", str(file)], check=False).returncode)  # noqa: S603
-    _serve_ui(file)
-
-
-def _serve_ui(file: Path) -> None:
-    """Serve DuckDB's UI until it is broken off. Raises ChipledgerError where its extension cannot be had."""
     import threading
 
     import duckdb
@@ -165,12 +163,13 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
     is used in computations; the others are below.
     """
     from flows.decisions import chips as decision
+    from reports import wording
 
     found = decision.compare(read.published(), names, base=against)
     shown = ("accelerator_name", "form_factor", *decision.COMPARED)
     lines: list[str] = [_table(found["chips"], shown)]
     if found["ratios"]:
-        lines += [f"\nAs a ratio to {decision.full_name(found['against'][0])}:", _table(found["ratios"], shown)]
+        lines += [f"\nAs a ratio to {wording.chip(found['against'][0])}:", _table(found["ratios"], shown)]
     lines += ["\nCheapest price seen, and what it buys (USD per hour and PFLOP/s, TB/s, GB):"]
     lines += [_table(found["prices"]) or "No price of these chips is known."]
     if found["costs"]:
@@ -194,6 +193,7 @@ def fit(read: Reader, *, model: str, precision: str | None, context: float, batc
     speed of generation, and a run as proof. Bounds are physics, not forecasts: nothing measured is above them.
     """
     from flows.decisions import chips as decision
+    from reports import wording
 
     tokens = int(context)
     found = decision.fit(read.published(), model=model, precision=precision, context=tokens, batch=batch)
@@ -201,7 +201,7 @@ def fit(read: Reader, *, model: str, precision: str | None, context: float, batc
     lines = [
         f"{found[0]['model_name']}, {batch} x {tokens} tokens. Bounds in output tokens per second.",
         _table(shown, decision.FIT),
-        *(f"{decision.full_name(row)}: {row['unknown_reason']}" for row in found if not row["accelerators_needed"]),
+        *(f"{wording.chip(row)}: {row['unknown_reason']}" for row in found if not row["accelerators_needed"]),
     ]
     return Result(found, lines)
 

@@ -26,31 +26,6 @@ class Number(click.FloatRange):
 JSON_TEXT = "Print the result as JSON, errors as JSON on stderr."
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 DAY = click.DateTime(["%Y-%m-%d"])
-SHARE = Number(min=0, max=1, min_open=True)
-POSITIVE = Number(min=0, min_open=True)
-NOT_NEGATIVE = Number(min=0)
-COMMITMENT_USE = click.option(
-    "--commitment-use",
-    type=SHARE,
-    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
-)
-SPOT_LOSS = click.option(
-    "--spot-loss",
-    "spot_running_share",
-    type=Number(min=0, max=1, max_open=True),
-    callback=lambda _context, _option, lost: 1 - lost,
-    default=0.0,
-    help="Share of spot hours lost to interruptions.",
-)
-ADD = click.option(
-    "--add",
-    "additions",
-    multiple=True,
-    metavar="NAME=AMOUNT",
-    help="A cost besides the chips, over that of the settings: egress, storage, support, tax, engineering or capital, "
-    "as USD a month or 10%.",
-)
-HTML = click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 

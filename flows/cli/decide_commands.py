@@ -1,26 +1,15 @@
-"""The command `decide`, whose parts answer one question each: what to buy, move, cover, or leave to a hosted model."""
+"""The commands of the section Decide but `fit`: what to buy, move or cover, what a token costs, what a fleet costs."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from flows.cli.command import (
-    ADD,
-    COMMITMENT_USE,
-    EXISTING_FILE,
-    HTML,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    SPOT_LOSS,
-    Count,
-    Number,
-    Result,
-    command,
-)
+from flows.cli.command import DAY, EXISTING_FILE, Count, Number, Result, command
 from flows.config import Reader
 from flows.shared import output
 from warehouse.errors import SettingsError
@@ -31,9 +20,33 @@ if TYPE_CHECKING:
     from flows.decisions.decide import Load
 
 EXAMPLE = "decide move --from-cpm 2.1 --to-cpm 1.4 --migration-weeks 3 --engineers 2 --rate 120"
-MONTHS = Number(min=1, max=120)
 TIME = Number(min=0, min_open=True, max=120)
 COUNT = Number(min=0, min_open=True, max=1_000_000)
+SHARE = Number(min=0, max=1, min_open=True)
+POSITIVE = Number(min=0, min_open=True)
+NOT_NEGATIVE = Number(min=0)
+COMMITMENT_USE = click.option(
+    "--commitment-use",
+    type=SHARE,
+    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
+)
+SPOT_LOSS = click.option(
+    "--spot-loss",
+    "spot_running_share",
+    type=Number(min=0, max=1, max_open=True),
+    callback=lambda _context, _option, lost: 1 - lost,
+    default=0.0,
+    help="Share of spot hours lost to interruptions.",
+)
+ADD = click.option(
+    "--add",
+    "additions",
+    multiple=True,
+    metavar="NAME=AMOUNT",
+    help="A cost besides the chips, over that of the settings: egress, storage, support, tax, engineering or capital, "
+    "as USD a month or 10%.",
+)
+HTML = click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
 _NUMBER = r"\d+(?:\.\d+)?"
 
 
@@ -248,9 +261,9 @@ def _refuse(message: str, field: str, value: object, hint: str = "`chipledger de
     raise SettingsError(message, field=field, value=value, hint=hint)
 
 
-@command("decide fleet --horizon 36", group=decide, has_table=True)
-@click.option("--horizon", type=MONTHS, help="Months to plan for; whole years fit terms best [36].")
-def fleet(read: Reader, *, horizon: float | None) -> Result:
+@command("decide fleet --horizon 36", group=decide, name="fleet", has_table=True)
+@click.option("--horizon", type=Number(min=1, max=120), help="Months to plan for; whole years fit terms best [36].")
+def cover(read: Reader, *, horizon: float | None) -> Result:
     """Show how many nodes to commit to.
 
     For each line of the fleet: the range, and what being wrong costs. Use and expectations are read from fleet.csv and
@@ -261,10 +274,10 @@ def fleet(read: Reader, *, horizon: float | None) -> Result:
     settings = read()
     file = settings.published()
     found = decision.answer(file, file.with_name("private.duckdb"), settings.decision, horizon_months=horizon)
-    return Result(found, _fleet_lines(found))
+    return Result(found, _cover_lines(found))
 
 
-def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _cover_lines(found: Mapping[str, Any]) -> Iterator[str]:
     from flows.decisions import regions
     from reports import wording
 
@@ -290,7 +303,7 @@ def _fleet_lines(found: Mapping[str, Any]) -> Iterator[str]:
                 f"seen since {market['oldest_observed_at']:%Y-%m-%d}"
             )
         for answer in line["answers"]:
-            yield from _fleet_answer(answer)
+            yield from _cover_answer(answer)
 
 
 def _sheet(sheet: Mapping[str, Any]) -> Iterator[str]:
@@ -305,7 +318,7 @@ def _sheet(sheet: Mapping[str, Any]) -> Iterator[str]:
     yield f"  last moves of its list price: {', '.join(moves) or 'none was seen'}"
 
 
-def _fleet_answer(answer: Mapping[str, Any]) -> Iterator[str]:
+def _cover_answer(answer: Mapping[str, Any]) -> Iterator[str]:
     from reports import wording
 
     if answer["reason"]:
@@ -337,4 +350,203 @@ def _fleet_answer(answer: Mapping[str, Any]) -> Iterator[str]:
     yield "    if_...: what the size costs more than the best one would have, if use or prices turn out so."
 
 
-COMMANDS = (decide,)
+USED = {
+    "serving": {"interactivity", "tokens_per_day"},
+    "training": {"tokens", "overhead", "goodput", "mfu", "measured_only", "precision"},
+    "a bare sum": {"throughput", "price", "utilisation", "overhead", "goodput", "chips", "precision", "batch"}
+    | {"context", "accepted_tokens"},
+}
+"""Options that only these questions take."""
+
+
+@command("cost --model llama-3-70b --interactivity 30", has_table=True)
+@click.option("--model", help="A model, such as llama-3-70b.")
+@click.option("--task", type=click.Choice(["serving", "training"]), default="serving", help="What the tokens are for.")
+@click.option("--interactivity", type=POSITIVE, help="Serving: least tokens per second for one user.")
+@click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
+@click.option("--tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
+@click.option(
+    "--overhead", type=NOT_NEGATIVE, default=0.0, help="Training: work besides the measured one, as a share of it."
+)
+@click.option("--goodput", type=SHARE, default=1.0, help="Training: share of running time that makes progress.")
+@click.option("--mfu", type=SHARE, help="Training: share of the peak to assume where nothing was measured [0.4].")
+@click.option("--measured-only", is_flag=True, help="Training: assume nothing.")
+@click.option("--throughput", type=POSITIVE, help="Bare sum: tokens per second of all chips.")
+@click.option("--price", type=POSITIVE, help="Bare sum: USD an hour of all chips.")
+@click.option("--utilisation", type=SHARE, default=1.0, help="Bare sum: share of the rate served.")
+@click.option("--chip", help="A chip: the bound of a bare sum, or the only one to show.")
+@click.option(
+    "--chips",
+    type=POSITIVE,
+    default=1.0,
+    help="Bare sum: chips that price and throughput are of; a core of a Trainium3 is 0.125.",
+)
+@click.option("--precision", help="Of weights (bare sum), or of the peak (training, bf16).")
+@click.option("--batch", type=click.IntRange(min=1), help="Bare sum: sequences in flight, for the bandwidth bound.")
+@click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens that each of them attends to.")
+@click.option(
+    "--accepted-tokens",
+    type=Number(min=1),
+    help="Bare sum: output tokens of one step, 1 without speculative decoding; unstated, every reading counts.",
+)
+@COMMITMENT_USE
+@SPOT_LOSS
+@click.option("--beat", type=POSITIVE, help="USD a million tokens to beat: the price or rate that it takes.")
+@ADD
+@click.option("--all", "everything", is_flag=True, help="Every offer, not the cheapest of each chip and option.")
+@HTML
+def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[str], **options: Any) -> Result:
+    """Compute the cost of a million tokens.
+
+    From each price and each measured run, or from two numbers. `--model` and `--task` query the published file;
+    `--throughput` and `--price` are computed alone, and compared with what physics allows where --chip and --model
+    are set.
+    """
+    from flows.decisions import cost as decision
+    from flows.decisions import cost_added
+
+    model, chip, is_training = options["model"], options["chip"], options["task"] == "training"
+
+    def of(*names: str) -> dict[str, Any]:
+        return {name: options[name] for name in names}
+
+    terms = decision.Terms(
+        **of("commitment_use", "spot_running_share", "beat"), added=cost_added.stated(read().costs, additions)
+    )
+    is_bare = bool(options["throughput"] or options["price"])
+    kind = "a bare sum" if is_bare else options["task"]
+    used = USED[kind] if is_training else USED[kind] - {"overhead", "goodput"}
+    source = click.get_current_context().get_parameter_source
+    unused = [name for name in options if name in set().union(*USED.values()) - used]
+    unused = [name for name in unused if source(name) is ParameterSource.COMMANDLINE]
+    if model is None and not is_bare:
+        message, hint = "--model is missing; or give --throughput and --price", "`chipledger cost --help`"
+        raise SettingsError(message, field="--model", value="", hint=hint)
+    if not is_bare and is_training != (options["tokens"] is not None):
+        hint = "For a training write --task training --tokens 300B; for serving leave --tokens"
+        value = options["tokens"] or ""
+        raise SettingsError("--tokens and --task training need each other", field="--tokens", value=value, hint=hint)
+    if unused:
+        field, value = f"--{unused[0].replace('_', '-')}", options[unused[0]]
+        raise SettingsError(f"means nothing for {kind}: leave it out", field=field, value=value)
+    if is_bare:
+        stated = decision.Sum(**of(*decision.SUM_INPUTS))
+        found = decision.bare(stated, terms, read.published() if chip and model else None)
+    elif is_training:
+        mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
+        of_peak = options["precision"] or "bf16"
+        inputs = of("model", "tokens", "overhead", "goodput")
+        found = decision.training(read.published(), **inputs, mfu=mfu, precision=of_peak, terms=terms)
+    else:
+        inputs = of("model", "interactivity", "tokens_per_day")
+        found = decision.serving(read.published(), **inputs, terms=terms)
+    if chip is not None and not is_bare:
+        found["rows"] = decision.only(found["rows"], chip)
+    shown = decision.shown(found, everything=everything)
+    return Result(found, [decision.render(found, shown).rstrip()] if in_html else decision.lines(found, shown))
+
+
+LINE = ("line_number", "label", "offer", "reason")
+IMPORTED = ("offer", "region", "option", "nodes", "share_of_use", "plan", "billed_effective_cost", "billed_currency")
+MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
+
+
+@command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
+@click.option(
+    "--moves",
+    "since",
+    type=DAY,
+    metavar="SINCE",
+    help="Also each move of a list price since this day, in USD a month.",
+)
+@click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
+def fleet(read: Reader, *, since: datetime | None, renewals: bool) -> Result:
+    """Show what your fleet costs a month.
+
+    At list and as contracted. Reads the files that [private] of the settings names; nothing of them is ever published.
+    docs/fleet.md has the form.
+    """
+    from flows.private import fleet as costs
+
+    found = costs.cost(read(), since=since, renewals=renewals)
+    return Result(found, _fleet_lines(found))
+
+
+@command("fleet check", group=fleet, has_table=True)
+def check(read: Reader) -> Result:
+    """Check the fleet: prices, rules, commitments.
+
+    Lists lines without a price, rules that count for nothing, and commitments without an end. Exit code 1 where a line
+    has no price.
+    """
+    from flows.private import fleet as costs
+
+    found = costs.check(read())
+    titles = {
+        "lines": "Lines without a list price",
+        "rules": "Rules that count for nothing",
+        "commitments_without_end": "Commitments without commitment_end: they are in no renewal",
+    }
+    lines = [
+        f"{title}: {len(found[name]) or 'none'}\n{output.text_table(found[name], LINE)}"
+        for name, title in titles.items()
+    ]
+    return Result(found, map(str.rstrip, lines), is_failed=bool(found["lines"]))
+
+
+@command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import", has_table=True)
+@click.argument("file", type=EXISTING_FILE)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The fleet file to write."
+)
+@click.option("--replace", is_flag=True, help="Replace an existing file.")
+def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Result:
+    """Write a fleet file from costs in FOCUS columns.
+
+    Reads CSV or Parquet, and lists what was not read. An export names neither term, payment nor end of a commitment:
+    add them, then `chipledger fleet check`.
+    """
+    from flows.private import fleet_file
+
+    imported = fleet_file.read_focus(file)
+    fleet_file.write(imported, out, label=f"from {file.name}", replace=replace)
+    lines: list[str] = [output.text_table(imported.lines, IMPORTED)]
+    if imported.left_out:
+        lines += ["\nNot read:", output.text_table(imported.left_out, ("reason", "n_charges", "effective_cost"))]
+    found = {"file": str(out), "lines": imported.lines, "left_out": imported.left_out}
+    return Result(found, [*lines, f"file: {out}"])
+
+
+def _fleet_lines(found: dict[str, Any]) -> Iterator[str]:
+    """Yield dates and counts first, then the tables; the two sums are separate and of different lines."""
+    total = found["totals"]
+    yield f"prices of {found['build']['prices_built_at']:%Y-%m-%d %H:%M} UTC; a month is 730 hours"
+    yield (
+        f"at list: {_usd(total['list_usd_per_month'])} a month for {total['n_with_list_price']} of {total['n_lines']} "
+        f"lines ({total['n_not_current']} of them at prices that are not current)"
+    )
+    yield (
+        f"as contracted: {_usd(total['contracted_usd_per_month'])} a month for {total['n_with_contracted_price']} of "
+        f"{total['n_lines']} lines"
+    )
+    if total["n_with_list_price"] < total["n_lines"]:
+        yield "lines without a list price are in no sum at list: `chipledger fleet check` says why"
+    for name, title in (("lines", ""), ("moves", "\nMoves of list prices:"), ("renewals", "\nRenewals:")):
+        if name not in found:
+            continue
+        if title:
+            yield title
+        rows = [{key: _shown(value) for key, value in row.items()} for row in found[name]]
+        yield output.text_table(rows, (*LINE[:-1], *MONTHLY, LINE[-1]) if name == "lines" else ()) or "None."
+
+
+def _shown(value: object) -> object:
+    """Return a computed amount to the cent, one below USD 1,000 to four digits after the point."""
+    return round(value, 2 if abs(value) >= 1000 else 4) if isinstance(value, float) else value
+
+
+def _usd(amount: float | None) -> str:
+    return "unknown" if amount is None else f"USD {amount:,.2f}"
+
+
+COMMANDS = (decide, cost, fleet)

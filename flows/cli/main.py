@@ -17,7 +17,7 @@ from flows.cli.command import JSON_TEXT, show, subcommands
 from flows.config import Reader
 from flows.shared import output
 
-MODULES = ("ask", "decide", "collect", "cost", "fleet", "maintenance", "share")
+MODULES = ("ask", "decide", "collect", "maintenance", "share")
 """The modules of this folder with commands, <name>_commands."""
 
 

@@ -56,7 +56,9 @@ def stopping(ctx: click.Context) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         if number != signal.SIGALRM:
             seen.append(signal.Signals(number))
-        if _is_importing(frame):
+        # While a module is imported Python 3.11 loses an error, or keeps a lock of the module.
+        callers = (each.f_code.co_filename for each, _ in traceback.walk_stack(frame))
+        if "<frozen importlib._bootstrap>" in callers:
             signal.setitimer(signal.ITIMER_REAL, 0.05)
             return
         raise Stopped
@@ -97,11 +99,6 @@ def in_form(ctx: click.Context) -> Iterator[None]:
                 raise
             place = error.ctx.command_path if error.ctx else ""
             raise SettingsError(error.format_message(), field=place, hint=f"See `{place} --help`") from error
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported: Python 3.11 loses an error there, or keeps a lock of the module."""
-    return any(each.f_code.co_filename == "<frozen importlib._bootstrap>" for each, _ in traceback.walk_stack(frame))
 
 
 class Sections(click.Group):

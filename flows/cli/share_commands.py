@@ -1,5 +1,6 @@
 """The commands of the section Share: reports, mail, alerts, exports, the read API."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,6 @@ from flows.config import Reader
 from warehouse.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flows.config.settings import Settings
 
 WEEK = click.option("--week", metavar="2025-W26", help="ISO week. Default: the last one that was over.")
@@ -74,7 +73,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     return Result(result, weekly_steps.lines(outcome), is_failed=not outcome.is_good)
 
 
-def _written(name: str, file: Path, faults: "Sequence[str]") -> Result:
+def _written(name: str, file: Path, faults: Sequence[str]) -> Result:
     """Return a file that was written; failed, with a note for each, where parts of it could not be made."""
     notes = [f"could not be made: {fault}" for fault in faults]
     return Result({name: str(file)}, [str(file)], notes, is_failed=bool(faults))
@@ -155,9 +154,8 @@ def export(
     elif kind == "xlsx":
         written = exports.workbook(file, target, with_private=with_private, force=force)
     else:
-        written = exports.marts(
-            file, target, form=form or "parquet", names=names, with_private=with_private, force=force
-        )
+        of_format = form or "parquet"
+        written = exports.marts(file, target, form=of_format, names=names, with_private=with_private, force=force)
     lines = []
     for one in written:
         left_out = sorted(one.left_out.items())

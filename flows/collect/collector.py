@@ -241,7 +241,8 @@ class Collector:
         return partial(_fetch_in_process, self.settings.data_dir, self.state.of(source, scope))
 
     def context(self, source: Source) -> Context:
-        """Return what a source may use while it fetches."""
+        """Return what a source may use while it fetches; regions are those of AWS's prices, else those of decisions."""
+        named = self.settings.source("aws_price_list").get("regions")
         return Context(
             web=self._web(source),
             settings=self.settings.source(source.name),
@@ -249,7 +250,7 @@ class Collector:
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
             check=partial(self._check, source),
-            regions=self._own_regions(),
+            regions=tuple(named if isinstance(named, list | tuple) else self.settings.decision.regions),
             memo=self._memo,
             progress=self.progress,
         )
@@ -272,11 +273,6 @@ class Collector:
             found = pl.DataFrame(con.sql(sql, params=[source.name]))
             return found if len(found) else None
         return None
-
-    def _own_regions(self) -> tuple[str, ...]:
-        """Return the regions that the settings name for AWS's prices, else those that decisions are for."""
-        named = self.settings.source("aws_price_list").get("regions")
-        return tuple(named if isinstance(named, list | tuple) else self.settings.decision.regions)
 
     def _web(self, source: Source) -> "Web":
         """Return the web for a source; polite sources share one, which has the rules and pauses of each host.

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from extract import observations
-from extract.base import IMPORT, Source, past_fetches
+from extract.base import IMPORT, Source, past_fetch, past_fetches
 from flows.collect import benchmarks, offline
 from flows.collect.collector import FetchResult
 from flows.collect.steps import Run
 from flows.shared import user_file
 from reports.wording import count
-from warehouse.documents import Document, ScopeFetch
+from warehouse.documents import Document
 from warehouse.errors import SettingsError, SourceError
 from warehouse.log.withdraw import selected
 
@@ -123,12 +123,8 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
 
 
 def _record(run: Run, document: Document) -> None:
-    """Land a document of the user's as a fetch of the past."""
-    scope, now = document.scope, document.fetched_at
-    fetch = ScopeFetch(
-        source=document.source, scope=scope, observed_at=now, complete=False, documents=(document,), archived=True
-    )
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=now)
+    fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=document.fetched_at)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:

@@ -16,11 +16,7 @@ where result = 'differs'
 order by check_group, check_name, subject
 """
 COUNTS = """
-select
-    count(*) filter (where result = 'holds'),
-    count(*) filter (where result = 'differs'),
-    count(*) filter (where result = 'not_checked')
-from int.truth_check
+select count_if(result = 'holds'), count_if(result = 'differs'), count_if(result = 'not_checked') from int.truth_check
 """
 MAX_LINES = 10
 MAX_LETTERS = 240

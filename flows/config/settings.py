@@ -95,7 +95,6 @@ SUM_OF_SHARES_TOLERANCE = 1e-6
 
 
 def _set(default: object, description: str, **more: Any) -> Any:
-    """Return the field of a setting."""
     return Field(default, description=description, **more)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flows.decisions import chips, regions
+from flows.decisions import regions
 from flows.decisions.break_even_sides import described
 from flows.decisions.words import words_of
 from flows.shared import output
@@ -110,7 +110,7 @@ def _end(row: Mapping[str, Any], name: str) -> Any:
 def _evidence(of: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return what is told of a price and, where there is one, of its run."""
     document = (of["price_document_sha256"] or "")[:12]
-    known = {**of, **more, "chip": chips.full_name(of), "seen_on": of["last_observed_at"].date(), "document": document}
+    known = {**of, **more, "chip": wording.chip(of), "seen_on": of["last_observed_at"].date(), "document": document}
     return {words: known[name] for name, words in words_of("evidence").items() if name in known}
 
 

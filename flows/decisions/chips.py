@@ -113,11 +113,6 @@ def model_named(text: str) -> str:
     return known.model_name
 
 
-def full_name(row: Mapping[str, Any]) -> str:
-    """Return the chip of a row with its form."""
-    return " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
-
-
 def _is(row: dict[str, Any], chip: tuple[str, str | None]) -> bool:
     """Return whether a row is of a chip; one without a form is any of its forms, "A100" one of any memory."""
     names = row["accelerator_name"], row["accelerator_name"].rpartition("-")[0]

@@ -424,7 +424,7 @@ def _training(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _option(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "chip": chips.full_name(row),
+        "chip": wording.chip(row),
         "provider": row["service_provider_name"],
         "type": row["instance_type"],
         "region": row["region_id"],

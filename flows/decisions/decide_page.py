@@ -86,7 +86,7 @@ def _how(row: Mapping[str, Any]) -> str:
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    chip = row["instance_type"] or " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
+    chip = row["instance_type"] or wording.chip(row)
     return ", ".join(filter(None, (row["service_provider_name"], chip, _how(row))))
 
 
@@ -218,12 +218,8 @@ def _waiting(found: Mapping[str, Any]) -> Section:
     ] or [TEXT["no move"]]
     table, named = [], {row["offer_id"]: _named(row) for row in found["options"]}
     for each in found["waiting"]:
-        of = {
-            **each,
-            "time": wording.count(each["months"], "month"),
-            "named": named[each["offer_id"]],
-            "fewest": FEWEST_WINDOWS,
-        }
+        of = each | {"time": wording.count(each["months"], "month"), "fewest": FEWEST_WINDOWS}
+        of |= {"named": named[each["offer_id"]]}
         lines.append(TEXT["few" if each["share_of_windows_that_lost"] is None else "lost"].format_map(of))
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:

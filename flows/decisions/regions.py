@@ -48,7 +48,9 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
         allowed = _resolved(con, regions)
         for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
-        again = made_again()
+        # What decisions read, at whatever remove, and prices are in, at whatever remove.
+        read = {mart.name for mart in models.MARTS} & models.made_of(DECISIONS) - {CUT}
+        again = {name for name in read if CUT in models.made_of([name])}
         there = con.execute(
             "select schema_name, table_name from duckdb_tables() where database_name = 'published' union all "
             "select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal"
@@ -69,12 +71,6 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
         for macro in models.MACROS:
             con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
         yield con
-
-
-def made_again() -> set[str]:
-    """Return the marts that decisions read, at whatever remove, and that prices are in, at whatever remove."""
-    marts = {mart.name for mart in models.MARTS} - {CUT}
-    return {name for name in models.made_of(DECISIONS) & marts if CUT in models.made_of([name])}
 
 
 def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:

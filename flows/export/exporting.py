@@ -163,7 +163,6 @@ def dbt(file: Path, target: Path, *, force: bool = False) -> list[Written]:
 
 
 def _tests(table: str, column: str) -> list[str]:
-    """Return dbt's tests of a column of a public table."""
     tests = [f"              - {test}" for test, where in ALWAYS.items() if f"{table}.{column}" in where]
     if values := all_columns()[column].allowed:
         tests.append(f"              - accepted_values: {json.dumps({'arguments': {'values': values}})}")

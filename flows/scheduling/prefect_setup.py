@@ -109,7 +109,6 @@ def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
 
 
 def _prefect(folder: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Call Prefect's command line."""
     try:
         return subprocess.run(  # noqa: S603 (our own interpreter and arguments)
             [sys.executable, "-m", "prefect", *arguments],

@@ -62,9 +62,9 @@ def restrict_new_files(*, to_group: bool = False) -> None:
 
 
 @contextmanager
-def as_user() -> Iterator[None]:
-    """Make files inside with the user's umask: those whose place he names, such as an export's."""
-    mask = os.umask(users_umask())
+def as_user(*, alone: bool = False) -> Iterator[None]:
+    """Make files inside with the user's umask: those whose place he names, such as an export's; or his alone."""
+    mask = os.umask(0o077 if alone else users_umask())
     try:
         yield
     finally:

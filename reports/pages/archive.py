@@ -25,7 +25,6 @@ MOVED = {"archive.html": PLACE}
 """Addresses of versions before, and where the page is now."""
 HEADLINE = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 PROVISIONAL = '<meta name="chipledger:provisional" content="true">'
-MADE = re.compile(r'<time datetime="([^"]+)">')
 OF_TODAY = "#tokens-table"
 """Of a week that is over the table that goes with the file's own day, and says which: it makes no new edition."""
 AS_OF = re.compile(r'as of <time datetime="[^"]+">[^<]+</time>')
@@ -46,11 +45,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Edition:
-    """An earlier edition of a week's page: its number, file name, when it was made, and its headline."""
+    """An earlier edition of a week's page: its number, file name, and headline."""
 
     number: int
     name: str
-    made_at: str
     headline: str
 
 
@@ -121,10 +119,8 @@ def render(folder: Path) -> str:
 
 def earlier_editions(target: Path) -> list[Edition]:
     """Return the editions of a week's page that were published before it, the first one first."""
-    found = []
-    for path in target.parent.glob(f"{target.stem}.edition-*.html"):
-        text = path.read_text(encoding="utf-8")
-        found.append(Edition(int(path.stem.rpartition("-")[2]), path.name, _first(MADE, text), _headline(text)))
+    paths = target.parent.glob(f"{target.stem}.edition-*.html")
+    found = (Edition(int(path.stem.rpartition("-")[2]), path.name, headline(path)) for path in paths)
     return sorted(found, key=lambda edition: edition.number)
 
 
@@ -169,9 +165,5 @@ def keep_edition(target: Path, earlier: list[Edition]) -> list[Edition]:
 
 
 def _headline(text: str) -> str:
-    return unescape(_first(HEADLINE, text))
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1] if found else ""
+    found = HEADLINE.search(text)
+    return unescape(found[1]) if found else ""

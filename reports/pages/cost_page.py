@@ -187,7 +187,7 @@ def training(rows: Sequence[Row]) -> Table:
         rows=rows,
         group=point,
         columns=[
-            Column("Chip", _chip),
+            Column("Chip", wording.chip),
             Number("Chips", lambda row: f"{row['accelerator_count']:,.0f}"),
             Column("Bought", _option, pick=True),
             Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
@@ -212,10 +212,6 @@ def excluded(rows: Sequence[Row]) -> Table:
         group=lambda row: str(LEFT_OUT.get(row["left_out_kind"]) or row["left_out_kind"]).capitalize(),
         columns=[Column("Why", lambda row: span(row["reason"], "long")), Number("Left out", "n_left_out")],
     )
-
-
-def _chip(row: Row) -> str:
-    return " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
 
 
 def _option(row: Row) -> str:

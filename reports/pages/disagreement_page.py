@@ -106,7 +106,7 @@ def _differences(found: list[Row]) -> Table:
         subtitle="Per chip-hour in the currency of the price, what was decided first",
         rows=found[:MAX_SHOWN],
         columns=[
-            Column("Chip", lambda row: " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))),
+            Column("Chip", wording.chip),
             Column("Provider", lambda row: row["service_provider_name"] + small(row["instance_type"] or "")),
             Column("Option", lambda row: wording.OPTIONS[row["purchase_option"]]),
             Column("One source", lambda row: shown(row, "")),

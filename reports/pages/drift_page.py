@@ -3,7 +3,7 @@
 Prices per chip-hour first, then costs per token, with what moved those in 90 days.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -99,10 +99,6 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
         named = {"all": "All chips, equal weights", "chip": chip}
         return str(named[level]) if level in named else wording.short(provider, most=40)
 
-    def mix(row: Row) -> str | None:
-        effect = row["windows"].get(90, {}).get("mix_effect")
-        return None if effect is None else wording.signed(exp(effect) - 1)
-
     def spark(row: Row) -> str:
         return sparkline.of_drift(row["windows"][90], built_at) if 90 in row["windows"] else ""
 
@@ -121,7 +117,7 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
             Column("Provider" if of_providers else "Chip", name),
             *_windows(lambda row: f", {wording.count(row['n_matched'] or 0, 'offer')}"),
             Number("90 days", spark),
-            Number("mix effect\n90 days", mix),
+            Number("mix effect\n90 days", _of_quarter("mix_effect")),
             Number("offers\ncompared", compared),
         ],
     )
@@ -152,13 +148,6 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
         terms = {"one_year": ", 1 year", "three_years": ", 3 years"}
         return f"{wording.OPTIONS.get(option, option)}{terms.get(term, '')}"
 
-    def share(effect: str) -> Column:
-        def cell(row: Row) -> str | None:
-            value = row["windows"].get(90, {}).get(effect)
-            return None if value is None else wording.signed(exp(value) - 1)
-
-        return Number(wording.EFFECTS[effect].replace("seen ", "seen\n"), cell, spanner="of the 90 days")
-
     speed = f", {point['interactivity']:.0f} tok/s per user" if point["interactivity"] else ""
     quarter = next(iter(moving.values())).get(90)
 
@@ -175,9 +164,22 @@ def token_table(name: str, point: Row, moving: Series) -> Table:
             Column("Chip", lambda row: row["key"][2]),
             *_windows(),
             Number("USD now,\nbest run", now),
-            *map(share, wording.EFFECTS),
+            *(
+                Number(title.replace("seen ", "seen\n"), _of_quarter(effect), spanner="of the 90 days")
+                for effect, title in wording.EFFECTS.items()
+            ),
         ],
     )
+
+
+def _of_quarter(effect: str) -> Callable[[Row], str | None]:
+    """Return what a cell says of an effect on the change over 90 days."""
+
+    def cell(row: Row) -> str | None:
+        value = row["windows"].get(90, {}).get(effect)
+        return None if value is None else wording.signed(exp(value) - 1)
+
+    return cell
 
 
 def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-def]

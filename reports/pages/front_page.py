@@ -270,7 +270,6 @@ def _scope(front: Front) -> str:
 
 
 def _point(front: Front) -> str:
-    """Return what the costs per token are of."""
     point = front.point
     if point is None:
         return ""
@@ -338,15 +337,7 @@ def _evidence_of(row: Row) -> str:
     return _evidence(row["offer_id"], wording.significant(row["usd_per_million_output_tokens"]), about)
 
 
-WHY = (
-    ("unknown: no measured run", "no run"),
-    ("unknown: no run is as fast", "too slow"),
-    ("unknown: at most", "at most"),
-    ("unknown: the last price", "old price"),
-    ("unknown: no price", "no price"),
-    ("unknown: no offer", "not this size"),
-    ("unknown: the run", "weak run"),
-)
+WHY = wording.words_of("why")
 """Why there is no cost per token, in few words; the cell's title has the whole reason."""
 
 
@@ -354,7 +345,7 @@ def _token(row: Row | None) -> str:
     """Return a cost per token as a link to the price that it rests on, or why there is none."""
     if row is None or row["usd_per_million_output_tokens"] is None:
         reason = (row or {}).get("cost_basis") or "unknown"
-        text = next((short for begin, short in WHY if reason.startswith(begin)), "unknown")
+        text = next((short for begin, short in WHY.items() if reason.startswith(begin)), "unknown")
         return span(text, "no", title=reason)
     number = wording.significant(row["usd_per_million_output_tokens"])
     seller = row["service_provider_name"] if row["service_provider_name"] != "AWS" else None

@@ -5,7 +5,6 @@ The date of a page is that of its newest price, so a page of which nothing chang
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -78,14 +77,14 @@ class Market:
         self.changes = changes.filter(pl.col("change_kind").is_in(SHOWN_CHANGES)).sort(
             "observed_at", descending=True, maintain_order=True
         )
-        self.cells = _by(rows(con.execute("from int.front_cell")), CHIP.column)
-        self.lines = _by(rows(con.execute("from int.front_line order by all")), CHIP.column)
+        self.cells = cost_page.by(rows(con.execute("from int.front_cell")), CHIP.column)
+        self.lines = cost_page.by(rows(con.execute("from int.front_line order by all")), CHIP.column)
         since = self.built_at - TWO_YEARS
         drifts = ask(con, "chart_drift", chips=[*self.lines], option="on_demand", since=since, until=self.built_at)
-        self.drifts = _by(drifts, CHIP.column)
+        self.drifts = cost_page.by(drifts, CHIP.column)
         self.stock = rows(con.execute("from int.obtainable order by all"))
         self.plans: Sequence[Row] = rows(con.execute("from int.commitment_option order by price_rank, offer_id"))
-        self.costs = _by(ask(con, "cost_model"), CHIP.column)
+        self.costs = cost_page.by(ask(con, "cost_model"), CHIP.column)
         shas = {row["document_sha256"] for row in (*self.prices, *self.plans)} | {*self.changes["document_sha256"]}
         documents = ask(con, "document", shas=sorted(filter(None, shas)))
         self.documents = {row["document_sha256"]: row for row in documents}
@@ -93,13 +92,6 @@ class Market:
             [{**row, "has_document": row["document_sha256"] in self.documents} for row in each]
             for each in (self.prices, self.plans)
         )
-
-
-def _by(found: Sequence[Row], column: str) -> Mapping[str, list[Row]]:
-    made: dict[str, list[Row]] = defaultdict(list)
-    for row in found:
-        made[row[column]].append(row)
-    return made
 
 
 def write(
@@ -118,7 +110,7 @@ def write(
     with duckdb.connect(str(file), read_only=True) as con:
         market = Market(con, standing, shown_in)
     for kind in (CHIP, PROVIDER):
-        prices = _by(market.prices, kind.column)
+        prices = cost_page.by(market.prices, kind.column)
         for name, path in market.paths[kind.folder].items():
             make = partial(render, market, kind, name, prices[name], data_sha256=data_sha256, regions=regions)
             target = folder / path
@@ -225,7 +217,9 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
 
 def _history(market: Market, name: str, newest: datetime) -> Markup:
     until = max(newest, market.lines[name][-1]["begins_at"])  # a price counts for a while after it was seen
-    return site_charts.front(market.lines[name], name, until) + site_charts.index(market.drifts[name], name, until)
+    return site_charts.front(market.lines[name], name, until) + site_charts.index(
+        market.drifts.get(name, []), name, until
+    )
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:

@@ -1,9 +1,8 @@
 -- What each provider's cheapest offer of a chip and tier cost over time, in US dollars per chip-hour: one row for each
 -- span in which it is known to have stayed the same (reports/sql/chart_held.sql), from begins_at to ends_at, of the
--- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row;
--- what was seen in the last week, or within the source's max_age, holds to the end.
--- list_change_ratio is what int.price_change says of the move with which a span began, where it was of this price
--- alone and not another offer that became the cheapest.
+-- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row; what was seen in
+-- the last week, or within the source's max_age, holds to the end. list_change_ratio is what int.price_change says of
+-- the move with which a span began, where it was of this price alone and not another offer that became the cheapest.
 -- Left out are floors, medians, what nobody new can have, negotiated prices, prices that int.price_change calls a
 -- mistake that was undone, SageMaker, and AWS partitions apart. Other currencies are converted at the rate of the day
 -- on which the price was last seen, so that a rate alone makes no step.

@@ -11,7 +11,6 @@ with costed as (
 ),
 
 chosen as (
-    select *
     from costed
     where n_chips > 1
     qualify

@@ -1,7 +1,6 @@
 -- What else happened to list prices of the reader's chips in a week: moves that are not among those of week_biggest,
 -- then offers that went, came and came back, those of a provider, chip and purchase option together.
 with every as (
-    select *
     from week.ranked
     where not is_first or place > 5
     union all by name

@@ -91,7 +91,6 @@ def of_checks(checks: Sequence[Row]) -> Table:
 
 
 def _counted(rows: Sequence[Row]) -> Row:
-    """Return the rows of one check as one."""
     same = {(row["limit_low"], row["limit_high"]) for row in rows}
     return {
         **rows[0],

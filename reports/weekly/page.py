@@ -81,7 +81,6 @@ def _guarded(title: str, make: Part, found: WeekFacts, faults: list[str]) -> Mar
 
 
 def _brief(each: Section, charts: Markup) -> Markup:
-    """Return a section of the brief."""
     table = None
     if each.table and each.table.rows:
         table = short_table(each.table, id=f"{each.key}-table", title=each.title, note=each.note)

@@ -39,10 +39,19 @@ def same_thing(one: Thing, other: Thing) -> bool:
         return one.instance_type == other.instance_type
     if one.is_system != other.is_system:
         return False
-    names = {name for name, _ in one.chips} & {name for name, _ in other.chips}
     if not one.chips and not other.chips:
         return one.key == other.key
-    return bool(names) and one.is_core == other.is_core
+    return shares_chip(one, other) and one.is_core == other.is_core
+
+
+def shares_chip(one: Thing, other: Thing) -> bool:
+    """Return whether two things may be the same chip in any form, alone or several of it."""
+    return not {name for name, _ in one.chips}.isdisjoint(name for name, _ in other.chips)
+
+
+def same_option(one: Claim, other: Claim) -> bool:
+    """Return whether two claims are of one purchase option; where none is named, on demand is meant."""
+    return (one.conditions.purchase_option or "on_demand") == (other.conditions.purchase_option or "on_demand")
 
 
 def same_subject(one: Claim, other: Claim) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transform.audit import prices
-from transform.audit.article import Article, same_subject, same_thing
+from transform.audit.article import Article, same_option, same_subject, same_thing, shares_chip
 from transform.audit.evidence import Evidence, model_named
 from transform.audit.finding import (
     CONSISTENT,
@@ -84,19 +84,17 @@ def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
     if not tried:
         return None
     claimed_range = claimed(claim)
-    computed, words, inputs = min(
-        tried, key=lambda one: (not one[0].meets(claimed_range), abs(one[0].middle - claimed_range.middle))
-    )
+    computed, words, inputs = min(tried, key=lambda one: one[0].distance(claimed_range))
     result = verdict_of(claim, computed, words, inputs)
     return replace(result, readings=tuple(f"{text}: {number(span.middle)}" for span, text, _ in tried))
 
 
 def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:
     """Return the peaks in TFLOP/s that the text itself gives of the chip of a claim, with their words."""
-    thing = claim.subject.things[0]
+    thing = claim.thing
     found_peaks = []
     for metric in PEAK_METRICS:
-        for one in article.find(claim, metric, lambda other: same_thing(other.subject.things[0], thing)):
+        for one in article.find(claim, metric, lambda other: same_thing(other.thing, thing)):
             words = f"text's own peak of {one.figure} {one.unit} ({metric.split('_')[1].upper()})"
             found_peaks.append((words, claimed(one, hedged=False).middle))
     return found_peaks
@@ -109,7 +107,7 @@ def side(claim: Claim, thing: Thing) -> Fits:
     """Return what is a figure of one side of a comparison, under its model, option and tokens."""
     return lambda other: (
         len(other.subject.things) == 1
-        and same_thing(other.subject.things[0], thing)
+        and same_thing(other.thing, thing)
         and other.model_name == claim.model_name
         and other.conditions.purchase_option in (None, claim.conditions.purchase_option, "on_demand")
         and claim.conditions.tokens in (None, other.conditions.tokens)
@@ -134,7 +132,7 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
             claim,
             "price_usd_per_hour_instance",
             lambda other: (
-                other.subject.things[0].instance_type == divided[1].lower()
+                other.thing.instance_type == divided[1].lower()
                 and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
             ),
         )
@@ -153,14 +151,13 @@ def price(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
 
 def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return a month of an hourly price of the same text, or of the history where the text has none."""
-    conditions = claim.conditions
     hourly = article.find(
         claim,
         "price_usd_per_hour_instance",
         lambda other: (
             same_subject(claim, other)
-            and (other.conditions.purchase_option or "on_demand") == (conditions.purchase_option or "on_demand")
-            and other.conditions.term_hours == conditions.term_hours
+            and same_option(claim, other)
+            and other.conditions.term_hours == claim.conditions.term_hours
         ),
     )
     hours = _HOURS.search(claim.conditions_text)
@@ -168,61 +165,43 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
         return prices.history(claim, evidence, hours=float(hours[1]) if hours else MONTH_HOURS)
     spans = []
     for one in hourly:
+        span = claimed(one, hedged=False)
         if hours:
-            spans.append(
-                (claimed(one, hedged=False) * exactly(float(hours[1])), f"{one.figure} x {hours[1]} h", (one,))
-            )
+            span *= exactly(float(hours[1]))
         else:
-            ends = claimed(one, hedged=False)
-            low, high = evidence.formula("cost.monthly", (ends.low,), (ends.high,))
-            spans.append((Range(low, high), f"{one.figure} x 730 h", (one,)))
+            span = Range(*evidence.formula("cost.monthly", (span.low,), (span.high,)))
+        spans.append((span, f"{one.figure} x {hours[1] if hours else 730} h", (one,)))
     return closest(claim, spans)
 
 
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return USD a million tokens from the price and the rate that the claim or its text gives."""
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
-    option = claim.conditions.purchase_option
-    prices = (
-        []
-        if price_in
-        else article.find(
-            claim,
-            PRICES,
-            lambda other: (
-                same_thing(other.subject.things[0], claim.subject.things[0])
-                and (claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None)
-                and (other.conditions.purchase_option or "on_demand") == (option or "on_demand")
-            ),
-        )
-    )
+
+    def is_paid(other: Claim) -> bool:
+        """Return whether a price is the one in the claim's words, or without one that of its seller and option."""
+        if price_in:
+            return has_figure(price_in[1])(other)
+        is_of_seller = claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None
+        return is_of_seller and same_option(other, claim)
+
+    prices = article.find(claim, PRICES, lambda other: same_thing(other.thing, claim.thing) and is_paid(other))
     rates = article.find(
         claim,
         (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
         lambda other: (
-            bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
-            and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
+            shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
         ),
     )
     if not (price_in or prices) or not (rate_in or rates):
         return None
-    rests = [] if price_in else [prices[0]]
-    if price_in:
-        rests += article.find(
-            claim,
-            PRICES,
-            lambda other: (
-                has_figure(price_in[1])(other) and same_thing(other.subject.things[0], claim.subject.things[0])
-            ),
-        )[:1]
-    rests += rates[:1]
     paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
     rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(rates[0], hedged=False)
     low, high = evidence.formula(
         "cost.usd_per_million_tokens", (paid.low, 1.0, rate.high, 1.0), (paid.high, 1.0, rate.low, 1.0)
     )
     words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^6"
-    return verdict_of(claim, Range(low, high), words, tuple(rests))
+    return verdict_of(claim, Range(low, high), words, (*prices[:1], *rates[:1]))
 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -239,7 +218,7 @@ def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Findi
 def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return what a training costs at the tokens, utilisation, overhead and price that the text gives, by each peak."""
     model, tokens = model_named(claim.model_name), claim.conditions.tokens
-    if model is None or tokens is None or not claim.subject.things[0].chips:
+    if model is None or tokens is None or not claim.thing.chips:
         return None
     overhead = _OVERHEAD.search(claim.conditions_text)
     extra = float(overhead[1]) / 100 if overhead else 0.0
@@ -247,7 +226,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
     peaks = [
         peak
-        for chip in evidence.named(claim.subject.things[0].chips)
+        for chip in evidence.named(claim.thing.chips)
         for peak in evidence.peaks(chip, sparse=claim.conditions.is_sparse)
     ]
     paid = _lowest_price(claim, article, evidence)
@@ -259,10 +238,9 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
         under = _below(claim, each * tokens / 1e6, bound, is_own=paid[2])
         if under:
             return under
-    prices = _chip_prices(claim, article)
     tried: list[Tried] = []
     mfu = _MFU.search(claim.conditions_text)
-    for source in prices[:1]:
+    for source in _chip_prices(claim, article)[:1]:
         span = claimed(source, hedged=False)
         options: list[tuple[float, str, tuple[Claim, ...]]] = []
         # The machine whose price it is tells the form of its chips.
@@ -278,9 +256,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
         rates = article.find(
             claim,
             PER_CHIP,
-            lambda other: (
-                other.model_name == claim.model_name and same_thing(other.subject.things[0], claim.subject.things[0])
-            ),
+            lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing),
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
@@ -307,10 +283,8 @@ def migration(claim: Claim, article: Article, evidence: Evidence) -> Finding | N
 
 def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return the cost of a move over the saving a million tokens."""
-    costs, match = (
-        article.find(claim, "migration_cost", lambda other: other.value is not None and float(other.value) > 0),
-        _VERSUS.search(claim.words),
-    )
+    costs = article.find(claim, "migration_cost", lambda other: other.value is not None and float(other.value) > 0)
+    match = _VERSUS.search(claim.words)
     if not costs or match is None:
         return None
     costs_a, costs_b = sorted((printed(match[1]), printed(match[2])), key=lambda span: span.low)
@@ -330,10 +304,8 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
 
 def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
     """Return the tokens to break even over the tokens of a day."""
-    tokens, match = (
-        article.find(claim, "break_even_tokens", lambda other: other.value is not None),
-        _A_DAY.search(claim.conditions_text),
-    )
+    tokens = article.find(claim, "break_even_tokens", lambda other: other.value is not None)
+    match = _A_DAY.search(claim.conditions_text)
     if not tokens or match is None:
         return None
     daily = float(match[1]) * _SCALE[(match[2] or "").lower()]
@@ -363,14 +335,10 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
 
 def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
     """Return the text's own prices of one chip under the option of a claim."""
-    option = claim.conditions.purchase_option or "on_demand"
     return article.find(
         claim,
         "price_per_chip",
-        lambda other: (
-            same_thing(other.subject.things[0], claim.subject.things[0])
-            and (other.conditions.purchase_option or "on_demand") == option
-        ),
+        lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim),
     )
 
 
@@ -379,8 +347,8 @@ def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[f
 
     The last tells whether it is the text's own: with a price of somebody else's, a low cost is no matter of physics.
     """
-    thing = claim.subject.things[0]
-    own = article.find(claim, "price_per_chip", lambda other: same_thing(other.subject.things[0], thing))
+    thing = claim.thing
+    own = article.find(claim, "price_per_chip", lambda other: same_thing(other.thing, thing))
     if own:
         least = min(own, key=lambda one: claimed(one).low)
         return claimed(least).low, f"the text's own lowest price, {least.figure} USD/h of a chip", True
@@ -396,20 +364,12 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
         return _of_parts(claim, repeated, "the saving that it repeats,")
     if _PER_PEAK.search(claim.words):
         return closest(claim, _per_peak(claim, article, evidence))
-    parts = (
-        ()
-        if claim.model_name
-        else article.find(
-            claim,
-            claim.metric,
-            lambda other: (
-                other.model_name is not None
-                and len(other.subject.things) == 2
-                and all(same_thing(a, b) for a, b in zip(other.subject.things, things, strict=False))
-            ),
-        )
-    )
-    if parts:
+
+    def is_part(other: Claim) -> bool:
+        of_both = zip(other.subject.things, things, strict=False)
+        return bool(other.model_name) and len(other.subject.things) == 2 and all(same_thing(a, b) for a, b in of_both)
+
+    if parts := () if claim.model_name else article.find(claim, claim.metric, is_part):
         return _of_parts(claim, parts, "the text's own savings by model,")
     if len(things) != 2:
         return None
@@ -439,18 +399,12 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
 
     A price that was computed with a discount bears it out no more than the discount does.
     """
-    option = claim.conditions.purchase_option
-    reduced = [
-        other
-        for metric in PRICES
-        for other in article.find(
-            claim,
-            metric,
-            lambda one: (
-                one.conditions.purchase_option == option and one.conditions.term_hours == claim.conditions.term_hours
-            ),
-        )
-    ]
+    option, hours = claim.conditions.purchase_option, claim.conditions.term_hours
+
+    def is_reduced(one: Claim) -> bool:
+        return one.conditions.purchase_option == option and one.conditions.term_hours == hours
+
+    reduced = [other for metric in PRICES for other in article.find(claim, metric, is_reduced)]
     tried = []
     sign = -1.0 if claim.figure.startswith("-") else 1.0
     plain = [one for one in reduced if option and not _DISCOUNT.search(one.conditions_text)]
@@ -461,9 +415,8 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
         if full:
             share = exactly(1.0) - claimed(one, hedged=False) / claimed(full[0], hedged=False)
             tried.append((share * exactly(100.0 * sign), f"1 - {one.figure} / {full[0].figure} in %", (one, full[0])))
-    if tried and not all(span.meets(claimed(claim)) for span, _, _ in tried):
-        return verdict_of(claim, *next(each for each in tried if not each[0].meets(claimed(claim))))
-    return closest(claim, tried)
+    refuted = next((each for each in tried if not each[0].meets(claimed(claim))), None)
+    return verdict_of(claim, *refuted) if refuted else closest(claim, tried)
 
 
 def _of_parts(claim: Claim, parts: Sequence[Claim], words: str) -> Finding:
@@ -471,17 +424,14 @@ def _of_parts(claim: Claim, parts: Sequence[Claim], words: str) -> Finding:
     chosen = _of_size(claim, parts)
     claimed_range, spans = claimed(claim), [claimed(one) for one in chosen or parts]
     between = Range(min(one.low for one in spans), max(one.high for one in spans))
+    agrees = any(one.meets(claimed_range) for one in spans)
     if chosen:
         holds = all(one.meets(claimed_range) for one in spans)
         words += f" of {', '.join(one.model_name or '' for one in chosen)}:"
     else:
-        holds = (
-            between.meets(claimed_range) if claim.value is not None else any(one.meets(claimed_range) for one in spans)
-        )
+        holds = between.meets(claimed_range) if claim.value is not None else agrees
     shown = ", ".join(sorted(one.figure for one in chosen or parts))
-    relation = (
-        "is not" if not holds else "agrees with" if any(one.meets(claimed_range) for one in spans) else "lies within"
-    )
+    relation = "is not" if not holds else "agrees with" if agrees else "lies within"
     text = f"claimed {claim.figure} % {relation} {words} {shown} %"
     return found(
         CONSISTENT if holds else INCONSISTENT,
@@ -507,8 +457,7 @@ def _per_peak(claim: Claim, article: Article, evidence: Evidence) -> list[Tried]
     things = claim.subject.things
     named = [one for one in article.named(claim) if one.metric in PRICES and is_number(one)]
     if len(named) != 2 and len(things) == 2:
-        pairs = [article.find(claim, PRICES, side(claim, thing))[:1] for thing in things]
-        named = [one for pair in pairs for one in pair]
+        named = [one for thing in things for one in article.find(claim, PRICES, side(claim, thing))[:1]]
     if len(named) != 2 or len(things) != 2:
         return []
     tried: list[Tried] = []
@@ -524,7 +473,7 @@ def _dollars(
     price: Claim, meant: tuple[tuple[str, str | None], ...], fact: str, evidence: Evidence
 ) -> list[tuple[Range, str]]:
     """Return USD an hour and peak FLOP/s of what a text's price buys: of the chips that it has, or is said to have."""
-    thing = price.subject.things[0]
+    thing = price.thing
     facts = machines().get(thing.instance_type or "")
     count = float(facts.accelerator_count) if facts else 1.0
     chips = list(dict.fromkeys([*evidence.named(thing.chips), *evidence.named(meant)]))

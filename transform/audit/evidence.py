@@ -62,7 +62,7 @@ where chip > 0
 """
 _MEASURED = """
 select
-    throughput_id, model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
+    model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
     unit_of_work, concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
     benchmark, source_url
 from int.throughput
@@ -166,7 +166,6 @@ class Price(NamedTuple):
 class Measurement:
     """One run of a benchmark: its conditions, and units of work per second and chip."""
 
-    throughput_id: int
     model_name: str
     task: str
     accelerator_name: str

@@ -38,6 +38,10 @@ class Range:
         slack = 1e-9 * max(abs(self.low), abs(self.high), abs(other.low), abs(other.high))
         return self.low <= other.high + slack and other.low <= self.high + slack
 
+    def distance(self, other: "Range") -> tuple[bool, float]:
+        """Return how far another is for choosing the nearest: whether they are apart, then how far their middles."""
+        return not self.meets(other), abs(self.middle - other.middle)
+
     def __sub__(self, other: "Range") -> "Range":
         return Range(self.low - other.high, self.high - other.low)
 
@@ -76,9 +80,8 @@ def printed(text: str) -> Range:
 
 def figure(claim: Claim) -> Range:
     """Return the figure of a claim in its unit, without rounding or hedge."""
-    ends = (claim.low, claim.high) if claim.value is None else (claim.value, claim.value)
-    low, high = (float(end) if end is not None else None for end in ends)
-    return Range(low if low is not None else 0.0, high if high is not None else float("inf"))
+    low, high = (claim.low, claim.high) if claim.value is None else (claim.value, claim.value)
+    return Range(float(low or 0), float("inf" if high is None else high))
 
 
 EXACT_UNITS = ("count", "year", "ordinal", "date", "cores", "flag")
@@ -140,6 +143,4 @@ def number(value: float) -> str:
     """Return a figure for reading: four significant digits, thousands apart, no exponent below 10^15."""
     if value == 0 or value != value or abs(value) == float("inf"):
         return str(value)
-    if abs(value) >= SMALL_WHOLE:
-        return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.4g}"
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if SMALL_WHOLE <= abs(value) < 1e15 else f"{value:.4g}"

@@ -22,18 +22,16 @@ TRUE_THEN = "true then"
 
 Check = Callable[[Claim, Article, Evidence], Finding | None]
 
+
+def _by_itself(check: Callable[[Claim, Evidence], Finding]) -> Check:
+    """Return a check that needs no other claim of the text."""
+    return lambda claim, article, evidence: check(claim, evidence)
+
+
 KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
-    (
-        "price",
-        r"price_usd_per_hour_instance|price_per_chip|price_per_core",
-        (economics.price, lambda claim, article, evidence: prices.history(claim, evidence)),
-    ),
+    ("price", "|".join(economics.PRICES), (economics.price, _by_itself(prices.history))),
     ("monthly cost", r"price_usd_per_month", (economics.monthly,)),
-    (
-        "throughput",
-        r"throughput_tokens_per_s_per_chip|throughput_tokens_per_s_per_core|throughput_tokens_per_s_system",
-        (rates.throughput,),
-    ),
+    ("throughput", r"throughput_tokens_per_s_(per_chip|per_core|system)", (rates.throughput,)),
     ("utilisation", r"mfu_range", (rates.utilisation,)),
     ("cost to train", r"cost_to_train", (economics.training_cost,)),
     ("saving", r"savings_pct", (economics.saving,)),
@@ -44,17 +42,9 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ("break-even", r"break_even_tokens", (economics.break_even_tokens,)),
     ("break-even", r"break_even_days", (economics.break_even_days,)),
     ("ratio", r"ratio_\w+", (ratios.ratio,)),
-    (
-        "availability",
-        prices.AVAILABILITY.pattern,
-        (lambda claim, article, evidence: prices.available(claim, evidence),),
-    ),
+    ("availability", prices.AVAILABILITY.pattern, (_by_itself(prices.available),)),
     *(
-        (
-            "memory fit" if metric == "capacity_fit" else "specification",
-            metric,
-            (lambda claim, article, evidence, check=check: check(claim, evidence),),
-        )
+        ("memory fit" if metric == "capacity_fit" else "specification", metric, (_by_itself(check),))
         for metric, check in specs.CHECKS.items()
     ),
 )
@@ -143,10 +133,8 @@ def _verdict(claim_id: str, findings: Mapping[str, Finding], *, today: bool) -> 
     verdict = finding.verdict_today if today else finding.verdict
     if verdict != CONSISTENT:
         return verdict
-    inputs = [_worst(other, findings, frozenset({claim_id}), today=today) for other in finding.rests_on]
-    if any(one in FAILED for one in inputs):
-        return INPUT_FAILED
-    return INPUT_OPEN if UNVERIFIABLE in inputs else CONSISTENT
+    worst = _worst(claim_id, findings, frozenset(), today=today)
+    return INPUT_FAILED if worst in FAILED else INPUT_OPEN if worst == UNVERIFIABLE else CONSISTENT
 
 
 def _worst(claim_id: str, findings: Mapping[str, Finding], seen: frozenset[str], *, today: bool) -> str:

@@ -102,7 +102,7 @@ def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, dat
 
 def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     """Return which offers a claim is about, or why the file has none."""
-    thing, conditions = claim.subject.things[0], claim.conditions
+    thing, conditions = claim.thing, claim.conditions
     machine = thing.instance_type or conditions.instance_type
     provider, strange = evidence.provider(claim.subject.others)
     if strange:
@@ -205,7 +205,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     answer = (claim.value or "").casefold()
     if match is None or answer not in (*_NO, *_YES):
         return unknown("the claim is neither yes nor no")
-    thing, option = claim.subject.things[0], match[1]
+    thing, option = claim.thing, match[1]
     machine = thing.instance_type or claim.conditions.instance_type
     provider, strange = evidence.provider(claim.subject.others)
     if strange or not (machine or thing.chips):

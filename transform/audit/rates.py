@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transform.audit.article import Article, same_thing
+from transform.audit.article import Article, same_thing, shares_chip
 from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
 from transform.audit.finding import (
     CONSISTENT,
@@ -52,7 +52,7 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if model is None:
         named = ", ".join(claim.subject.others) or claim.subject_text
         return unknown(f"no model of which the shape is known is named in {named!r}, so nothing bounds the rate")
-    if not claim.subject.things[0].chips:
+    if not claim.thing.chips:
         return unknown(f"{claim.subject_text!r} names no chip that is known here")
     claim = _with_task(claim, article)
     bounds = bounds_of(readings(claim, article, evidence), evidence)
@@ -84,16 +84,12 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
 
 def _with_task(claim: Claim, article: Article) -> Claim:
     """Return a claim with the task of the same model's rate a chip beside it, where its own words name none."""
-    if claim.conditions.is_training or claim.conditions.batch_size:
+    if claim.metric != SYSTEM or claim.conditions.is_training or claim.conditions.batch_size:
         return claim
     nearby = article.find(
         claim,
         PER_CHIP,
-        lambda other: (
-            claim.metric == SYSTEM
-            and other.model_name == claim.model_name
-            and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in claim.subject.things[0].chips})
-        ),
+        lambda other: other.model_name == claim.model_name and shares_chip(other.thing, claim.thing),
     )
     if not nearby:
         return claim
@@ -114,13 +110,13 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
             readings=("any precision of the peak: 100 %",),
             bounds=("100 % of the peak",),
         )
-    if model is None or not claim.subject.things[0].chips:
+    if model is None or not claim.thing.chips:
         return unknown("no model of known shape and chip is named")
-    thing = claim.subject.things[0]
+    thing = claim.thing
     own = article.find(
         claim,
         PER_CHIP,
-        lambda other: other.model_name == claim.model_name and same_thing(other.subject.things[0], thing),
+        lambda other: other.model_name == claim.model_name and same_thing(other.thing, thing),
     )
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
@@ -150,12 +146,11 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     runs = [run for run in _runs(claim, model, evidence) if run.task == "training"]
     if not runs:
         return unknown("the text gives no rate to compute it from, and nothing was measured of this chip and model")
-    measured = []
-    for run in runs:
-        measured += [
-            (f"{words} in {run.benchmark}", share, run)
-            for words, share in _shares(exactly(run.rate), peaks, flop, evidence)
-        ]
+    measured = [
+        (f"{words} in {run.benchmark}", share, run)
+        for run in runs
+        for words, share in _shares(exactly(run.rate), peaks, flop, evidence)
+    ]
     agrees_with = [one for one in measured if one[1].meets(claimed_range)]
     nearest = min(agrees_with or measured, key=lambda one: abs(one[1].middle - claimed_range.low))
     lines = tuple(f"{number(share.middle)} % of the {words}" for words, share, _ in measured[:20])
@@ -175,7 +170,7 @@ def readings(claim: Claim, article: Article, evidence: Evidence) -> list[Reading
     output = re.search(r"\boutput\b|\bdecode\b|\bgenerat\w+", claim.words, re.IGNORECASE)
     return [
         way
-        for chip in evidence.named(claim.subject.things[0].chips)
+        for chip in evidence.named(claim.thing.chips)
         for count in _counts(claim, chip, article, evidence)
         for way in ways(chip, claim.model_name or "", claim.conditions, evidence, count, accepted, bool(output))
     ]
@@ -242,7 +237,7 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
     if claim.metric == PER_CORE:
         cores = evidence.fact(chip, "cores_per_accelerator")
         return [(1 / cores, f"1 of {number(cores)} cores")] if cores else [(1.0, "a whole chip for one core")]
-    thing = claim.subject.things[0]
+    thing = claim.thing
     if thing.count:
         return [(float(thing.count), f"{thing.count} chips")]
     if stated := _count_claim(claim, article):
@@ -253,23 +248,20 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
 
 def _count_claim(claim: Claim, article: Article) -> Claim | None:
     """Return the claim of the text on the chips of the system that a claim is about."""
-    key = claim.subject.things[0].key
+    key = claim.thing.key
     counts = article.find(
-        claim, "spec_accelerators", lambda other: other.subject.things[0].key == key or _is_system_of(other, claim)
+        claim, "spec_accelerators", lambda other: other.thing.key == key or _is_system_of(other, claim)
     )
     return counts[0] if counts else None
 
 
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
-    thing = claim.subject.things[0]
+    thing = claim.thing
     singles = article.find(
         claim,
         PER_CHIP,
-        lambda other: (
-            other.model_name == claim.model_name
-            and bool({n for n, _ in other.subject.things[0].chips} & {n for n, _ in thing.chips})
-        ),
+        lambda other: other.model_name == claim.model_name and shares_chip(other.thing, thing),
     )
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
@@ -286,12 +278,12 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
 
 
 def _is_system_of(other: Claim, claim: Claim) -> bool:
-    named = other.subject.things[0]
+    named = other.thing
     return (
         named.is_system
         and "ultra" in named.text.casefold()
         and "ultra" in claim.subject_text.casefold()
-        and (named.chips == claim.subject.things[0].chips)
+        and (named.chips == claim.thing.chips)
     )
 
 
@@ -303,13 +295,11 @@ def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: 
 
 
 def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
-    forms = evidence.named(claim.subject.things[0].chips)
-    names = {name for name, _ in forms}
+    forms = evidence.named(claim.thing.chips)
     runs = [
         run
         for run in evidence.measured
-        if run.accelerator_name in names
-        and run.unit_of_work == "token"
+        if run.unit_of_work == "token"
         and any(
             run.accelerator_name == name and (run.form_factor or form) == (form or run.form_factor)
             for name, form in forms
@@ -337,7 +327,7 @@ def _measured(
         return unknown(f"{words}; no measured run is per core", **details)
     if not runs:
         return unknown(f"{words}; nothing measured of this chip, model and conditions is known here", **details)
-    chips = [run for run in runs if claim.metric == PER_CHIP or run.chips == claim.subject.things[0].count]
+    chips = [run for run in runs if claim.metric == PER_CHIP or run.chips == claim.thing.count]
     rates = sorted(
         ((run.rate * (1 if claim.metric == PER_CHIP else run.chips), run) for run in chips), key=lambda one: one[0]
     )

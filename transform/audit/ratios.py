@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from transform.audit.article import Article, same_thing
+from transform.audit.article import Article, same_thing, shares_chip
 from transform.audit.evidence import Chip, Evidence, Offer
 from transform.audit.finding import (
     CONSISTENT,
@@ -78,9 +78,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     is_open = match[1] == "performance" and basis == "evidence"
     if claim.hedge.is_upper:
         return _up_to(claim, readings, basis, is_open=is_open)
-    span, words, urls, ids = min(
-        readings, key=lambda each: (not each[0].meets(claimed_range), abs(each[0].middle - claimed_range.middle))
-    )
+    span, words, urls, ids = min(readings, key=lambda each: each[0].distance(claimed_range))
     holds = span.meets(claimed_range)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
     if is_open and not holds:
@@ -112,13 +110,7 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
             for a in top
             for b in by_place[a.offer.service_provider_name, a.offer.region_id]
         ]
-        results.append(
-            min(
-                pairs,
-                key=lambda one: (not one[0].meets(claimed_range), abs(one[0].middle - claimed_range.middle)),
-                default=None,
-            )
-        )
+        results.append(min(pairs, key=lambda one: one[0].distance(claimed_range), default=None))
     if results == [None, None]:
         return unknown("no two prices of one seller, place and option are known of both sides")
     verdicts = [
@@ -208,7 +200,7 @@ def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
 def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
     return lambda other: (
         len(other.subject.things) == 1
-        and _is_side(other.subject.things[0], thing)
+        and _is_side(other.thing, thing)
         and _same_model(claim, other)
         and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
     )
@@ -216,7 +208,7 @@ def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
 
 def _is_side(named: Thing, thing: Thing) -> bool:
     if named.is_system and thing.is_system and not (named.instance_type or thing.instance_type):
-        return bool({name for name, _ in named.chips} & {name for name, _ in thing.chips})
+        return shares_chip(named, thing)
     return same_thing(named, thing)
 
 
@@ -261,23 +253,16 @@ def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[fl
 
 def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
     """Return FLOP/s a dollar of one side over the other's, at prices of one option known of both on the claim's day."""
-    since, until = claim.claimed_from, min(claim.claimed_until or evidence.today, evidence.today)
+    on_its_date, _ = windows_of(claim, evidence)
     tried: list[Tried] = []
-    one, other = claim.subject.things
     wanted = claim.conditions.purchase_option
     for option in (wanted,) if wanted else ("on_demand", "capacity_block"):
-        paid = [
-            {
-                (price.offer.accelerator_name, price.offer.form_factor): price
-                for offers in [evidence.offers_of(None, thing.chips)]
-                for price in evidence.held(
-                    (o for o in offers if o.purchase_option == option and o.service_provider_name == "AWS"),
-                    (since, until),
-                )
-                if price.per("chip")
-            }
-            for thing in (one, other)
-        ]
+        paid = []
+        for thing in claim.subject.things:
+            offers = (o for o in evidence.offers_of(None, thing.chips) if o.purchase_option == option)
+            held = evidence.held((o for o in offers if o.service_provider_name == "AWS"), on_its_date)
+            priced = (price for price in held if price.per("chip"))
+            paid.append({(price.offer.accelerator_name, price.offer.form_factor): price for price in priced})
         for fact in FACTS["flops"]:
             for a, b in itertools.product(paid[0].values(), paid[1].values()):
                 top = evidence.fact((a.offer.accelerator_name or "", a.offer.form_factor), fact)

@@ -81,7 +81,7 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
 
 def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
     """Check the chips of a machine, or their memory together."""
-    thing = claim.subject.things[0]
+    thing = claim.thing
     facts = claim_text.machines().get(thing.instance_type or "")
     if facts is None:
         counts = _system_counts(claim, evidence)
@@ -103,7 +103,7 @@ def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
 
 def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
     """Check vCPUs and host memory of a machine, or of a system of a chip, which may be of several generations."""
-    thing, fact = claim.subject.things[0], MACHINE_FACTS[claim.metric]
+    thing, fact = claim.thing, MACHINE_FACTS[claim.metric]
     systems = tuple(f"{name} UltraServer" for name, _ in thing.chips) if "ultra" in thing.text.casefold() else ()
     readings = [
         (f"{one.machine} has {number(one.value)}", one.value, one.source_url)
@@ -117,7 +117,7 @@ def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
 def generation(claim: Claim, evidence: Evidence) -> Finding:
     """Check the generation of a chip or of a machine's chips, which is the number in the chip's name."""
     readings = []
-    for name, _ in claim.subject.things[0].chips:
+    for name, _ in claim.thing.chips:
         digits = re.search(r"(?:Trainium|Inferentia|Gaudi|TPU-v)(\d+)", name)
         if digits:
             readings.append((f"the chip is {name}", float(digits[1]), ""))
@@ -149,7 +149,7 @@ def weights(claim: Claim, evidence: Evidence) -> Finding:
 
 def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     """Check whether a model fits into the memory of what is named: weights, and optimizer where training is meant."""
-    thing = claim.subject.things[0]
+    thing = claim.thing
     words = " ".join((claim.words, *claim.subject.others))
     shape = models_size(claim, words)
     each = _bytes(claim, evidence)
@@ -205,12 +205,12 @@ def _peak_fact(claim: Claim) -> str | None:
     match = _PEAK.fullmatch(claim.metric)
     if match is None:
         return None
-    sparse = match[2] or claim.conditions.is_sparse or claim.subject.things[0].is_sparse
+    sparse = match[2] or claim.conditions.is_sparse or claim.thing.is_sparse
     return f"{'sparse' if sparse else 'dense'}_{match[1]}_{'tops' if match[1] == 'int8' else 'tflops'}"
 
 
 def _chips(claim: Claim, evidence: Evidence) -> list[Chip]:
-    return evidence.named(claim.subject.things[0].chips)
+    return evidence.named(claim.thing.chips)
 
 
 def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
@@ -226,16 +226,13 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
         for value, url, note in rank_one:
             stacks = re.search(r"stacks hold (\d+)", note or "")
             if stacks:
-                yield (
-                    f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}",
-                    float(stacks[1]),
-                    url,
-                )
+                words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
+                yield words, float(stacks[1]), url
 
 
 def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
     """Return the chips that a system may have: what its name says, or its chip's domain; not of a type of machine."""
-    thing = claim.subject.things[0]
+    thing = claim.thing
     if thing.count:
         return [(f"the name says {thing.count}", float(thing.count), "")]
     if thing.instance_type or not thing.is_system:

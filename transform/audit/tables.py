@@ -17,18 +17,8 @@ from warehouse.reference.claims import SEPARATOR, UNITS, Claim
 Row = tuple[object, ...]
 
 CONTRADICTION_COLUMNS = (
-    "quantity",
-    "subject",
-    "unit",
-    "claim_id",
-    "claimed",
-    "article",
-    "verdict",
-    "other_claim_id",
-    "other_claimed",
-    "other_article",
-    "other_verdict",
-    "recomputed_value",
+    *("quantity", "subject", "unit", "claim_id", "claimed", "article", "verdict"),
+    *("other_claim_id", "other_claimed", "other_article", "other_verdict", "recomputed_value"),
 )
 EVIDENCE = ("history", "evidence")
 _CORES = ("price_per_core", "price_per_chip")
@@ -171,9 +161,7 @@ def _figure(claim: Claim, evidence: Evidence) -> Range:
 def _cores(claim: Claim, evidence: Evidence) -> list[float]:
     """Return the cores of each chip that a claim may mean."""
     return [
-        count
-        for chip in evidence.named(claim.subject.things[0].chips)
-        if (count := evidence.fact(chip, "cores_per_accelerator"))
+        count for chip in evidence.named(claim.thing.chips) if (count := evidence.fact(chip, "cores_per_accelerator"))
     ]
 
 

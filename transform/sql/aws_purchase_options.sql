@@ -43,7 +43,6 @@ priced as (
 ),
 
 chosen as (
-    select *
     from priced
     qualify
         row_number() over (
@@ -117,7 +116,6 @@ seen as (
         region_id,
         instance_type
     from (
-        select *
         from core.offer
         where service_provider_name = 'AWS'
         union all by name

@@ -101,7 +101,6 @@ eligible as (
 ),
 
 best as (
-    select *
     from eligible
     qualify row_number() over (partition by instance_type order by paid asc, kind_of_option asc, region_id asc) = 1
 ),

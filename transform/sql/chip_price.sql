@@ -1,9 +1,8 @@
--- What a unit of each chip's power costs: its cheapest ranked price, or else the last one confirmed, divided
--- by its peak, bandwidth and memory.
--- One row per chip and form (ref.accelerator), purchase option and commitment class; one without an option where
--- nobody is known to sell it. Peaks are dense, in the fastest precision published (INT8 is no FLOP) and in BF16; which,
--- and who says so, is in ref.accelerator_fact. "From" prices and marketplace medians without a lower quartile are left
--- out. A seller that is silent about the form of a chip that has several is left out too.
+-- What a unit of each chip's power costs: its cheapest ranked price, or else the last one confirmed, divided by its
+-- peak, bandwidth and memory. One row per chip and form (ref.accelerator), purchase option and commitment class; one
+-- without an option where nobody is known to sell it. Peaks are dense, in the fastest precision published (INT8 is no
+-- FLOP) and in BF16; which, and who says so, is in ref.accelerator_fact. "From" prices and marketplace medians without
+-- a lower quartile are left out. A seller that is silent about the form of a chip that has several is left out too.
 with spoken as (
     select
         *,

@@ -21,7 +21,6 @@ with listed as (
 ),
 
 on_demand as (
-    select *
     from listed
     where purchase_option = 'on_demand'
     qualify

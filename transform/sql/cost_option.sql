@@ -129,7 +129,6 @@ offered as (
 
 -- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
 on_demand as (
-    select *
     from plain
     where service_provider_name = 'AWS' and purchase_option = 'on_demand'
     qualify

@@ -11,7 +11,6 @@
 -- (https://unsloth.ai/docs/basics/inference-and-deployment/vllm-guide/vllm-engine-arguments, read 2026-11-23). A step
 -- has 8,192 tokens at most, vLLM's default for a server of large chips.
 with shape as (
-    select *
     from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
 ),

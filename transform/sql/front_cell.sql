@@ -39,7 +39,6 @@ aws as (
 ),
 
 machine as (
-    select *
     from aws
     where is_ranked and conditions is null
     qualify

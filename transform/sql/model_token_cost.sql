@@ -5,7 +5,6 @@
 -- nearest to it; where nothing is known, when and where it was last searched. Of spot the mean of 30 days counts
 -- before that of 7, and both before the last price seen, which offer_terms tells.
 with point as (
-    select *
     from int.model_point
     where point_rank <= 8
 ),
@@ -37,7 +36,6 @@ kinds as (
 ),
 
 of_provider as (
-    select *
     from kinds
     qualify
         row_number() over (

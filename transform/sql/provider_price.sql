@@ -111,7 +111,6 @@ chosen as (
 
 -- The last word on how much of each thing there is; a fact without a count of chips is of all sizes.
 stock as (
-    select *
     from core.availability
     qualify
         row_number() over (

@@ -136,7 +136,6 @@ best as (
 ),
 
 step as (
-    select *
     from best
     window w as (partition by market, series_name order by valid_from)
     qualify row_number() over w = 1 or best['of']['usd'] is distinct from lag(best['of']['usd']) over w

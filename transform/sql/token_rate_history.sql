@@ -1,13 +1,11 @@
 -- How many output tokens per second a paid chip gives at one operating point by the runs known on a day: one row per
 -- point, chip and unit for each day from which that rate holds. Of InferenceX and MLPerf serving, ranked runs alone,
--- frontiers at the usual speeds over all topologies; a rate below the slowest run, a limit, is none. Of MLPerf
--- each grade of evidence is apart, so that previews and results never mix; of a frontier it is NULL: the runs are
--- official, A or B.
--- A run is known from the day on which it was measured (MLPerf: its round published). Rounds of MLPerf are one point:
--- of the rounds known the one with the best median over submitters. A frontier is read as in int.serving_rate: on the
--- straight line between the fastest run in tokens per second at this speed or above, and the nearest slower run that
--- beats it there.
--- point_number and unit_key number what must be equal; they hold within one file.
+-- frontiers at the usual speeds over all topologies; a rate below the slowest run, a limit, is none. Of MLPerf each
+-- grade of evidence is apart, so that previews and results never mix; of a frontier it is NULL: the runs are official,
+-- A or B. A run is known from the day on which it was measured (MLPerf: its round published). Rounds of MLPerf are one
+-- point: of the rounds known the one with the best median over submitters. A frontier is read as in int.serving_rate:
+-- on the straight line between the fastest run in tokens per second at this speed or above, and the nearest slower run
+-- that beats it there. point_number and unit_key number what must be equal; they hold within one file.
 with host as (
     select distinct * exclude (purchase_option, commitment_class, valid_from, price_usd, offer_id)
     from int.option_price_history
@@ -155,7 +153,6 @@ read_off as (
 ),
 
 changed as (
-    select *
     from read_off
     qualify
         rate is distinct from lag(rate) over (partition by curve_number, unit_key, interactivity order by known_from)

@@ -8,7 +8,6 @@
 -- left out.
 -- Columns are those of int.training_cost, its comment holds here too.
 with shape as (
-    select *
     from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
 ),
@@ -67,7 +66,6 @@ sized as (
 ),
 
 every as (
-    select *
     from int.training_offer
     where model_name = (select w.model_wanted from wanted as w)
     union all by name

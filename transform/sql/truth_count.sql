@@ -1,7 +1,6 @@
 -- Instance types of AWS whose number of chips EC2's last answer and the reference table give differently, where no
 -- override explains it. Prices per chip are divided by the table's number.
 with api as (
-    select *
     from core.instance_capability
     qualify row_number() over (partition by region_id, instance_type order by observed_at desc, recorded_at desc) = 1
 ),

@@ -1,7 +1,6 @@
 -- One price, told by two: the same offer by two sources; a provider's prices per chip by two sources under whatever
--- names; AWS through both doors.
--- Sources are set beside each other where each confirmed its prices within a week of the other. Spot prices and
--- statistics of markets move by the hour, and are no second reading of anything.
+-- names; AWS through both doors. Sources are set beside each other where each confirmed its prices within a week of the
+-- other. Spot prices and statistics of markets move by the hour, and are no second reading of anything.
 with told as materialized (
     select
         p.*,

@@ -376,7 +376,6 @@ def _refused_rows(
 
 
 def _refusal(batch: Batch, row: Mapping[str, Any], gate: str, reason: str, name: str) -> Quarantined:
-    """Return the refusal of a staged row."""
     number = row["fetch_number"]
     return Quarantined.of(
         batch.fetches[number],

@@ -12,7 +12,7 @@ A file that cannot be amended is made from nothing: see FromNothing.
 
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -135,7 +135,7 @@ class _Amendment:
     @cached_property
     def _sharing(self) -> Mapping[str, Fill]:
         """Return what amends the marts that follow from touched offers, first what most others wait for."""
-        found: dict[str, Callable[[Model], None]] = {
+        return {
             "price_history": self._amend_prices,
             "price_move": self._amend_moves,
             **dict.fromkeys(chains.TABLES["offers"], self._amend_offers),
@@ -144,7 +144,6 @@ class _Amendment:
             "price_index": self._amend_index,
             **dict.fromkeys(chains.TABLES["days"], self._amend_days),
         }
-        return {name: partial(_without_connection, amend) for name, amend in found.items()}
 
     @cached_property
     def _amended(self) -> Mapping[str, Fill]:
@@ -256,41 +255,40 @@ class _Amendment:
             raise FromNothing("a document of benchmarks was added again with other words")
         return _differ(self.con, f"from {table}", f"from {former}")
 
-    def _amend_prices(self, mart: Model) -> None:
+    def _amend_prices(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
-        chains.put(self.con, mart.qualified, mart.sql)
+        chains.put(con, mart.qualified, mart.sql)
         self._temp("differing_price", db.sql("amend/differing.sql"))
 
-    def _amend_moves(self, mart: Model) -> None:
+    def _amend_moves(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the moves of touched offers again, and of those that are judged beside what differs."""
         self._touch(db.sql("amend/anew.sql"))
-        chains.show_offers(self.con, db.sql("amend/shown_move.sql"))
-        chains.excerpted(self.con, "remade_offer", str(mart.amended))
-        chains.show_offers(self.con, "select offer_id, shown_since as since from remade_offer")
+        chains.show_offers(con, db.sql("amend/shown_move.sql"))
+        chains.excerpted(con, "remade_offer", str(mart.amended))
+        chains.show_offers(con, "select offer_id, shown_since as since from remade_offer")
         self._temp("first_look_price", db.sql("amend/first_look_price.sql"))
         first = db.sql("first_look.sql").replace("core.sku_price", "temp.first_look_price")
-        chains.show_as(self.con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
+        chains.show_as(con, "core.first_look", first.replace("core.scope_run", "published.log.run"))
         # Read four times, and of few offers.
-        has_wanted = self.con.execute("from wanted_offer limit 1").fetchall()
+        has_wanted = con.execute("from wanted_offer limit 1").fetchall()
         wanted = "union all by name (from int.price_history semi join wanted_offer using (offer_id))" * bool(has_wanted)
-        chains.excerpted(self.con, "shown_price", f"{db.sql('amend/shown_price.sql')} {wanted}")
+        chains.excerpted(con, "shown_price", f"{db.sql('amend/shown_price.sql')} {wanted}")
         judged = mart.sql.replace("int.price_history", "temp.shown_price")
         judged = judged.replace("from core.offer", "from temp.remade_offer where since is not null", 1)
         later = "semi join temp.remade_offer as r on m.offer_id = r.offer_id and m.observed_at >= r.since"
-        chains.excerpted(self.con, "exact_row", f"from ({judged}) as m {later}")
-        self.con.execute("drop table temp.shown_price")
-        chains.put_moves(self.con, chains.excerpted)
+        chains.excerpted(con, "exact_row", f"from ({judged}) as m {later}")
+        con.execute("drop table temp.shown_price")
+        chains.put_moves(con, chains.excerpted)
         kinds = "(from gone_kind union all by name from new_kind) inner join log.scope_fetch using (fetch_no)"
         others = "select observed_at from differing_other"
-        self.con.execute(f"insert into differing_price select observed_at from {kinds} union all {others}")
+        con.execute(f"insert into differing_price select observed_at from {kinds} union all {others}")
         self._temp("first_day", db.sql("amend/first_day.sql"))
 
-    def _amend_items(self, mart: Model) -> None:
+    def _amend_items(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the items of offers again whose past may be another; of others add what follows their last interval.
 
         Of plain offers the last item holds until today.
         """
-        con = self.con
         self._temp("plain_offer", db.sql("amend/plain.sql"))
         con.execute(f"delete from touched_offer where offer_id in ({db.sql('amend/followed.sql')})")
         self._touch(mart.amended)
@@ -335,9 +333,9 @@ class _Amendment:
         """Touch the offers that a SELECT gives: those that depend on touched ones."""
         self.con.execute(f"insert into touched_offer from ({dependents}) anti join touched_offer using (offer_id)")
 
-    def _amend_offers(self, mart: Model) -> None:
+    def _amend_offers(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the rows of touched offers again, and of all others what a day changes."""
-        con, daily = self.con, chains.TABLES["offers"][mart.name]
+        daily = chains.TABLES["offers"][mart.name]
         # Of links the mart reads the last.
         chains.show_offers(con, f"select offer_id, TIMESTAMP '9999-01-01' as since from ({mart.amended})")
         # Reads the documents of the last prices alone. The number that a fetch names is the first of its hash.
@@ -361,34 +359,33 @@ class _Amendment:
             f"from (select offer_id, {', '.join(daily)} from ({renewed})) as n where m.offer_id = n.offer_id"
         )
 
-    def _amend_days(self, mart: Model) -> None:
+    def _amend_days(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the rows from the first day on that may differ, of what was held a day before or since."""
-        (first,) = self.con.execute("from first_day").fetchone() or (None,)
+        (first,) = con.execute("from first_day").fetchone() or (None,)
         day, column = f"DATE '{first}'", chains.TABLES["days"][mart.name]
-        self.con.execute(
+        con.execute(
             f"create or replace temp view held_price as select * replace (greatest(valid_from, {day} - 1) as "
             f"valid_from) from log.price_link where valid_to >= {day} - 1 or valid_to is null"
         )
-        self.con.execute(f"create or replace temp view later_move as from int.price_move where observed_at >= {day}")
+        con.execute(f"create or replace temp view later_move as from int.price_move where observed_at >= {day}")
         held = mart.sql.replace("log.price_link", "held_price").replace("int.price_move", "later_move")
         self._temp("made_row", held)
-        self.con.execute("drop view temp.held_price; drop view temp.later_move")
-        self.con.execute(f"delete from {mart.qualified} where {column} >= {day}")
-        self.con.execute(f"insert into {mart.qualified} by name from made_row where {column} >= {day}")
+        con.execute("drop view temp.held_price; drop view temp.later_move")
+        con.execute(f"delete from {mart.qualified} where {column} >= {day}")
+        con.execute(f"insert into {mart.qualified} by name from made_row where {column} >= {day}")
 
-    def _amend_levels(self, mart: Model) -> None:
+    def _amend_levels(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the levels of each chip and option from the first day on that may differ."""
         self._temp("level_day", f"{mart.amended}")
-        chains.make_levels(self.con, mart.sql)
-        self.con.execute(
+        chains.make_levels(con, mart.sql)
+        con.execute(
             "delete from int.price_level as l using level_day as d where l.accelerator_name = d.accelerator_name "
             "and l.purchase_option = d.purchase_option and l.index_date >= d.first_day"
         )
-        self.con.execute(f"insert into int.price_level by name {chains.LEVELS}")
+        con.execute(f"insert into int.price_level by name {chains.LEVELS}")
 
-    def _amend_index(self, mart: Model) -> None:
+    def _amend_index(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the index from the first day on that may differ."""
-        con = self.con
         named = "select distinct service_provider_name from int.price_level where purchase_option = 'spot'"
         self._temp("administered", f"from int.administered_spot semi join ({named}) using (service_provider_name)")
         self._temp("index_day", db.sql("amend/index_day.sql"))
@@ -400,7 +397,7 @@ class _Amendment:
         (items,) = [each.sql for each in self.made.contents.marts if each.name == "price_index_item"]
         chains.show_as(con, "int.price_index_item", items.replace("int.index_spell", "excerpt.int.index_spell"))
         chains.show_as(con, "int.administered_spot", "from temp.administered")
-        chains.excerpted(self.con, "made_row", mart.sql)
+        chains.excerpted(con, "made_row", mart.sql)
         # Of a table from which rows are deleted DuckDB writes most again: what stays as it was is not deleted.
         anew, key = "index_date >= (select min(first_day) from index_day)", f"row({', '.join(INDEX_KEY)})"
         rows = f"(select * exclude (is_provisional) from {{}} where {anew})"
@@ -420,25 +417,16 @@ class _Amendment:
 
 
 def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
-    """Make all rows of a table anew."""
     con.execute(f"delete from {table}")
     con.execute(f"insert into {table} by name {select}")
 
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
     """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as they must."""
-    checkpoint = Step("checkpoint", frozenset(), _checkpoint)
+    checkpoint = Step("checkpoint", frozenset(), lambda con: con.execute("checkpoint published"))
     first, *others = queue
     yield from (checkpoint, first)
     yield from (replace(step, reads=step.reads | {checkpoint.name}) for step in others)
-
-
-def _checkpoint(con: duckdb.DuckDBPyConnection) -> None:
-    con.execute("checkpoint published")
-
-
-def _without_connection(amend: Callable[[Model], None], mart: Model, _: duckdb.DuckDBPyConnection) -> None:
-    amend(mart)
 
 
 def _renew_differing(rows: str, mart: Model, con: duckdb.DuckDBPyConnection) -> None:

@@ -27,7 +27,7 @@ class Step:
 
     name: str
     reads: frozenset[str]
-    work: Callable[[duckdb.DuckDBPyConnection], None]
+    work: Callable[[duckdb.DuckDBPyConnection], object]
     is_first: bool = False
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache
 
 from warehouse.reference import claim_text
-from warehouse.reference.claim_text import Conditions, Hedge, Subject
+from warehouse.reference.claim_text import Conditions, Hedge, Subject, Thing
 from warehouse.reference.table import Broken, Model, Rule, Table, Values
 
 SEPARATOR = "; "
@@ -95,6 +95,11 @@ class Claim:
         if self.value is not None:
             return self.value
         return f"{self.low or ''}-{self.high or ''}".rstrip("-") if self.low else f"to {self.high}"
+
+    @property
+    def thing(self) -> Thing:
+        """Return what it is about, of two that are compared the first."""
+        return self.subject.things[0]
 
     @property
     def model_name(self) -> str | None:

@@ -328,7 +328,6 @@ def pandera_model(model: Model) -> "tuple[pa.DataFrameSchema, list[tuple[str, st
 
 
 def _type(type_: Any) -> Any:
-    """Return the polars type of a field."""
     import polars as pl
 
     types = {str: pl.String, int: pl.Int64, Decimal: pl.Float64, date: pl.Date, bool: pl.Boolean}

@@ -1,8 +1,7 @@
 -- serving_costs(low_price, median_price, high_price, rates, measured_weight, output_tokens, unit_accelerators,
 -- utilisation, running_share): Every cost of serving at one operating point on one option, as a STRUCT.
--- What tokens cost on one option at one operating point, at its low, median and high price and rate; rates, as
--- cost.rates_at_speed gives them, are of one paid chip. low: cheapest price and high rate; high: dearest price and low
--- rate; either is NULL where its price is not known.
+-- At its low, median and high price and rate; rates, as cost.rates_at_speed gives them, are of one paid chip. low:
+-- cheapest price and high rate; high: dearest price and low rate; either is NULL where its price is not known.
 -- output_usd and input_usd share one machine between both kinds of token, at the median price and rate, and NULL where
 -- no input rate is known: output_usd x output + input_usd x input of an hour = paid_rate_usd. Never add input_usd to
 -- all_in_output_usd, which carries the whole machine already.

@@ -1,7 +1,6 @@
 -- offer_terms(discount_type, class, payment_model, tier_name, fabric_name, condition_text, statistic_name): Terms of an
 -- offer in a line: plan, class, payment, tier, fabric, conditions, statistic.
--- Which plan, class, payment, tier, fabric and conditions an offer has, and what its amount is where it is no price;
--- NULL where none of these is stated.
+-- The statistic is what the amount is where it is no price. NULL where none of these is stated.
 select
     nullif(
         concat_ws(

@@ -4,7 +4,6 @@
 -- none is taken, and the reason says in what they differ. on_demand_offer_id is the same machine in the same place
 -- without a commitment, where one is bought with one.
 with fitting as (
-    select *
     from fleet_candidate
     where
         is_region

@@ -1,6 +1,5 @@
 -- Each commitment that a provider sells, beside the on-demand price of the same machine in the same place, in US
--- dollars
--- per chip-hour with an upfront fee spread over the term.
+-- dollars per chip-hour with an upfront fee spread over the term.
 select
     accelerator_name,
     service_provider_name,

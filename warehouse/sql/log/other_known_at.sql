@@ -3,7 +3,6 @@
 -- of any events, where sql/log/price_known_at.sql is of chains.
 -- The first of each run of equal prices. Absence before the first price says nothing, and falls out here.
 with changed as (
-    select *
     from core.price_point(moment)
     where not is_void
     window w as (partition by offer_id, source order by valid_from)
