@@ -50,7 +50,7 @@ tests: export PREFECT_HOME := $(CURDIR)/.tools/prefect-tests
 tests: setup  ## run every test but the long proofs (TESTS="tests/extract": those of a folder)
 	@mkdir -p "$$PREFECT_HOME"
 	$(UV_RUN) pytest -n 2 --dist worksteal $(TESTS)
-	$(UV_RUN) pytest -q --warehouse=lake tests/warehouse/test_db.py tests/warehouse/test_facts.py \
+	$(UV_RUN) pytest -q --warehouse=lake tests/warehouse/test_facts.py \
 		tests/warehouse/test_row_gate.py::test_an_offer_whose_amount_is_refused_is_unknown_not_gone
 
 # Types keep one core busy for about as long as SQL keeps two, so they are checked side by side.

@@ -16,6 +16,7 @@ VERSIONS = "/offers/v1.0/aws/AmazonEC2/index.json"
 # --- errors of the API
 
 
+@pytest.mark.prove
 def test_adaptive_mode_outlasts_throttling(standin: aws.StandIn) -> None:
     standin.fault("api:GetProducts:us-west-2", faults.THROTTLED, times=1)
     patient = pricing_client(attempts=3, mode="adaptive")

@@ -6,9 +6,7 @@ from crash import points
 from crash.bench import KILLED, Bench
 from crash.points import ARCHIVE, INTERVALS, POINTS
 
-SHORT = (
-    "in the load, between events and coverage", "before the position is written", f"within migration {INTERVALS}",
-)  # fmt: skip
+SHORT = ("in the load, between events and coverage", f"within migration {INTERVALS}")
 """The points at which every run of the tests kills; all of them are for the long proofs."""
 
 

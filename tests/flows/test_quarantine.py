@@ -110,6 +110,7 @@ def test_many_are_decided_at_once(toy: Toy) -> None:
     assert query(toy.data_dir / "build.duckdb", OPEN) == []
 
 
+@pytest.mark.prove
 @published_with("truth_check", least=())
 def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
     """It was refused once and is loaded now: the truth checks add up, that day's and the next.

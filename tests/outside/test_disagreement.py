@@ -170,6 +170,7 @@ def history(shared_history: Path, shared: Path, tmp_path_factory: pytest.TempPat
     yield folder / "prices.duckdb"
 
 
+@pytest.mark.prove
 def test_the_shared_history_by_collector(history: Path) -> None:
     """Real collectors beside each other and beside RunPod's own answer: compared, differing, decided, wrong."""
     found = {
@@ -194,6 +195,7 @@ def test_the_shared_history_by_collector(history: Path) -> None:
     assert query(history, "select count(*) from int.disagreement where began_at > last_confirmed_at") == [(0,)]
 
 
+@pytest.mark.prove
 def test_the_page_shows_both_documents(history: Path) -> None:
     """Every difference with both prices and documents, the decided one first; the file's own figures."""
     text = disagreement_page.render(history)

@@ -294,6 +294,7 @@ def test_differing_withholds_no_price(ill: Path) -> None:
     assert prices == [(Decimal("0.08"),)]
 
 
+@pytest.mark.prove
 def test_publishing_twice_gives_the_same_checks(ill: Path, tmp_path: Path) -> None:
     """Ties are broken by the offers' ids, and not by luck."""
     again = published(tmp_path, world(2))
