@@ -248,6 +248,7 @@ def test_a_run_is_stopped_while_a_site_is_silent(tmp_path: Path) -> None:
     assert len(site.asked) == 1
 
 
+@pytest.mark.prove
 def test_a_question_that_is_stopped_takes_its_process_along(folder: Path) -> None:
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
     with subprocess.Popen([*COMMAND, str(folder), "query", endless], stderr=subprocess.PIPE, text=True) as asking:

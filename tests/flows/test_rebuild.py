@@ -61,6 +61,7 @@ def n_events(log: Path) -> int:
     return int(number)
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> None:
     """A log with an event too few stays in use until a person accepts; then it lies aside, whole."""

@@ -158,6 +158,7 @@ def test_script_and_data_have_their_limits(tmp_path: Path) -> None:
     assert "datatables.net/license" in text
 
 
+@pytest.mark.prove
 def test_no_serious_fault_of_access_and_no_sideways_scroll(page: Page, place: Path) -> None:
     show(page, place)
     rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}

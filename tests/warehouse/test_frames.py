@@ -45,7 +45,10 @@ for _ in range(20):
 """
 
 
-@pytest.mark.parametrize("script", [A_DAY, MANY_THREADS], ids=["a day", "many threads"])
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(A_DAY, id="a day"), pytest.param(MANY_THREADS, id="many threads", marks=pytest.mark.prove)],
+)
 def test_pyarrow_is_not_loaded(script: str, tmp_path: Path) -> None:
     asked = "\nimport sys\nprint('pyarrow' in sys.modules)\nimport pyarrow"  # who wants it has it afterwards
     command = [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(TESTS)!r})\n{script}{asked}", str(tmp_path)]
