@@ -54,7 +54,7 @@ def catch_up(
     with ExitStack() as held:
         parts = [landing.part]
         loaded = loaded_positions(con)
-        # Not beside one's own: whoever holds scopes of another's part must not wait for one that a third holds so.
+        # Own fetches first, and alone: a writer that holds the scopes of another part must wait for no scope.
         is_alone = try_lock is not None and landing.is_beyond(loaded.get(landing.part, 0), landing.part)
         for part in () if is_alone else sorted({*landing.parts(), *loaded} - {landing.part}):
             if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
@@ -150,7 +150,7 @@ def _withdraw(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) ->
     if done.fetchone():
         return
     lake = ducklake.of(con)
-    # Until the end, as what another loads meanwhile is told again, too.
+    # Hold the scopes to the end: what others saw is read, and appended again.
     with nullcontext() if lake is None else lake.scopes((one.source, one.scope) for one in fetches):
         withdraw.withdraw(
             con,

@@ -1,5 +1,5 @@
 -- The fetches at and after the first of the new moments (parameter): those that may confirm what was observed. What was
--- taken back confirms nothing, and what is told again speaks for itself, at each moment of a dated history.
+-- taken back confirms nothing. What is loaded again counts as new, at each moment of a dated history.
 select
     f.fetch_no,
     f.source,
