@@ -212,6 +212,7 @@ def test_a_file_of_ones_own_comes_first(archived: Path, tmp_path: Path) -> None:
 # --- one price more
 
 
+@pytest.mark.prove
 def test_one_newer_row_moves_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: Path) -> None:
     """A row in the archive's own form: the file lands anew, its one price changes, and its day is the new as-of."""
     place = tmp_path / "archive"

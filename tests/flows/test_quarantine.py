@@ -76,6 +76,7 @@ def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: To
     assert not (toy.data_dir / "build.duckdb").exists()
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[str, object]]) -> None:
     """Three days of one outage are one decision; a later fetch that is refused stays open; so after a rebuild."""

@@ -393,6 +393,7 @@ def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     assert [note for note in summary.notes if "7" in note and "no such row" in note]
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_a_damaged_document_fails_its_look_alone(toy: Toy, tmp_path: Path) -> None:
     """In a rebuild a body that was lost fails its own look, by name; the others are loaded."""

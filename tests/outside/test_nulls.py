@@ -64,7 +64,7 @@ def test_a_null_in_any_column_ends_no_page(file: Path, tmp_path: Path, seed: int
 KEYS = ("accelerator_name", "cell", "index_level", "window_days", "purchase_option")
 ALONE = ("core.offer", "core.offer_unit", "int.front_cell", "int.drift_report")
 OF_NULLS = [
-    pytest.param(("core.offer", "int.drift_report"), False, id="two"),
+    pytest.param(("core.offer", "int.drift_report"), False, id="two", marks=pytest.mark.prove),
     pytest.param(("core.offer_unit", "int.front_cell"), False, id="two others", marks=pytest.mark.prove),
     *(
         pytest.param((table,), draw, id=f"{table}-{'charts' if draw else 'tables'}", marks=pytest.mark.prove)

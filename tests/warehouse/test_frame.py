@@ -120,6 +120,7 @@ def test_it_is_packed_whoever_makes_it(tmp_path: Path, folder: Path) -> None:
     assert ("DICT_FSST",) in ways
 
 
+@pytest.mark.prove
 def test_processes_at_once_leave_whole_ones(tmp_path: Path, folder: Path) -> None:
     """Each makes its own; whoever reads one reads all of it."""
     with get_context("spawn").Pool(3) as pool:  # the threads of polars survive no fork

@@ -114,7 +114,7 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
 
     def slow(locks: PostgresLocks) -> None:
         # Before each commit of shared rows, so that the other surely comes meanwhile.
-        time.sleep(0.1)
+        time.sleep(0.05)
         check(locks)
 
     check = PostgresLocks.check
