@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -62,21 +62,27 @@ def on(where: Place, data_dir: Path, landing: Path | str, **others: str) -> dict
     return {"data_dir": data_dir, "warehouse": table}
 
 
-def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> Path:
+@contextmanager
+def loaded(
+    toy: Toy, settings: Settings, at: float, world: dict[str, dict[str, str | None] | None]
+) -> Iterator[steps.Run]:
+    """Yield a run of a day that has loaded what the toy has then."""
     toy.at = at
     toy.world |= world
     with steps.open_run(settings, clock=toy.clock) as one:
         one.collect()
         one.load()
+        yield one
+
+
+def run(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> Path:
+    with loaded(toy, settings, at, world) as one:
         return one.publisher.publish()
 
 
 def learn(toy: Toy, settings: Settings, at: float, **world: dict[str, str | None] | None) -> None:
-    toy.at = at
-    toy.world |= world
-    with steps.open_run(settings, clock=toy.clock) as one:
-        one.collect()
-        one.load()
+    with loaded(toy, settings, at, world):
+        pass
 
 
 def prices(file: Path) -> list[float]:

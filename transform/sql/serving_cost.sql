@@ -2,9 +2,9 @@
 -- second and user (NULL: every point, and frontiers at 20, 30, 50, 75 and 100), used to `utilisation`. `commitment_use`
 -- is hours used / hours committed of whatever is committed to (NULL: 1), `spot_running_share` 1 - loss of spot; on
 -- demand is paid as it runs. Idle time is charged there, once, and never again in utilisation. `tokens_a_day` (NULL:
--- not asked) are output tokens: whole units are paid all month, so many that the load fits at that utilisation;
--- usd_per_million_at_load is what a token then costs. Points that promise less speed than asked, or none, are left out;
--- columns are those of int.token_cost, its comment holds here too.
+-- not stated) are output tokens: whole units are paid all month, as few as carry the load at that utilisation;
+-- usd_per_million_at_load is the cost of a million of them. Points slower than `least_interactivity`, or of unknown
+-- speed, are left out; columns are those of int.token_cost, its comment holds here too.
 with shape as (
     select model_name
     from ref.model

@@ -1,5 +1,5 @@
--- One price, told by two: the same offer by two sources; a provider's prices per chip by two sources under whatever
--- names; AWS through both doors. Sources are set beside each other where each confirmed its prices within a week of the
+-- One price from two sources: the same offer in both; a provider's prices per chip in both under whatever names; AWS's
+-- by its API and by its public files. Two sources are compared where each confirmed its prices within a week of the
 -- other. Spot prices and statistics of markets move by the hour, and are no second reading of anything.
 with told as materialized (
     select
