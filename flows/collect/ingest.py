@@ -5,7 +5,7 @@ A daily run, the repair after a kill, and the rebuilding of the whole warehouse 
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -18,8 +18,7 @@ from extract import price_archive, source_named
 from extract.base import IMPORT, IMPORTED, Source
 from flows.collect import benchmarks
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake
-from warehouse.lake.ducklake import transacted
+from warehouse.lake.ducklake import scopes_held, transacted
 from warehouse.landing.folder import Entry, Landing, in_order, unstamp
 from warehouse.landing.journal import lock_of, scope_lock
 from warehouse.log import withdraw
@@ -149,9 +148,8 @@ def _withdraw(con: duckdb.DuckDBPyConnection, landing: Landing, entry: Entry) ->
     done = con.execute("select 1 from core.withdrawal where recorded_at = ? limit 1", [naive(entry.recorded_at)])
     if done.fetchone():
         return
-    lake = ducklake.of(con)
-    # Hold the scopes to the end: what others saw is read, and appended again.
-    with nullcontext() if lake is None else lake.scopes((one.source, one.scope) for one in fetches):
+    # To the end: what others saw is read, and appended again.
+    with scopes_held(con, ((one.source, one.scope) for one in fetches)):
         withdraw.withdraw(
             con,
             fetches,

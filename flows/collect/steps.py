@@ -7,7 +7,7 @@ writers. Fetching may use many threads or processes; landing, loading and publis
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property, partial
 
@@ -140,7 +140,7 @@ class Run:
         """Decide one open row of the quarantine: checked first, then written to the journal, then carried out."""
         row = find(self.con, quarantine_id)
         # Until the end, so that of two persons the second is refused, and the journal has the first one alone.
-        with nullcontext() if self.lake is None else self.lake.scopes([(row.source, row.scope)]):
+        with ducklake.scopes_held(self.con, [(row.source, row.scope)]):
             ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
             at = self._after_all()
             self.landing.record_decision(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from reports import wording
-from reports.wording import count
 from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
@@ -82,12 +81,12 @@ class Summary:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
         counts = Counter(result.status for result in self.results)
         counted = ", ".join(f"{n:,} {STATUSES.get(status, status)}" for status, n in sorted(counts.items()))
-        fetches = count(len(self.results), "fetch", "fetches") + (f": {counted}" if counted else "")
+        fetches = wording.count(len(self.results), "fetch", "fetches") + (f": {counted}" if counted else "")
         rows = sum(result.n_rows for result in self.results)
-        yield f"{fetches}; {count(rows, 'row')} read; {count(self.n_events, 'change')} stored"
+        yield f"{fetches}; {wording.count(rows, 'row')} read; {wording.count(self.n_events, 'change')} stored"
         refused = sum(result.n_refused for result in self.results)
         if refused:
-            yield f"{count(refused, 'row')} refused: `chipledger quarantine list` says why"
+            yield f"{wording.count(refused, 'row')} refused: `chipledger quarantine list` says why"
             yield from self._held()
         alike: dict[tuple[str, str], list[str]] = {}
         for result in self.failed:
@@ -130,9 +129,9 @@ class Summary:
             return
         found = [row for row in found if not any(row[1] in note for note in self.notes)]
         for source, reason, n in found[:MAX_HELD]:
-            yield f"held: {source}, {count(n, 'price')}: {reason}"
+            yield f"held: {source}, {wording.count(n, 'price')}: {reason}"
         if len(found) > MAX_HELD:
-            others = count(len(found) - MAX_HELD, "other reason")
+            others = wording.count(len(found) - MAX_HELD, "other reason")
             yield f"held: {sum(n for *_, n in found[MAX_HELD:]):,} more, for {others}"
 
     def _front(self, file: Path) -> Iterator[str]:

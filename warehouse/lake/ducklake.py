@@ -20,7 +20,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -333,6 +333,12 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
         with suppress(duckdb.Error):
             con.rollback()
         raise
+
+
+def scopes_held(con: duckdb.DuckDBPyConnection, scopes: Iterable[tuple[str, str]]) -> AbstractContextManager[None]:
+    """Hold the locks of scopes (source, scope) of a lake; the writer of a file has all of it."""
+    lake = of(con)
+    return nullcontext() if lake is None else lake.scopes(scopes)
 
 
 def transacted(
