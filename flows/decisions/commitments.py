@@ -30,7 +30,7 @@ from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
 from reports import wording
-from warehouse.errors import ChipledgerError
+from warehouse.errors import SettingsError
 
 LIST, CONTRACTED = "list", "contracted"
 HORIZON_MONTHS = 36
@@ -109,10 +109,10 @@ large as a node, where the line's are."""
 def answer(
     file: Path, private: Path | None, decision: DecisionSettings, *, horizon_months: float | None = None
 ) -> dict[str, Any]:
-    """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
+    """Return for each line of the fleet the best cover and its range. Raises SettingsError without a fleet."""
     if private is None or not private.exists():
         hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
-        raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
+        raise SettingsError("there is no fleet to cover", field="private.fleet", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = dict(con.execute(SHARES).fetchall())
