@@ -1,6 +1,6 @@
 """Sending the weekly mail: one message a recipient, never the same week twice to the same one.
 
-`mail.jsonl` in the data directory is the record: one line before a message is handed over (`handing`) and one after
+`mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
 (`sent`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was refused, or never
 reached the server, is sent again by the next call. A message whose fate is not known, as the connection broke after it
 was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 from flows.config.settings import MailSettings
 from flows.shared import Clock, redact
-from flows.shared.append_log import Lines, locked
+from flows.shared.append_log import Lines
 from reports.weekly import mail as letters
 from reports.weekly.mail import Letter
+from warehouse.landing.storage import Bucket
 
 RECORD = "mail.jsonl"
-LOCK = "mail.lock"
 MAX_ERROR = 300
 
 
@@ -64,15 +64,22 @@ class Outcome:
 
 
 def send(
-    data_dir: Path, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
+    data_dir: Path,
+    written: Letter,
+    chosen: MailSettings,
+    *,
+    post: Post,
+    clock: Clock,
+    again: bool = False,
+    shared: Path | Bucket | None = None,
 ) -> Outcome:
     """Send a week's mail to everybody who does not have it; with `again` also to those who may have it.
 
-    Raises WriterBusy where another process sends.
+    `shared` is where machines that share a warehouse have the record. Raises WriterBusy where another process sends.
     """
     outcome = Outcome(week=written.week)
-    with locked(data_dir / LOCK, who="sends mail"):
-        record = Lines(path=data_dir / RECORD, needed=("kind", "week", "to"))
+    record = Lines(path=data_dir / RECORD, needed=("kind", "week", "to"), shared=shared)
+    with record.locked(who="sends mail"):
         # The last thing that happened, by address.
         states = {each["to"].lower(): each["kind"] for each in record.entries() if each["week"] == written.week}
         for to in chosen.to:

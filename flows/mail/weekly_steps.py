@@ -89,9 +89,8 @@ def send(
     if not found.faults and found.is_quiet and not chosen.send_quiet:
         return sending.Outcome(week=str(found.week), is_left_out=True)
     letter = _written(settings, written, chosen)
-    outcome = sending.send(
-        settings.data_dir, letter, chosen, post=post or sending.post_of(chosen), clock=clock, again=again
-    )
+    how, shared = post or sending.post_of(chosen), settings.shared_records()
+    outcome = sending.send(settings.data_dir, letter, chosen, post=how, clock=clock, again=again, shared=shared)
     outcome.faults = letter.faults
     return outcome
 

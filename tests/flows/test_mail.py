@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from flows.config.settings import MailSettings
 from flows.mail import sending
 from flows.mail.sending import Outcome, Refused, Smtp, Uncertain
-from flows.shared.append_log import locked
+from flows.shared.append_log import Lines
 from reports.weekly.mail import Letter
 from warehouse.errors import ChipledgerError, WriterBusy
 
@@ -196,7 +196,7 @@ def test_a_record_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_send_at_once(tmp_path: Path) -> None:
-    held = locked(tmp_path / sending.LOCK, who="sends mail")
+    held = Lines(path=tmp_path / sending.RECORD, needed=()).locked(who="sends mail")
     with held, pytest.raises(WriterBusy, match="another process sends mail"):
         send(tmp_path, Breaks(Refused("no"), late=False))
 
