@@ -59,7 +59,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     """Send the weekly mail once to each recipient.
 
     Recipients are those of [mail] who do not have it yet. The same week is never sent twice to the same person; what
-    failed is sent again by the next call.
+    failed is sent by the next call for that week.
     """
     from flows.collect import steps
     from flows.mail import weekly_steps

@@ -2,8 +2,8 @@
 
 `mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
 (`sent`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was refused, or never
-reached the server, is sent again by the next call. A message whose fate is not known, as the connection broke after it
-was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
+reached the server, is sent by the next call for that week. A message whose fate is not known, as the connection broke
+after it was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
 """
 
 import smtplib
@@ -122,7 +122,7 @@ class Smtp:
     context: ssl.SSLContext | None = None
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        body = message.as_bytes()
+        body = letters.as_bytes(message)
         try:
             with self._connected() as server:
                 _expect(server.mail(sender))
@@ -187,7 +187,7 @@ class Ses:
         client = self.client()
         before()
         try:
-            content = {"Raw": {"Data": message.as_bytes()}}
+            content = {"Raw": {"Data": letters.as_bytes(message)}}
             client.send_email(FromEmailAddress=sender, Destination={"ToAddresses": [to]}, Content=content)
         except (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError) as error:
             raise Uncertain from error
