@@ -402,12 +402,7 @@ def _offer(item: Element) -> Offer:
     segments = tuple(_part(each) for each in within) if within is not None else ()
     if not all(part.zone for part in segments or (block,)):
         raise LAYOUT.refusal("an offer without its zone", item.tag)
-    return Offer(
-        id=number,
-        block=block,
-        segments=segments,
-        currency=LAYOUT.child(item, "currencyCode"),
-    )
+    return Offer(id=number, block=block, segments=segments, currency=LAYOUT.child(item, "currencyCode"))
 
 
 def _part(item: Element) -> Part:

@@ -153,12 +153,7 @@ def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple
 
 
 def _answer(
-    ctx: Context,
-    client: Any,
-    call: Call,
-    chosen: tuple[str, ...] | None,
-    product: str,
-    parameters: Mapping[str, str],
+    ctx: Context, client: Any, call: Call, chosen: tuple[str, ...] | None, product: str, parameters: Mapping[str, str]
 ) -> _Answer:
     from extract.aws.spot_records import ACCELERATORS
 

@@ -453,11 +453,7 @@ MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
 
 @command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
 @click.option(
-    "--moves",
-    "since",
-    type=DAY,
-    metavar="SINCE",
-    help="Also each move of a list price since this day, in USD a month.",
+    "--moves", "since", type=DAY, metavar="SINCE", help="Also each move of a list price since this day, in USD a month."
 )
 @click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
 def fleet(read: Reader, *, since: datetime | None, renewals: bool) -> Result:
