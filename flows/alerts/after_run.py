@@ -1,7 +1,4 @@
-"""What follows a run: alerts, where any are set up, and the heartbeat.
-
-By a heartbeat that does not come, a dead schedule is noticed, and alerts that were not delivered.
-"""
+"""What follows a run: alerts, and the heartbeat, without which a dead schedule or undelivered alerts are noticed."""
 
 import logging
 from urllib.parse import urlsplit

@@ -18,7 +18,7 @@ import shutil
 import tarfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -265,10 +265,8 @@ class Backup:
 
     def notes(self) -> Iterator[str]:
         if self.missing:
-            yield (
-                f"{wording.count(len(self.missing), 'document')} of the journal missing in landing/, the first "
-                f"{self.missing[0]}: keep the older backups, which may have what no source gives again"
-            )
+            found = f"{wording.count(len(self.missing), 'document')} of the journal missing in landing/"
+            yield f"{found}, the first {self.missing[0]}: keep the older backups, which may have it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +312,10 @@ def back_up(
         files = {db.FILE_NAME: scratch / db.FILE_NAME}
         landed = sorted(path for path in (data_dir / "landing").rglob("*") if path.is_file())
         files |= {path.relative_to(data_dir).as_posix(): path for path in landed if path.suffix != ".part"}
-        missing = _missing(data_dir / "landing", {path.name for path in landed})
+        entries = Landing(data_dir / "landing").entries()
+        named = {f"{one['sha256']}.gz" for entry in entries for one in entry.content.get("documents", ())}
+        is_packed = (data_dir / "landing/packs").exists()  # by an earlier version, until a run unpacks them
+        missing = [] if is_packed else sorted(named - {path.name for path in landed})
         if other := next((path for path in files if not ALLOWED.fullmatch(path)), None):
             hint = "Move it elsewhere: chipledger writes no such name"
             raise ChipledgerError(
@@ -404,12 +405,6 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
     for path in sorted(scratch.iterdir(), key=lambda path: path.name == "landing"):
         path.rename(data_dir / path.name)
     return aside if replaced else None
-
-
-def _missing(place: Path, there: Set[str]) -> list[str]:
-    """Return the documents that the journal names and no file has; none where an earlier version packed them."""
-    named = (one["sha256"] for entry in Landing(place).entries() for one in entry.content.get("documents", ()))
-    return [] if (place / "packs").exists() else sorted({sha256 for sha256 in named if f"{sha256}.gz" not in there})
 
 
 def _remove_old_parts(target: Path, but: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -288,14 +289,11 @@ class Collector:
         from extract.web.polite import PoliteWeb
 
         with self._polite_lock:
-            self._polite = self._polite or PoliteWeb(HttpWeb(), documented=self._documented_hosts())
+            if self._polite is None:
+                apis = [source for source in SOURCES if (terms := terms_of(source.name)) and terms.is_documented_api]
+                urls = [(str(self.settings.source(api.name).get("url") or api.url), *api.other_urls) for api in apis]
+                self._polite = PoliteWeb(HttpWeb(), documented=frozenset(urlsplit(url).netloc for url in chain(*urls)))
             return self._polite
-
-    def _documented_hosts(self) -> frozenset[str]:
-        """Return host and port of the sources whose providers document them as public APIs."""
-        apis = [source for source in SOURCES if (terms := terms_of(source.name)) and terms.is_documented_api]
-        chosen = [(str(self.settings.source(api.name).get("url") or api.url), *api.other_urls) for api in apis]
-        return frozenset(urlsplit(url).netloc for urls in chosen for url in urls)
 
     def _landed_document(self, source: str, key: str) -> Document | None:
         row = self.state.version(source, key)

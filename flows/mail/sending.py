@@ -63,25 +63,22 @@ class Outcome:
         return not self.failed and not self.uncertain and not self.faults
 
 
+def record(data_dir: Path, shared: Path | Bucket | None = None) -> Lines:
+    """Return the record; `shared` is where machines that share a warehouse have it."""
+    return Lines(path=data_dir / RECORD, needed=("kind", "week", "to"), shared=shared)
+
+
 def send(
-    data_dir: Path,
-    written: Letter,
-    chosen: MailSettings,
-    *,
-    post: Post,
-    clock: Clock,
-    again: bool = False,
-    shared: Path | Bucket | None = None,
+    lines: Lines, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
 ) -> Outcome:
     """Send a week's mail to everybody who does not have it; with `again` also to those who may have it.
 
-    `shared` is where machines that share a warehouse have the record. Raises WriterBusy where another process sends.
+    Raises WriterBusy where another process sends.
     """
     outcome = Outcome(week=written.week)
-    record = Lines(path=data_dir / RECORD, needed=("kind", "week", "to"), shared=shared)
-    with record.locked(who="sends mail"):
+    with lines.locked(who="sends mail"):
         # The last thing that happened, by address.
-        states = {each["to"].lower(): each["kind"] for each in record.entries() if each["week"] == written.week}
+        states = {each["to"].lower(): each["kind"] for each in lines.entries() if each["week"] == written.week}
         for to in chosen.to:
             state = states.get(to.lower())
             if state == "sent":
@@ -89,18 +86,18 @@ def send(
             elif state == "handing" and not again:
                 outcome.uncertain.append(to)
             else:
-                _send_one(record, written, chosen, to, outcome, post=post, clock=clock)
+                _send_one(lines, written, chosen, to, outcome, post=post, clock=clock)
     return outcome
 
 
 def _send_one(
-    record: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
+    lines: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
 ) -> None:
     message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
     known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
 
     def note(kind: str, **more: str) -> None:
-        record.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
+        lines.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
 
     try:
         post.hand_over(message, sender=chosen.sender, to=to, before=lambda: note("handing"))

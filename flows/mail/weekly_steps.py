@@ -89,8 +89,8 @@ def send(
     if not found.faults and found.is_quiet and not chosen.send_quiet:
         return sending.Outcome(week=str(found.week), is_left_out=True)
     letter = _written(settings, written, chosen)
-    how, shared = post or sending.post_of(chosen), settings.shared_records()
-    outcome = sending.send(settings.data_dir, letter, chosen, post=how, clock=clock, again=again, shared=shared)
+    record, how = sending.record(settings.data_dir, settings.shared_records()), post or sending.post_of(chosen)
+    outcome = sending.send(record, letter, chosen, post=how, clock=clock, again=again)
     outcome.faults = letter.faults
     return outcome
 

@@ -173,9 +173,12 @@ def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     def named(row: Row) -> str:
         return element("b", _linked(row["chip"], paths)) + small(_machine(front.cells[row["chip"]]))
 
+    n_priced = sum(front.priced(chip) for chip in front.chips)
+    rest = len(front.chips) - n_priced
+    lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
     return Table(
         id="chips",
-        title=_title(front, front.chips),
+        title=f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {wording.date(front.built_at)}",
         subtitle=_scope(front),
         rows=[{"chip": chip} for chip in shown],
         columns=[
@@ -248,13 +251,6 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
         ],
         columns=[Column("Provider", lambda row: element("b", _linked(row["name"], paths))), *map(column, chips)],
     )
-
-
-def _title(front: Front, shown: Sequence[str]) -> str:
-    n_priced = sum(front.priced(chip) for chip in shown)
-    rest = len(shown) - n_priced
-    lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
-    return f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {wording.date(front.built_at)}"
 
 
 def _scope(front: Front) -> str:

@@ -38,8 +38,6 @@ MAX_NAME = 34
 """Columns of a table for what a row is of."""
 MAX_HEAD = 10
 """Columns of a head of numbers, beyond which it goes on in the next line."""
-MAX_HEADER = 100
-"""Characters of a line of the header: the name and the longest subject."""
 MAX_BYTES = 100_000
 """Of the HTML part; larger ones are clipped by some readers."""
 
@@ -153,7 +151,7 @@ def new_message(
 
 def as_bytes(message: EmailMessage) -> bytes:
     """Return a message as it is sent, a long subject on the line of its name: Python would leave that empty."""
-    return message.as_bytes(policy=policy.SMTP.clone(max_line_length=MAX_HEADER))
+    return message.as_bytes(policy=policy.SMTP.clone(max_line_length=100))
 
 
 def header(text: str) -> str:

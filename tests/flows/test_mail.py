@@ -31,7 +31,7 @@ BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", us
 
 
 def send(data_dir: Path, post: sending.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
-    return sending.send(data_dir, LETTER, chosen, post=post, clock=lambda: NOON, **others)
+    return sending.send(sending.record(data_dir), LETTER, chosen, post=post, clock=lambda: NOON, **others)
 
 
 def record(data_dir: Path) -> list[tuple[str, str]]:

@@ -68,8 +68,8 @@ def machines(
 
 def mail(machine: Settings, post: Taker) -> Outcome:
     chosen = MailSettings(sender="prices@example.com", to=(A, B), host="localhost")
-    shared = machine.shared_records()
-    return sending.send(machine.data_dir, LETTER, chosen, post=post, clock=lambda: day(0), shared=shared)
+    record = sending.record(machine.data_dir, machine.shared_records())
+    return sending.send(record, LETTER, chosen, post=post, clock=lambda: day(0))
 
 
 def test_a_week_is_mailed_by_one_of_two_machines(machines: tuple[Settings, Settings]) -> None:

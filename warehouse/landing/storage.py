@@ -149,8 +149,7 @@ class Bucket:
     def put(self, name: str, content: bytes, *, only_new: bool = False, only_over: str = "") -> bool:
         """Write an object, whole or not at all.
 
-        Return False where one of that name is there, with `only_new`; where another is there than that of the tag
-        `only_over`.
+        Return False, with `only_new` where one is there, and with `only_over` where not that with this tag is.
         """
         checksum = hashlib.sha256(content)
         supplied = {"IfNoneMatch": "*"} if only_new else {"IfMatch": only_over} if only_over else {}
