@@ -5,9 +5,9 @@ scope, with all its pages: pages of all regions together may lose or repeat rows
 
 Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regions or "all" of those known.
 
-1. What a size has, is nowhere in the answer: `warehouse/data/cloud_machine.csv` says it. A size with N, the letter of
-   accelerators, that is not there is refused by name. `Standard_ND96asr_A100_v4` is the list's other name of
-   `Standard_ND96asr_v4`, and `_Promo` is a size with another price.
+1. What a size has, is nowhere in the answer: `warehouse/data/cloud_machine.csv` says it, also of sizes with other names
+   of the same server. A size with N, the letter of accelerators, that it does not know is refused by name.
+   `Standard_ND96asr_A100_v4` is the list's other name of `Standard_ND96asr_v4`; `_Promo` is a size with another price.
 2. A reservation is a total for its term, though it says "1 Hour": an amount paid upfront. A savings plan, inside of
    the on-demand item, is per hour.
 3. Linux and Windows share sizes and meters. Only `productName` tells: it ends in Windows, or in Win. "Cloud Services"
