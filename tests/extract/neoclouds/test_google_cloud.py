@@ -278,7 +278,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch, key: str, check: Callable[[str, Any
     """Return what is fetched of a catalogue of two pages; `check` gets each request."""
     monkeypatch.setenv(KEY, key)
     first, second = json.loads(CASE.body)["chipledger_pages"]
-    path = "/v1/services/6F81-5844-456A/skus?pageSize=5000&currencyCode=USD"
+    path = "/v1/services/6F81-5844-456A/skus?pageSize=5000&currencyCode=USD&prettyPrint=false"
     with open_site() as site:
         site.answers[path] = [send(json.dumps(first).encode())]
         site.answers[f"{path}&pageToken=APKCS1HVa0Y%3D"] = [send(json.dumps(second).encode())]
