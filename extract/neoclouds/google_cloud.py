@@ -108,12 +108,12 @@ Prices = dict[tuple[str, str], dict[tuple[str, str], dict[Decimal, Rate]]]
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
-    """Yield every page of the catalogue."""
+    """Yield every page of the catalogue, without the blanks that are half of its bytes."""
     key, token = os.environ.get(KEY, ""), ""
 
     def get(number: int) -> Response:
         after = f"&pageToken={quote(token)}" if token else ""
-        address = f"{url}?pageSize=5000&currencyCode=USD&prettyPrint=false{after}"  # blanks are half of the bytes
+        address = f"{url}?pageSize=5000&currencyCode=USD&prettyPrint=false{after}"
         try:
             return ctx.web.get(address, headers={"X-Goog-Api-Key": key})
         except SourceError as error:
