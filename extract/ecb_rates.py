@@ -91,8 +91,8 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     answer = ctx.web.get(url_in(ctx.settings, "archive_url", ARCHIVE_URL, source=NAME), accept="application/zip")
     whole = _unpacked(answer.body)
     head, *lines = whole.splitlines(keepends=True)
-    begin, end = since.date().isoformat() if since else "", until.date().isoformat() if until else "9999"
-    kept = [line for line in lines if begin <= line[:10].decode("ascii", "replace") <= end]
+    lowest, highest = since.date().isoformat() if since else "", until.date().isoformat() if until else "9999"
+    kept = [line for line in lines if lowest <= line[:10].decode("ascii", "replace") <= highest]
     if not kept:
         return
     size = Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256")

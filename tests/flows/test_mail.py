@@ -68,7 +68,7 @@ def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
         send(tmp_path, post, chosen)
         more = chosen.model_copy(update={"to": ("A@example.com", B, "c@example.com")})
         again = send(tmp_path, post, more)
-        sending.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
+        sending.send(sending.record(tmp_path), replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
 
     assert (again.sent, again.already) == (["c@example.com"], ["A@example.com", B])
     assert [envelope.rcpt_tos[0] for envelope in server.taken] == [A, B, "c@example.com", A, B]
