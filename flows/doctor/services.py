@@ -20,7 +20,6 @@ https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ListServic
 import base64
 import csv
 import json
-import os
 import re
 import smtplib
 from collections.abc import Callable, Mapping, Sequence
@@ -379,9 +378,9 @@ def _config() -> Any:
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
     from extract.aws import places
-    from extract.aws.client import HOME_REGION, session
+    from extract.aws.client import home_region, session
 
-    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
+    home = home_region()
     central = places.partition_of(home).api_region
     made, config = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S), _config()
     regions = {"pricing": central, "savingsplans": central, "ec2": home, QUOTAS: home}

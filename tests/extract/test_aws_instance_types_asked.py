@@ -151,14 +151,15 @@ def test_pages_without_an_end_are_an_error(
 
 @pytest.mark.parametrize(("fault", "after"), [(ec2.AUTH_FAILURE, 0), (ec2.UNAUTHORIZED, 0), (ec2.EXPIRED, 1)])
 def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, fault: ec2.QueryError, after: int) -> None:
-    """Refused or expired midway: CredentialsMissing, with the actions that they need; other regions go on."""
+    """CredentialsMissing, with the actions that they need, or that the session expired; other regions go on."""
     standin.fault("ec2:us-east-1", fault, after=after)
 
     with pytest.raises(CredentialsMissing, match=fault.code) as caught:
         SOURCE.fetch(ask(), "us-east-1")
 
-    for action in ("ec2:DescribeRegions", "ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings"):
-        assert action in caught.value.hint
+    actions = ("ec2:DescribeRegions", "ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings")
+    for words in ("log in again",) if fault is ec2.EXPIRED else actions:
+        assert words in caught.value.hint
     assert SOURCE.fetch(ask(), "us-east-2").complete
 
 
