@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from extract.web.http import HttpWeb
 
 
-logging.getLogger("botocore.credentials").setLevel(logging.ERROR)  # it warns with a traceback of what our errors say
+for name in ("credentials", "tokens"):  # they warn with a traceback of what our errors say
+    logging.getLogger(f"botocore.{name}").setLevel(logging.ERROR)
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60
@@ -50,7 +51,7 @@ UnauthorizedOperation UnrecognizedClientException
 """
 REFUSED = frozenset(_REFUSED.split())
 _EXPIRED = re.compile(r"ExpiredToken(Exception)?|RequestExpired|.*[Ss]ignature (expired|not yet current)")
-EXPIRED_HINT = "The session expired, or this clock is wrong (`chipledger doctor`): log in again, or give new keys"
+EXPIRED_HINT = "The session expired, or this clock is wrong (`chipledger doctor`): log in again (`aws sso login`)"
 """EC2 answers RequestExpired to both; botocore does not correct the clock."""
 FIRST_REFUSAL = 301
 """The first status that botocore takes for an error."""
@@ -164,6 +165,7 @@ def errors(
     except exceptions.BotoCoreError as error:
         # What remains is configuration: no credentials, half of them, a profile or an SSO session that is not there.
         kind = type(error).__name__
+        hint = EXPIRED_HINT if "Token" in kind else hint
         raise CredentialsMissing(message(error), source=source, field="credentials", value=kind, hint=hint) from error
     except UNREADABLE as error:
         modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]

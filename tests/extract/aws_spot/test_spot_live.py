@@ -302,6 +302,22 @@ def test_regions_are_those_that_the_account_has(ask: Ask) -> None:
         SOURCE.fetch(ask(), "me-south-1")
 
 
+def test_a_login_that_ended_is_one_line(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An SSO session without a token: what to do, and no traceback of botocore's."""
+    session = "[sso-session s]\nsso_start_url = https://s.awsapps.com/start\nsso_region = eu-west-1\n"
+    profile = "[profile p]\nsso_session = s\nsso_account_id = 111122223333\nsso_role_name = r\n"
+    (tmp_path / "config").write_text(session + profile)
+    for name, value in (("HOME", tmp_path), ("AWS_CONFIG_FILE", tmp_path / "config"), ("AWS_PROFILE", "p")):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+
+    with pytest.raises(CredentialsMissing, match="log in again"):
+        SOURCE.scopes(ask())
+    assert caplog.text == ""
+
+
 def test_a_company_may_forbid_a_region(
     standin: aws.StandIn, ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
