@@ -109,10 +109,7 @@ class Files:
 
 
 def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) -> tuple[Document, tuple[str, ...]]:
-    """Return the document of a versioned file: the one landed before, or a new excerpt; with notes on it.
-
-    The excerpt is begun again where the stream breaks off.
-    """
+    """Return a versioned file as landed before, or cut anew, again where the stream breaks off; with notes on it."""
     found = ctx.landed(url)
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
@@ -165,10 +162,9 @@ def excerpt_of(
     select: Callable[[Head, bytes], Select],
     progress: Callable[[int], None],
 ) -> Excerpt:
-    """Return the excerpt of a streamed file, whatever the sizes of its blocks; raise LayoutChanged.
+    """Return the excerpt of a streamed file; `select` makes the selection of lines from the head and its bytes.
 
-    `select` makes the selection of lines from the head and its bytes. A last line without an end is kept as it is, for
-    `parse` to refuse the document.
+    Raises LayoutChanged. A last line without an end is kept, for `parse` to refuse the document.
     """
     # Imported here: `chipledger --help` must not wait for it.
     from blake3 import blake3

@@ -29,8 +29,8 @@ Quirks:
    `answer_error`. Any other error fails the region.
 9. Zones come by name only, which differs between accounts.
 10. An account may ask twice at once in a region, then once in two seconds (measured by public clients in 2026); beyond
-    that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry. Queries are
-    spaced from the first, so that one that the network delays uses up what may be asked at once, and is not refused.
+    that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry. All queries
+    are spaced, so that one that the network delays is not refused.
 """
 
 import functools
@@ -217,11 +217,6 @@ class Query:
     instance_type: str
     count: int
     hours: int
-
-    @property
-    def unit(self) -> str:
-        """Return what one price buys."""
-        return "UltraServer" if self.instance_type.startswith(ULTRASERVER_PREFIX) else "instance"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -459,7 +454,7 @@ def _price(offer: Offer, query: Query) -> str:
     text = plain_number(format(hourly, "f"))
     if offer.block.instance_type not in (None, query.instance_type):
         return f"{text} for {offer.block.instance_type}"
-    chips = re.search(r"x(\d+)$", query.instance_type) if query.unit == "UltraServer" else None
+    chips = re.fullmatch(rf"{ULTRASERVER_PREFIX}.*x(\d+)", query.instance_type)
     if chips and hourly < MIN_CHIP_RATE * int(chips[1]):
         return f"{text} for {chips[1]} chips"
     return text
@@ -472,7 +467,7 @@ def _facts(
     shared = {
         "region_id": document.scope,
         "instance_type": query.instance_type,
-        "capacity_unit": query.unit,
+        "capacity_unit": "UltraServer" if query.instance_type.startswith(ULTRASERVER_PREFIX) else "instance",
         "queried_hours": query.hours,
         "queried_count": query.count,
     }

@@ -87,8 +87,8 @@ Page = Mapping[str, Any]
 def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Session":
     """Return a session whose clients send through our own HTTP client, those that fetch credentials included.
 
-    So they have its limits of size and time, its proxies (SOCKS too) and its certificates, all of which botocore lacks;
-    signing, retries and reading stay botocore's. Raises SettingsError where the environment names an unusable proxy.
+    So they have its limits, proxies (SOCKS too) and certificates, which botocore lacks. Raises SettingsError where the
+    environment names an unusable proxy.
     """
     # Imported here: the shell must not wait for boto3 where nothing is fetched.
     import botocore.session
@@ -365,8 +365,7 @@ class Call:
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
     """Return the regions of the settings, or the user's own of those that the account has, which EC2 lists alone.
 
-    Where EC2 may not list them the user's own are taken as they are. Raises CredentialsMissing where there are no
-    credentials, also of chosen regions, and SourceError.
+    Where EC2 may not list them the user's own are. Raises CredentialsMissing where there are none, and SourceError.
     """
     chosen = names_in(ctx.settings, "regions", source=source)
     if chosen is not None and has_credentials():

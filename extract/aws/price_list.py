@@ -214,10 +214,9 @@ def _current_url(ctx: Context, scope: str) -> str:
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
     """Return the excerpt of a streamed file; raise LayoutChanged.
 
-    A region's file is 300 MB and more, of which accelerators are one line in a hundred. A line that can become a price
-    has the operation RunInstances, which it shares with one line in ten: these are found by a search for the quoted
-    bytes, and of them the first of each product is read as CSV. So every product of that operation is judged by the
-    rules themselves, whatever its family is called, and the result is the same as that of reading every line.
+    A line that can become a price has the operation RunInstances, as one in ten: these are found by a search for the
+    quoted bytes, and of them the first of each product is read as CSV and judged by the rules themselves, so that the
+    result is the same as that of reading every line.
     """
     return bulk.excerpt_of(
         blocks,
@@ -500,10 +499,7 @@ def _json_product(product: Mapping[str, object]) -> Product:
 
 
 def is_accelerator(product: Product) -> bool:
-    """Return whether a product is a machine with an accelerator, by its GPU, its family or its name.
-
-    The attribute GPU is filled for Inferentia and Trainium too, and empty for some of them: no attribute is enough.
-    """
+    """Return whether a product is a machine with an accelerator; no attribute alone is enough (quirk 4)."""
     return (
         product.gpu not in NO_GPU
         or product.family in ACCELERATOR_FAMILIES

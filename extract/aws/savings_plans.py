@@ -16,10 +16,9 @@ Quirks:
    nothing but the rate. `rates` keeps every one; prices are those of Linux/UNIX, shared, operation RunInstances.
 3. The discounted instance type may be a family ("M7i"), empty, or absent: then the usage type decides, which ends with
    the type (BoxUsage:p5.48xlarge, Studio:KernelGateway-ml.p3.2xlarge).
-4. A region's file holds rates of other regions and of its Local Zones. Their Region Code is in each rate; it
-   is never read from the usage type, whose prefixes follow no rule. What is not of the scope is counted and left out.
-5. A Local Zone is a scope of its own where it has a file of its own or is named in the settings; in the second case
-   its rates are read from its region's file. With `regions` "all", zones without a file are left out.
+4. A region's file holds rates of other regions and of its Local Zones, by the Region Code of each rate; prefixes of
+   usage types follow no rule. What is not of the scope is counted and left out.
+5. A Local Zone is a scope of its own where it has a file, or where the settings name it, in that of its region.
 6. An EC2 Instance plan is bought for one family in one region, a Compute plan for any: the offer of either is the rate
    of one type in one region.
 7. SageMaker sells by component (Train, Host, Cluster), each with a rate of its own: the component is in `conditions`.
@@ -33,9 +32,8 @@ Quirks:
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from extract.aws import bulk, places, price_list, reading
 from extract.aws.bulk import Excerpt, Files, Head
@@ -47,9 +45,6 @@ from warehouse.errors import SourceError
 from warehouse.reference import instance_types
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NAME = "aws_savings_plans"
 LAYOUT = Layout(NAME)
@@ -277,16 +272,8 @@ class Rate:
     rate_code: str | None = None
 
 
-def rates(document: Document) -> "pl.DataFrame":
-    """Return every rate of a document, one row each in the document's order, all text; raise LayoutChanged."""
-    import polars as pl
-
-    names = [field.name for field in fields(Rate)]
-    rows = [tuple(getattr(rate, name) for name in names) for rate in _rates(document)]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-
-
-def _rates(document: Document) -> Iterator[Rate]:
+def rates(document: Document) -> Iterator[Rate]:
+    """Yield every rate of a document in its order; raise LayoutChanged."""
     body, start = LAYOUT.plain(document.body)
     if start not in b"{[":
         return map(_csv_rate, bulk.rows_of(body, _read_head(body), LAYOUT))
@@ -386,7 +373,7 @@ def parse(document: Document) -> Parsed:
     rows: list[Mapping[str, object]] = []
     ignored: Counter[str] = Counter()
     unknown: dict[str, str] = {}
-    for rate in _rates(document):
+    for rate in rates(document):
         instance_type = instance_type_of(rate)
         reason = _refusal(rate, instance_type, document.scope)
         if reason is None:

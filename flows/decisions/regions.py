@@ -1,8 +1,7 @@
 """The published file as if nothing were sold outside of the regions that a decision allows.
 
-Medians, cheapest prices and costs are over all regions of an offer; leaving rows out afterwards would leave out what is
-sold in an allowed region too, and dearer. So the prices are cut, and the marts that decisions read are made of them
-again by the same SELECTs, in memory. A price whose region is not stated is in no region that is known to be allowed.
+Medians, cheapest prices and costs are over all regions of an offer. So the prices are cut, and the marts that decisions
+read are made of them again by the same SELECTs, in memory. A price whose region is not stated is in no allowed region.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,16 +1,12 @@
 """What `chipledger doctor` finds outside: hosts of sources, clock, AWS's permissions and quotas, Prefect, mail, alerts.
 
-Each host of a source gets one request, for its robots.txt, with one attempt and little time. That a host answers does
-not show that its prices can be read; `chipledger collect --source NAME` does. No mail, alert or heartbeat is sent.
-
-Where AWS credentials are found, each operation that the sources call is called once, as small as possible, so that the
-answer shows whether it is allowed. Without credentials no provider is called; but the search for them is boto3's, which
-on its way calls this machine's metadata service, unless AWS_EC2_METADATA_DISABLED is true.
+Each host of a source gets one request, for its robots.txt: that it answers does not show that its prices can be read;
+`chipledger check-live` does. No mail, alert or heartbeat is sent. Where AWS credentials are found, each operation that
+the sources call is called once; the search for them is boto3's, which asks this machine's metadata service.
 
 EC2 counts running machines in vCPUs, by families and apart for spot: "Running On-Demand P instances", "All Trn Spot
 Instance Requests". Reserved terms and Savings Plans run under the on-demand quotas. A quota that AWS does not list for
-an account is unknown, not 0. What runs already is not counted: what is allowed is allowed to an account in which
-nothing else of the family runs.
+an account is unknown, not 0. What runs already is not counted.
 
 Sources: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html,

@@ -239,13 +239,14 @@ def test_without_rights_the_public_files_serve(standin: aws.StandIn, ask: Ask) -
 
 @pytest.mark.parametrize("kind", ["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"])
 def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, kind: str) -> None:
-    """Refused credentials are CredentialsMissing, midway too, with the action that they need."""
+    """Refused credentials are CredentialsMissing, midway too, with the action that they need, or a login that ended."""
     standin.fault("savings", faults.ApiError(kind), after=1)
 
     with pytest.raises(CredentialsMissing, match=kind) as caught:
         SOURCE.fetch(ask("api"), "us-east-1")
 
-    assert "savingsplans:DescribeSavingsPlansOfferingRates" in caught.value.hint
+    action = "savingsplans:DescribeSavingsPlansOfferingRates"
+    assert ("log in again" if kind.startswith("Expired") else action) in caught.value.hint
 
 
 def test_absent_credentials_are_named(standin: aws.StandIn, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

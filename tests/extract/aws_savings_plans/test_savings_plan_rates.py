@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, result
+from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, rates, result
 
-from extract.aws.savings_plans import SOURCE, rates
+from extract.aws.savings_plans import SOURCE
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
 from warehouse.log.gates import row_gate
