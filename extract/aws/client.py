@@ -50,9 +50,8 @@ NotAuthorized OptInRequired RequestExpired SignatureDoesNotMatch UnauthorizedExc
 UnauthorizedOperation UnrecognizedClientException
 """
 REFUSED = frozenset(_REFUSED.split())
-_EXPIRED = re.compile(r"ExpiredToken(Exception)?|RequestExpired|.*[Ss]ignature (expired|not yet current)")
+EXPIRED = re.compile(r"ExpiredToken(Exception)?|RequestExpired|.*[Ss]ignature (expired|not yet current)")
 EXPIRED_HINT = "The session expired, or this clock is wrong (`chipledger doctor`): log in again (`aws sso login`)"
-"""EC2 answers RequestExpired to both; botocore does not correct the clock."""
 FIRST_REFUSAL = 301
 """The first status that botocore takes for an error."""
 XML_REFUSAL = (
@@ -268,7 +267,7 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
         hint = PENDING if code == "PendingVerification" else hint
         return Unavailable(message, source=source, field="code", value=code, hint=hint)
     if code in REFUSED or status in (401, 403):
-        hint = EXPIRED_HINT if _EXPIRED.match(code) or _EXPIRED.match(message) else hint
+        hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else hint
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
     return SourceError(message, source=source, field="code", value=code, hint=settings)
 

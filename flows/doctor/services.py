@@ -389,7 +389,7 @@ def _permission(client: Any, permission: Permission) -> Row:
     from botocore.parsers import ResponseParserError
 
     from extract.aws.capacity_blocks import REFUSALS
-    from extract.aws.client import REFUSED, UNREADABLE
+    from extract.aws.client import EXPIRED, EXPIRED_HINT, REFUSED, UNREADABLE
 
     try:
         getattr(client, xform_name(permission.action.partition(":")[2]))(**permission.request)
@@ -398,7 +398,8 @@ def _permission(client: Any, permission: Permission) -> Row:
         code, message = answer.get("Error", {}).get("Code", ""), answer.get("Error", {}).get("Message", "")
         if not any(known in message for known in REFUSALS):  # which are answers about what the region sells
             refused = code in REFUSED or answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in (401, 403)
-            return _note(permission, f"denied: {code}" if refused else _fault(error))
+            found = f"denied: {code}" if refused else _fault(error)
+            return warn(permission.action, found, EXPIRED_HINT) if EXPIRED.match(code) else _note(permission, found)
     except (exceptions.BotoCoreError, ResponseParserError, *UNREADABLE) as error:  # the last of a page in its place
         return _note(permission, _fault(error))
     return ok(permission.action, "allowed")
