@@ -73,7 +73,6 @@ PAGE_SIZE = 1000
 MAX_PAGES = 2000
 """Two million records: 90 days of a region's accelerators are a twentieth of it; more is a paging error."""
 HOME_REGION = "us-east-1"
-"""Which region lists the regions, where the environment and boto3's profile name none."""
 UNAUTHORIZED = "UnauthorizedOperation"
 """What EC2 answers to credentials that may not call an operation."""
 NOT_ENABLED = frozenset({"AuthFailure", "OptInRequired"})
@@ -375,7 +374,8 @@ def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
     try:
         names = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page[call.result]]
     except CredentialsMissing as error:
-        if error.value != UNAUTHORIZED or not (names := [each for each in ctx.regions if each in region_names()]):
+        names = [each for each in ctx.regions if each in region_names()]
+        if error.value != UNAUTHORIZED or not names or ctx.settings.get("regions") == "all":
             raise
     return own_regions(names, ctx) if chosen is None else chosen
 
