@@ -14,11 +14,6 @@ POINT = (
 )
 
 
-@pytest.fixture(scope="module")
-def file(offline_run: Path) -> Path:
-    return offline_run / "prices.duckdb"
-
-
 def ask(file: Path, sql: str) -> list[tuple]:
     with duckdb.connect(str(file), read_only=True) as con:
         return con.execute(sql).fetchall()
