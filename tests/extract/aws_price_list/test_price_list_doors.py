@@ -85,8 +85,8 @@ def test_large_files_are_those_not_landed(ask: Ask) -> None:
     (url,) = SOURCE.downloads(ask("bulk"), "us-east-1")
     assert url.endswith("/us-east-1/index.csv")
     landed = SOURCE.fetch(ask("bulk"), "us-east-1").documents[0]
-    assert SOURCE.downloads(ask("bulk", landed={url: landed}.get), "us-east-1") == ()
-    assert SOURCE.downloads(ask("api"), "us-east-1") == ()
+    assert SOURCE.downloads(ask("bulk", landed={url: landed}.get), "us-east-1") == []
+    assert SOURCE.downloads(ask("api"), "us-east-1") == []
 
 
 # --- the API
