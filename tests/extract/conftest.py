@@ -1,11 +1,20 @@
-"""What the tests of AWS's list prices share: contexts for the stand-in."""
+"""What the tests of sources share: a web site in this process, and contexts for the stand-in for AWS."""
+
+from collections.abc import Iterator
 
 import pytest
 from price_list_files import NOW, Ask
 from standin import aws
+from web_site import Site, open_site
 
 from extract.base import Context, Landed
 from extract.web.http import HttpWeb, Retries
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with open_site() as site:
+        yield site
 
 
 @pytest.fixture

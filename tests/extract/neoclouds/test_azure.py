@@ -1,14 +1,14 @@
 """Azure's retail prices: its traps, one by one, and a server that pages and limits the rate as the API does."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from neoclouds.case import MOMENT, document, rows
 from neoclouds.cases.azure import CASE
-from web_site import Site, open_site, send
+from web_site import Site, send
 
 from extract.base import Context
 from extract.neoclouds.azure import REGIONS, SOURCE
@@ -123,12 +123,6 @@ def test_a_plan_above_its_price_is_refused() -> None:
         changed(lambda item: item["savingsPlan"][0].update(retailPrice=99.0), "Standard_ND96isr_H100_v5")
     )
     assert [one.field for one in found.refused] == ["page 1.Items[0].savingsPlan[0].retailPrice"]
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with open_site() as site:
-        yield site
 
 
 def context(site: Site, **settings: object) -> Context:
