@@ -240,7 +240,10 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             return under
     tried: list[Tried] = []
     mfu = _MFU.search(claim.conditions_text)
-    for source in _chip_prices(claim, article)[:1]:
+    own = article.find(
+        claim, "price_per_chip", lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim)
+    )
+    for source in own[:1]:
         span = claimed(source, hedged=False)
         options: list[tuple[float, str, tuple[Claim, ...]]] = []
         # The machine whose price it is tells the form of its chips.
@@ -330,15 +333,6 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
     text = f"claimed {claim.figure} {claim.unit} is below {number(least)}, the least at {words}"
     return found(
         IMPOSSIBLE if is_own else INCONSISTENT, "bound", text, recomputed=least, readings=(text,), bounds=(words,)
-    )
-
-
-def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
-    """Return the text's own prices of one chip under the option of a claim."""
-    return article.find(
-        claim,
-        "price_per_chip",
-        lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim),
     )
 
 
