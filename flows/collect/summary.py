@@ -13,6 +13,8 @@ from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
 """Statuses of fetches that have another word for people."""
+SHOWN = ("notes", "file", "report", "unchanged", "week_faults", "page_faults", "private_file", "private_fault")
+"""What `--json` prints as it is."""
 MAX_HELD = 5
 HELD = (
     "select source, reason, count(*) as n from core.quarantine where run_id = ? and decision is null and offer_id is "
@@ -154,15 +156,8 @@ class Summary:
             "looks": [asdict(result) | {"observed_at": result.observed_at.isoformat()} for result in self.results],
             "events": self.n_events,
             "refused_rows": sum(result.n_refused for result in self.results),
-            "notes": self.notes,
             "truth_differs": self.truth,
-            "file": str(self.file) if self.file else None,
-            "report": str(self.report) if self.report else None,
-            "unchanged": self.unchanged,
-            "week_faults": list(self.week_faults),
-            "page_faults": list(self.page_faults),
-            "private_file": str(self.private_file) if self.private_file else None,
-            "private_fault": self.private_fault,
+            **{name: getattr(self, name) for name in SHOWN},
         }
 
 
