@@ -50,12 +50,12 @@ class Summary:
 
     @property
     def fresh(self) -> bool:
-        """Return whether any look gave prices, or was known already."""
+        """Return whether any fetch gave prices, or was known already."""
         return any(result.status in ("ok", "known") for result in self.results)
 
     @property
     def failed(self) -> list[ScopeResult]:
-        """Return the looks that gave nothing."""
+        """Return the fetches that gave nothing."""
         return [result for result in self.results if result.status in ("failed", "refused")]
 
     @property

@@ -120,7 +120,7 @@ def undiscounted(one: Claim) -> Fits:
 
 
 def has_figure(text: str) -> Fits:
-    """Return what is told as one figure."""
+    """Return what is stated as one figure."""
     return lambda other: other.value is not None and float(other.value) == float(text)
 
 
@@ -378,7 +378,7 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
 
 
 def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return a share of an amount, both told in the claim's own words; it rests on the text's saving of that share."""
+    """Return a share of an amount, both in the claim's own words; it rests on the text's saving of that share."""
     match = _OF_A.search(claim.conditions_text)
     if match is None:
         return None
