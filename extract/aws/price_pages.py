@@ -70,7 +70,7 @@ KINDS = {
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions that `places.own_regions` says; the look at all of them begins here."""
+    """Return the regions that `places.own_regions` says; the fetch of all of them begins here."""
     ctx.memo.once(NAME, ctx.now)
     listed = [name for name in places.region_names() if not name.startswith(("cn-", "us-iso", "eu-iso", "eusc-"))]
     return places.own_regions(listed, ctx)

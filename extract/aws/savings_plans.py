@@ -40,7 +40,7 @@ from extract.aws.bulk import Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, ScopeFetch
+from warehouse.documents import Document
 from warehouse.errors import SourceError
 from warehouse.reference import instance_types
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -108,19 +108,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     if wanted:
         return wanted
     places.either_access(ctx, NAME, _may_ask, lambda: None)
-    return places.own_regions(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER), ctx)
-
-
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
-    places.check_region(scope, source=NAME)
-    documents, notes = places.either_access(
-        ctx, NAME, lambda: _api_documents(ctx, scope), lambda: _bulk_documents(ctx, scope)
-    )
-    all_notes = (*places.note_of_rights(NAME), *notes)
-    return ScopeFetch(
-        source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents), notes=all_notes
-    )
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.GLOBAL)
+    return places.own_regions(_region_index(files, EC2_OFFER), ctx)
 
 
 # --- API: one query for each kind of plan, every page as it came
@@ -150,7 +139,7 @@ def _may_ask() -> None:
     next(call.pages(call.client(), {"savingsPlanTypes": ["Compute"], "maxResults": 1}))
 
 
-def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
+def _api_documents(ctx: Context, scope: str) -> bulk.Found:
     call = _call(scope)
     client = call.client()
     documents: list[Document] = []
@@ -183,10 +172,6 @@ def _request(scope: str, plan: str) -> Mapping[str, object]:
 # --- bulk files: offer index, then the index of EC2's and of SageMaker's plans, then the region's CSV of each
 
 
-def _files(ctx: Context, partition: places.Partition) -> Files:
-    return Files(ctx=ctx, layout=LAYOUT, partition=partition)
-
-
 def _region_index(files: Files, offer: str) -> Mapping[str, str]:
     """Return the path of each region's file."""
     index = files.index(LAYOUT.text(files.offer(offer), "currentSavingsPlanIndexUrl"))
@@ -194,26 +179,8 @@ def _region_index(files: Files, offer: str) -> Mapping[str, str]:
     return {LAYOUT.text(entry, "regionCode"): LAYOUT.text(entry, "versionUrl") for entry in entries}
 
 
-def downloads(ctx: Context, scope: str) -> list[str]:
-    """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
-    if places.access(ctx.settings, source=NAME) == "api":
-        return []
-    return [url for url in _current_urls(ctx, scope) if ctx.landed(url) is None]
-
-
-def _bulk_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
-    """Return the current files of a region; a version that was landed before is not fetched again."""
-    documents: list[Document] = []
-    notes: list[str] = []
-    for url in _current_urls(ctx, scope):
-        document, remarks = bulk.landed_or_cut(ctx, scope, url, source=NAME, cut=cut)
-        documents.append(document.seen_again(ctx.now()))
-        notes += remarks
-    return documents, notes
-
-
 def _current_urls(ctx: Context, scope: str) -> Iterator[str]:
-    files = _files(ctx, places.partition_of(scope))
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
     for offer in (EC2_OFFER, ML_OFFER):
         index = _region_index(files, offer)
         # A file of its own, or that of the region which the scope is a zone of.
@@ -471,6 +438,8 @@ def _row(rate: Rate, instance_type: str) -> dict[str, object]:
     )
 
 
+_ACCESS = bulk.EitherAccess(source=NAME, api=_api_documents, urls=_current_urls, cut=cut)
+
 SOURCE = Source(
     name=NAME,
     provider="AWS",
@@ -478,9 +447,9 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
     max_age=timedelta(days=3),
     scopes=scopes,
-    fetch=fetch,
+    fetch=_ACCESS.fetch,
     parse=parse,
     settings=("access", "regions", "bulk_url"),
-    downloads=downloads,
+    downloads=_ACCESS.downloads,
     credentials="none, or `savingsplans:DescribeSavingsPlansOfferingRates`",
 )

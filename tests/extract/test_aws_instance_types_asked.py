@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -207,14 +205,6 @@ def test_html_is_another_layout(standin: aws.StandIn, ask: Ask) -> None:
 
     with pytest.raises(LayoutChanged):
         SOURCE.fetch(ask(), "us-east-1")
-
-
-def test_the_shell_does_not_wait_for_this_source() -> None:
-    """Importing the source loads neither boto3 nor an HTTP client nor polars."""
-    heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
-    code = f"import sys, extract.aws.instance_types; print(sorted({heavy} & set(sys.modules)))"
-
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_facts_have_the_columns_of_their_tables(ask: Ask) -> None:
