@@ -33,10 +33,7 @@ class Lines:
 
     @contextmanager
     def locked(self, *, who: str) -> Iterator[None]:
-        """Hold the record. Raises WriterBusy where another process has it; `who` says what that one does.
-
-        Nobody holds one in a bucket: who writes to it second is refused.
-        """
+        """Hold the record; in a bucket the second to write is refused. Raises WriterBusy: another does `who`."""
         file = self._file().with_suffix(".lock")
         file.parent.mkdir(parents=True, exist_ok=True)
         with disk.lock_file(file) as lock:
