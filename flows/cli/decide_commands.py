@@ -95,7 +95,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--months", "--horizon-months", "months", type=TIME, help="For how long.")
 @click.option("--days", type=Number(min=0, min_open=True, max=3652), help="The same in days.")
 @click.option("--use", "--share-of-use", "use", type=Spread(), help="Share of hours that run: 0.8 or 0.6..0.9 [1].")
-@click.option("--spare", type=click.IntRange(0, 1000), help="Whole units more than must run [1 for serving, else 0].")
+@click.option("--spare", type=click.IntRange(0, 1000), help="Units, of a model copies, more than run [serving: 1].")
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")

@@ -242,10 +242,11 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
-        spare = {"spare_units": 1 if load.spare is None else load.spare}
+        copies = 1 if load.spare is None else load.spare
+        found = [row | {"spare_units": copies * _copy(row)} for row in found]
     # Of some chips one need holds in every form, and has none.
     found = [
-        row | spare
+        spare | row
         for row in found
         if not wanted
         or any(
@@ -271,9 +272,10 @@ def _held(con: duckdb.DuckDBPyConnection, needs: list[Row]) -> list[Row]:
     """Return needs with the least chips that run a sequence of their lengths, by mart.fit, and no fewer than that."""
     point: Row = needs[0] if needs else dict.fromkeys(POINT)
     name, *lengths = (point[each] for each in ("model_name", "input_length", "output_length"))
-    if None in (name and models.find(name), *lengths):
+    if (shape := models.find(name or "")) is None or None in lengths:
         return [need | {"accelerators_needed": None} for need in needs]
-    values = {"model": name, "precision": point["precision"], "context": math.ceil(sum(lengths))}
+    context = min(math.ceil(sum(lengths)), shape.max_context_tokens)  # of a run that stretched it, the least
+    values = {"model": name, "precision": point["precision"], "context": context}
     sql = "select accelerator_name, form_factor, accelerators_needed from mart.fit($model, $precision, $context, 1)"
     least = {
         (row["accelerator_name"], row["form_factor"]): row["accelerators_needed"] for row in rows(con, sql, values)
@@ -355,30 +357,40 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
         yield _option(row | {"hours_needed": hours, "charged_hours": hours}, load, {})
 
 
-def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
-    """Return between which tokens a day in the mean the cheapest machines cost less than the cheapest hosted price.
+def _copy(need: Row) -> int:
+    """Return the units that a copy of what was measured takes; fewer serve nothing."""
+    return max(1, math.ceil(need["most_accelerators"] / need["unit_accelerators"]))
 
-    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes.
+
+def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
+    """Return between which tokens a day in the mean machines cost less than the cheapest hosted price.
+
+    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes:
+    of the option that pays from the least load on, which need not be the cheapest at the load that is stated.
     """
-    own = next((row for row in options if row["offer_id"]), None)
     bought = next((row for row in options if row["purchase_option"] == "hosted tokens"), None)
-    if own is None or bought is None or not bought["usd_per_million_tokens"]:
+    if bought is None or not bought["usd_per_million_tokens"]:
         return []
-    same = columns("accelerator_name, unit_accelerators, network")
-    alike = (n for n in needs if all(n[name] == own[name] for name in same))
-    need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
-    unit, spare = own["unit_accelerators"], need["spare_units"]
-    step = max(1, math.ceil(need["most_accelerators"] / unit))
-    pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
-    full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
-    if pays >= full:
+    same, found = itemgetter("accelerator_name", "unit_accelerators", "network"), []
+    for own in (row for row in options if row["offer_id"] is not None):
+        alike = (need for need in needs if same(need) == same(own))
+        need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
+        unit, spare, step = own["unit_accelerators"], need["spare_units"], _copy(need)
+        pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
+        full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
+        if pays < full:
+            first = math.floor(spare * pays / (full - pays)) // step + 1
+            first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+            found.append(((first * step + spare) * pays, own["offer_id"], first, spare, step, pays, full))
+    if not found:
         return []
-    first = math.floor(spare * pays / (full - pays)) // step + 1
-    first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+    _, offer, first, spare, step, pays, full = min(found)
     last = max(first, math.ceil((step * full + spare * pays) / (full - pays) / step) - 1)
-    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day")
+    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day, offer_id")
     each = ((n * step + spare, n * step, n < last) for n in (*range(first, min(last, first + 1000)), last))
-    return [dict(zip(names, (n, n * pays, runs * full if ends else None), strict=True)) for n, runs, ends in each]
+    return [
+        dict(zip(names, (n, n * pays, runs * full if ends else None, offer), strict=True)) for n, runs, ends in each
+    ]
 
 
 def _market(options: Sequence[Row]) -> Row | None:
