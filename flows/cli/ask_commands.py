@@ -340,12 +340,7 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
 
 
 @command("audit --article semianalysis", has_table=True)
-@click.option(
-    "--claims",
-    "file",
-    type=EXISTING_FILE,
-    help="A CSV of claims; docs/auditing-a-claim.md has its columns. Default: the shipped ones.",
-)
+@click.option("--claims", "file", type=EXISTING_FILE, help="A CSV: docs/auditing-a-claim.md [the shipped claims].")
 @click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
 def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     """Check published claims on prices and speed.

@@ -27,7 +27,7 @@ from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
-from warehouse.reference.instance_types import chip_named, chips
+from warehouse.reference.instance_types import chips, chips_named
 
 HOURS_A_MONTH = 730
 OVERHEAD = 0.15
@@ -60,6 +60,7 @@ class Load:
     accelerators: float | None = None
     model: str | None = None
     scenario: str | None = None
+    precision: str | None = None
     tokens_per_day: float | None = None
     peak: float | None = None
     interactivity: float | None = None
@@ -113,9 +114,17 @@ SERVING = """
 from mart.serving_need($model, $speed, $load, $utilisation)
 where
     ($scenario::VARCHAR is null or scenario = $scenario)
+    and ($precision::VARCHAR is null or precision = lower($precision))
     and coalesce(abs(input_length / output_length - $ratio::DOUBLE) <= 0.01 * $ratio::DOUBLE, true)
 qualify point_rank = min(point_rank) over ()
 order by accelerator_name, form_factor, unit_accelerators, network
+"""
+RUNS = """
+select concat_ws(' ', scenario, precision, if(
+    task = 'offline', 'in batches', format('at {:.3g} to {:.3g}', min(interactivity), max(interactivity))
+)) as run
+from int.throughput where model_name = $model and is_ranked and task in ('serving', 'offline')
+group by scenario, precision, task order by count(*) desc limit 8
 """
 TRAINING = """
 from mart.training_need($model, $tokens, $days, $overhead, $goodput)
@@ -221,7 +230,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:
     """Return the operating point of a model, and how many chips of which unit the load takes."""
-    wanted = sorted({chip_named(name, "--chip") for name in load.chips}, key=str)
+    wanted = sorted({each for name in load.chips for each in chips_named(name, "--chip")}, key=str)
     spare = {"spare_units": load.spare or 0}
     if load.model is None and load.machine:
         found = rows(con, MACHINE, {"name": load.machine})
@@ -238,7 +247,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"tokens": load.training_tokens, "days": load.deadline_days}
         found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
     else:
-        values |= {"scenario": load.scenario, "ratio": load.input_per_output}
+        values |= {"scenario": load.scenario, "precision": load.precision, "ratio": load.input_per_output}
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
@@ -258,12 +267,16 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if not found:
         if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
             raise models.unknown(load.model)
-        hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
+        known_runs = ", ".join(row["run"] for row in rows(con, RUNS, {"model": values["model"]}))
+        hint = (
+            f"Its runs (--scenario, --precision, tokens a second of a user): {known_runs or 'none that may be ranked'}"
+        )
         message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
-        raise SettingsError(message, field="--deadline-days", value=load.deadline_days)
+        hint = f"A share of the peak assumes any: chipledger cost --model {load.model} --task training --tokens 1T"
+        raise SettingsError(message, field="--deadline-days", value=load.deadline_days, hint=hint)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
 

@@ -28,9 +28,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     parts = [Section("What to do", list(_conclusion(found)))]
     if options:
         shown = _shown(options)
-        lines = [
-            f"Formula: {found['formula']}. {TEXT['columns']} {len(options) - len(shown)} more in --json.",
-        ]
+        lines = [f"Formula: {found['formula']}. {TEXT['columns']} {len(options) - len(shown)} more in --json."]
         has_range = any(row["charged_usd_low"] < row["charged_usd_high"] for row in shown)
         what = "charged_usd, charged_usd_low, charged_usd_high" if has_range else "charged_usd"
         what += ", how, accelerator_name, unit_accelerators, units, price_usd, capital_usd, support_usd, owed_after_usd"
@@ -112,6 +110,8 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
     yield from regions.lines(found["regions"])
     if not options:
+        if found["point"]:
+            yield f"Runs are those at {_point(found)}; --scenario, --precision and --batch choose others."
         unknown = "No price of a chip of this name and form is known: `chipledger chips` lists names."
         yield "Nothing that may be ranked is sold for this: see what was left out." if found["left_out"] else unknown
         return
@@ -172,8 +172,7 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
         return
-    of = [f"{value:g}" if isinstance(value, float) else str(value) for value in found["point"].values() if value]
-    lines = [f"At {', '.join(of)}; spare units are not in these counts, but in the sums.", TEXT["at most"]]
+    lines = [f"At {_point(found)}; spare units are not in these counts, but in the sums.", TEXT["at most"]]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
     needs = [
         need | {"days": need["hours"] / 24 if need.get("hours") else None}
@@ -186,6 +185,10 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     if found["inputs"]["training_tokens"] and not found["inputs"]["goodput"]:
         lines.append(TEXT["interrupted"])
     yield Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))
+
+
+def _point(found: Mapping[str, Any]) -> str:
+    return ", ".join(f"{each:g}" if isinstance(each, float) else each for each in found["point"].values() if each)
 
 
 def _cash(found: Mapping[str, Any]) -> Section:

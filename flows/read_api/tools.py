@@ -446,10 +446,7 @@ TABLES = (
 """The tables, views and table macros, the last with their parameters."""
 
 
-Utilisation = Annotated[
-    float,
-    Field(json_schema_extra={"enum": [*cost.UTILISATIONS]}, description="Serving: share of the measured rate served"),
-]
+Utilisation = Annotated[Share, Field(description="Serving: share of the measured rate served")]
 Mfu = Annotated[Share, Field(description="Training: share of the peak, where nothing was measured")]
 
 
@@ -461,6 +458,7 @@ def cost_per_token(
     purchase_option: Option = None,
     interactivity: Annotated[Positive | None, Field(description="Serving: min tokens per second for one user")] = None,
     tokens_per_day: Annotated[Positive | None, Field(description="Serving: output tokens a day")] = None,
+    precision: Annotated[Name | None, Field(description="Serving: of the weights, such as fp8")] = None,
     utilisation: Utilisation = 1.0,
     tokens: Annotated[Positive | None, Field(description="Training: tokens to train on")] = None,
     mfu: Mfu = cost.ASSUMED_MFU,
@@ -472,9 +470,6 @@ def cost_per_token(
 
     For each purchase option, of each point and chip the cheapest; with what is not included and what was left out.
     """
-    if utilisation not in cost.UTILISATIONS:
-        allowed = f"Allowed: {', '.join(map(str, cost.UTILISATIONS))}"
-        raise wrong("invalid argument", "utilisation", utilisation, allowed)
     if (task == "training") != (tokens is not None):
         raise wrong("the task training needs `tokens`, and no other task takes it", "tokens", tokens or "")
     for name, value in {"interactivity": interactivity, "tokens_per_day": tokens_per_day}.items():
@@ -483,8 +478,9 @@ def cost_per_token(
     terms = cost.Terms(commitment_use=commitment_use, spot_running_share=1 - spot_loss)
     if tokens is None:
         table, ranked_by, figures = "mart.serving_cost", "all_in_output_usd_median", SERVING
+        load: dict[str, Any] = {"interactivity": interactivity, "tokens_per_day": tokens_per_day}
         found = cost.serving(
-            book.path, model=model, interactivity=interactivity, tokens_per_day=tokens_per_day, terms=terms
+            book.path, model=model, **load, precision=precision, terms=terms, utilisations=[utilisation]
         )
     else:
         table, ranked_by, figures = "mart.training_run_cost", "training_usd_median", TRAINING
@@ -493,7 +489,7 @@ def cost_per_token(
     rows = [
         row | {"document_sha256": row["price_document_sha256"]}
         for row in (cost.only(found["rows"], chip) if chip else found["rows"])
-        if row.get("utilisation", utilisation) == utilisation and purchase_option in (None, row["purchase_option"])
+        if purchase_option in (None, row["purchase_option"])
     ]
     priced = [row for row in rows if row[ranked_by] is not None]
     best = sorted(cost.cheapest(priced), key=cost.by_rank)

@@ -254,9 +254,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
                 (rate, f"{mfu[1]} % of the {words}", ()) for rate, (words, _) in zip(at_mfu, reached, strict=True)
             ]
         rates = article.find(
-            claim,
-            PER_CHIP,
-            lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing),
+            claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing)
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
@@ -336,9 +334,7 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
 def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
     """Return the text's own prices of one chip under the option of a claim."""
     return article.find(
-        claim,
-        "price_per_chip",
-        lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim),
+        claim, "price_per_chip", lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim)
     )
 
 
