@@ -301,9 +301,12 @@ def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[st
 def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from extract.benchmarks import describe
     from flows.collect import benchmarks
+    from warehouse.reference import models
 
+    other = " No model of ref.model has that name: with --set model=NAME it counts as that one."
     runs = [
-        {"throughput_id": number, "sentence": describe(run), "unpriced": benchmarks.unpriced(run)}
+        {"throughput_id": number, "unpriced": benchmarks.unpriced(run)}
+        | {"sentence": describe(run) + ("" if models.find(run["model_name"]) else other)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
