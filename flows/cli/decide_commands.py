@@ -26,9 +26,7 @@ SHARE = Number(min=0, max=1, min_open=True)
 POSITIVE = Number(min=0, min_open=True)
 NOT_NEGATIVE = Number(min=0)
 COMMITMENT_USE = click.option(
-    "--commitment-use",
-    type=SHARE,
-    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
+    "--commitment-use", type=SHARE, help="Hours used / hours committed [serving 1; a training pays its whole term]."
 )
 SPOT_LOSS = click.option(
     "--spot-loss",
@@ -395,7 +393,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
     from flows.decisions import cost_added
 
     model, chip, is_training = options["model"], options["chip"], options["task"] == "training"
-    used_share = options["utilisation"]
+    utilisations = [options["utilisation"]] if options["utilisation"] else decision.UTILISATIONS
 
     def of(*names: str) -> dict[str, Any]:
         return {name: options[name] for name in names}
@@ -420,7 +418,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         field, value = f"--{unused[0].replace('_', '-')}", options[unused[0]]
         raise SettingsError(f"means nothing for {kind}: leave it out", field=field, value=value)
     if is_bare:
-        stated = decision.Sum(**of(*decision.SUM_INPUTS) | {"utilisation": used_share or 1.0})
+        stated = decision.Sum(**of(*decision.SUM_INPUTS) | {"utilisation": utilisations[0]})
         found = decision.bare(stated, terms, read.published() if chip and model else None)
     elif is_training:
         mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
@@ -429,8 +427,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         found = decision.training(read.published(), **inputs, mfu=mfu, precision=of_peak, terms=terms)
     else:
         inputs = of("model", "interactivity", "tokens_per_day", "precision")
-        inputs["utilisations"] = [used_share] if used_share else decision.UTILISATIONS
-        found = decision.serving(read.published(), **inputs, terms=terms)
+        found = decision.serving(read.published(), **inputs, terms=terms, utilisations=utilisations)
     if chip is not None and not is_bare:
         found["rows"] = decision.only(found["rows"], chip)
     shown = decision.shown(found, everything=everything)

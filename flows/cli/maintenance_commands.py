@@ -146,9 +146,7 @@ def document(read: Reader, *, sha256: str, in_json: bool) -> None:
 
 
 @command("data migrate --to ducklake:sqlite:/srv/lake.sqlite --data-path /srv/lake", group=data)
-@click.option(
-    "--to", "url", required=True, help='"duckdb:", "ducklake:postgres:dbname=..." or "ducklake:sqlite:/path".'
-)
+@click.option("--to", "url", required=True, help='"duckdb:", "ducklake:postgres:..." or "ducklake:sqlite:/path".')
 @click.option("--data-path", help="Folder or s3://bucket/prefix/ for a lake's rows and published files.")
 @click.option("--schema", help="PostgreSQL schema of the lake's catalogue.")
 @click.option("--landing", help="Folder or s3://bucket/prefix/ for documents [landing/ in the directory].")

@@ -321,8 +321,7 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
             for name, value in found["rows"][0].items()
             if name != "readings"
         ]
-    most = found["inputs"].get("utilisation")
-    listed = [row for row in found["rows"] if row.get("utilisation") == most]
+    listed = [row for row in found["rows"] if row.get("utilisation") == found["inputs"].get("utilisation")]
     listed = listed if everything else cheapest(listed)
     if found["inputs"]["task"] == "training":
         return [_training(row) for row in listed]
@@ -362,8 +361,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
     inputs = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
     unit = {
         "training": "USD of the whole training; low, median, high over price and submitters",
-        "serving": "USD per million output tokens, all of the machine charged to them, at a utilisation of "
-        f"{inputs.get('utilisation', 1):.0%}",
+        "serving": f"USD per million output tokens for all of the machine, {inputs.get('utilisation', 1):.0%} used",
     }
     return [
         ", ".join(f"{name} {output.word(value)}" for name, value in inputs.items()),

@@ -446,10 +446,6 @@ TABLES = (
 """The tables, views and table macros, the last with their parameters."""
 
 
-Utilisation = Annotated[Share, Field(description="Serving: share of the measured rate served")]
-Mfu = Annotated[Share, Field(description="Training: share of the peak, where nothing was measured")]
-
-
 def cost_per_token(
     book: Book,
     model: Annotated[Name, Field(description="A model, such as llama-2-70b; the table ref.model has them")],
@@ -459,9 +455,9 @@ def cost_per_token(
     interactivity: Annotated[Positive | None, Field(description="Serving: min tokens per second for one user")] = None,
     tokens_per_day: Annotated[Positive | None, Field(description="Serving: output tokens a day")] = None,
     precision: Annotated[Name | None, Field(description="Serving: of the weights, such as fp8")] = None,
-    utilisation: Utilisation = 1.0,
+    utilisation: Annotated[Share, Field(description="Serving: share of the measured rate served")] = 1.0,
     tokens: Annotated[Positive | None, Field(description="Training: tokens to train on")] = None,
-    mfu: Mfu = cost.ASSUMED_MFU,
+    mfu: Annotated[Share, Field(description="Training: share of the peak, if nothing was measured")] = cost.ASSUMED_MFU,
     commitment_use: Annotated[Share | None, Field(description="Used share of commitments; null: whole terms")] = None,
     spot_loss: Annotated[float, Field(ge=0, lt=1, description="Share of spot hours lost to interruption")] = 0.0,
     limit: Limit = 10,

@@ -31,7 +31,7 @@ select
     coalesce(lower(l.availability_zone_id) = coalesce(lower(o.availability_zone_id), 'none'), true) as is_zone,
     coalesce(l.accelerators_per_node = o.accelerator_count, true) as is_exact_count,
     o.accelerator_count * coalesce(o.minimum_quantity, 1) as least_accelerators,
-    coalesce(l.accelerators_per_node, o.accelerator_count) = least_accelerators as is_least_count,
+    coalesce(coalesce(l.accelerators_per_node, o.accelerator_count) = least_accelerators, false) as is_least_count,
     is_exact_count or coalesce(o.capacity_unit = 'GPU' and l.accelerators_per_node >= least_accelerators, false)
         as is_count,
     coalesce(lower(l.offer) = lower(o.accelerator_label), false) as is_same_words,

@@ -15,11 +15,9 @@ with fitting as (
         and is_tier
         and is_zone
         and is_count
-    qualify
-        rank() over (
-            partition by line_number
-            order by not is_current, not is_exact_count, not coalesce(is_least_count, false), not is_same_words
-        ) = 1
+    qualify rank() over (
+        partition by line_number order by not is_current, not is_exact_count, not is_least_count, not is_same_words
+    ) = 1
 ),
 
 found as (
