@@ -372,7 +372,7 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
 
 def _copy(need: Row) -> int:
     """Return the units that a copy of what was measured takes; fewer serve nothing."""
-    return max(1, math.ceil(need["most_accelerators"] / need["unit_accelerators"]))
+    return int(-(-need["most_accelerators"] // need["unit_accelerators"]))
 
 
 def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
