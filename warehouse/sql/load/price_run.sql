@@ -2,7 +2,8 @@
 -- history gate walks through, of the rows in differing_row. Of a live answer a run is a row, of a dated history a
 -- stretch of it. Left out are prices that move by themselves: interruptible ones, Capacity Blocks, statistics of
 -- markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A price of a dated history,
--- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends.
+-- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends; the
+-- log has believed it (is_logged) where it has it on a day of the run, as files may overlap.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
 with judged as (
     select
@@ -62,6 +63,10 @@ run as (
         min(observed_at) as first_at,
         max(observed_at) as last_at,
         max(source_until) filter (where is_archived) as source_until,
+        bool_or(
+            is_archived
+            and row(unit_price, upfront_price) is not distinct from row(known_unit_price, known_upfront_price)
+        ) as is_logged,
         arg_min(fetch_number, nth) as fetch_number,
         list(row_number order by nth) as row_numbers
     from numbered
@@ -103,6 +108,7 @@ select
     n.known_unit_price,
     n.known_upfront_price,
     lead(n.unit_price) over following as next_unit_price,
+    n.is_logged,
     n.chips,
     coalesce(r.instance_type, r.accelerator_label) as machine,
     coalesce(l.accelerator_name, t.accelerator_name, r.accelerator_label, r.instance_type) as chip,
