@@ -108,6 +108,8 @@ AWS_TYPE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]*\.(?:nano|micro|small|medium|lar
 """How AWS names machines of every kind."""
 AWS_ZONE = re.compile(r"-(?:[a-z]{3}-\d+|wl\d+(?:-[a-z]{3}\d+)?)$")
 """What AWS's price list puts behind the region of a Local or a Wavelength Zone: us-west-2-lax-1, us-east-1-wl1-bos1."""
+TPU_SLICE = re.compile(r"(?:tpu[ -])?(v5litepod|v5e|v5p|v6e)-(\d{1,4})")
+"""A slice of TPUs, by its number of chips, or of v5p by that of cores, two of a chip: v6e-8."""
 PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
 """A part of a chip in its name: 1/2 L40S."""
 MAX_NAMED = 10
@@ -284,7 +286,7 @@ def _machine(
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
-    if own := _own_chips(provider, name):
+    if own := _own_chips(provider, name) or _slice_chips(provider, name or gpu or raw):
         if _are_two(gpu or raw, own[0], provider):
             return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
@@ -323,6 +325,12 @@ def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None
         return _aws_types().get((name or "").removeprefix("ml."))
     machine = cloud_machines.known(provider, name)
     return machine and (machine.accelerator_label, str(machine.accelerator_count))
+
+
+def _slice_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
+    """Return chip and count of a slice of Google's TPUs; None of anything else."""
+    found = TPU_SLICE.fullmatch((name or "").lower()) if provider == "Google Cloud" else None
+    return found and (f"TPU {found[1]}", str(int(found[2]) // (2 if found[1] == "v5p" else 1)))
 
 
 @cache
