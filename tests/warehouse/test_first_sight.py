@@ -1,5 +1,6 @@
 """The gate of first sight: chips far outside the prices of all providers, and counts that their names deny."""
 
+import json
 from decimal import Decimal
 from importlib import resources
 
@@ -125,6 +126,47 @@ def test_past_prices_are_judged_too() -> None:
         load(con, [shown], recorded_at=day(0))
 
         assert [each.value for each in listed(con)] == ["40179.2"]
+
+
+def test_an_import_is_judged_by_what_its_provider_charges() -> None:
+    """Beyond three times it, or a third of it, in whatever place or size; by no other provider, and no import."""
+    charged = [("Acme", "7.00"), ("Acme", "9.00"), ("Vast.ai", "7.00")]
+    seen = {"desk": [("Acme", "2.40"), ("Acme", "27.2"), ("Bcme", "2.30")], "b": [("Acme", "2.30"), ("Vast.ai", "1")]}
+    with memory() as con:
+        looks = [
+            look(0, *(machine(price, region_id=price, service_provider_name=name) for name, price in charged)),
+            *(
+                look(1, machine(Decimal(price) * 8, 8, service_provider_name=name), source=f"import:{desk}",
+                     scope=f"{name} {price}", complete=False, archived=True)
+                for desk, rows in seen.items() for name, price in rows
+            ),
+        ]  # fmt: skip
+        load(con, looks[:1], recorded_at=day(2))
+        load(con, looks[1:], recorded_at=day(2))
+
+        reason = (
+            "2.3 USD per chip-hour of H100, on demand: outside 2.333 to 23.9, a third and 3 times what Acme charges"
+        )
+        held = {each.scope: each.reason for each in listed(con)}
+        assert held["Acme 2.30"] == f"{reason}; waits for a person"
+        assert set(held) == {"Acme 2.30", "Acme 27.2"}
+
+
+def test_one_price_for_several_counts_is_held() -> None:
+    """Prices per chip, taken for those of machines, made four chips the cheapest of all; hosts may agree."""
+    prices = {
+        "per chip": {1: "2.99", 2: "2.99", 4: "2.99"},
+        "by machine": {1: "2.99", 2: "5.98", 4: "11.96"},
+        "two of three": {1: "1.60", 2: "2.99", 4: "2.99"},
+    }
+    with memory() as con:
+        shown = [machine(price, n, region_id=place) for place, sizes in prices.items() for n, price in sizes.items()]
+        shown += [machine("2.99", n, service_provider_name="Vast.ai") for n in (1, 2)]
+        load(con, [look(0, *shown)], recorded_at=day(0))
+
+        held = {(json.loads(each.row_json)["region_id"], each.reason.partition(";")[0]) for each in listed(con)}
+        assert len(listed(con)) == 5
+    assert held == {("per chip", "one price for 1 and 4 chips"), ("two of three", "one price for 2 and 4 chips")}
 
 
 def test_a_person_vouches_for_a_trusted_fetch() -> None:
