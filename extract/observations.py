@@ -363,8 +363,11 @@ def _cell(text: str | None) -> str | None:
 
 def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
     """Return a CSV with all columns that are known, and the names of the others. Raises LayoutChanged."""
-    if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
-        raise _wrong(document, "the header is no line of names", "header", document.body[:80], COLUMNS_HINT)
+    header = document.body[: MAX_HEADER_BYTES + 1].partition(b"\n")[0].decode("utf-8-sig", "replace")
+    if len(header) > MAX_HEADER_BYTES:
+        raise _wrong(document, "the header is no line of names", "header", header[:80], COLUMNS_HINT)
+    if "," not in header or {"\0", "\ufffd"} & {*header}:
+        raise _wrong(document, NOT_CSV, "header", header[:80], CSV_HINT)
     _check_cells(document)
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)

@@ -12,7 +12,7 @@ from flows.collect.steps import Run
 from flows.shared import user_file
 from reports.wording import count
 from warehouse.documents import Document
-from warehouse.errors import SettingsError, SourceError
+from warehouse.errors import ChipledgerError, SettingsError, SourceError
 from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
@@ -25,17 +25,20 @@ order by is_open desc, count(*) desc, reason
 """
 
 
-def land_file(run: Run, file: Path) -> None:
-    """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
-    _record(run, landed(file, at=run.clock()))
-
-
-def landed(file: Path, *, at: datetime | None = None) -> Document:
+def landed(file: Path, at: datetime) -> Document:
     """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
-    document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
-    observations.read(document)
+    document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at)
+    if observations.read(document)[0].is_empty():
+        hint = "Export it again, each row on a line of its own"
+        raise ChipledgerError("no rows below the header", source=name, field="file", value=str(file), hint=hint)
     return document
+
+
+def land(run: Run, document: Document) -> None:
+    """Land a document that a person has, as a fetch of the past."""
+    fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=run.clock())
 
 
 def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
@@ -117,14 +120,9 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     document = result.document(now)
     if benchmarks.is_known(run.con, result, document, now):
         return False
-    _record(run, document)
+    land(run, document)
     run.load()
     return True
-
-
-def _record(run: Run, document: Document) -> None:
-    fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=document.fetched_at)
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
