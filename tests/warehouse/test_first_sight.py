@@ -62,11 +62,12 @@ def test_the_limits_are_within() -> None:
 
 
 def test_a_person_lets_it_in_for_good() -> None:
-    """Accepted, it is a price from its first sighting on; a small move of it is nothing new, a large one waits."""
+    """Accepted, it is a price from its first sighting to its last; a small move of it is nothing new, a large waits."""
     with memory() as con:
         for number in range(2):
-            load(con, [look(number, machine("30"))], recorded_at=day(number))
+            load(con, [look(number, machine("30"), complete=False)], recorded_at=day(number))
         decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1.5))
+        assert [line[1:] for line in history(con)] == [(0, None, 1, "30.0")]
         for number, price in ((2, "30"), (3, "31"), (4, "70")):
             load(con, [look(number, machine(price))], recorded_at=day(number))
 
