@@ -215,7 +215,7 @@ def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None)
             importer.withdraw_file(one, replaces, documents)
         for document in documents:
             importer.land(one, document)
-        one.load()
+            one.load()
         one.summary.notes += importer.refused(one)
         if one.summary.fresh:
             one.publisher.publish()

@@ -36,9 +36,9 @@ def landed(file: Path, at: datetime) -> Document:
 
 
 def land(run: Run, document: Document) -> None:
-    """Land a document that a person has, as a fetch of the past."""
+    """Land a document that a person has, as a fetch of the past: a withdrawal is of what was learnt before it."""
     fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=run.clock())
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=run.after_all())
 
 
 def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:

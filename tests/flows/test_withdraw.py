@@ -166,14 +166,17 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
 
 
 def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
-    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew."""
+    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew.
+
+    Also where the clock of the machine that loads it is behind that of the one before it.
+    """
     files = []
     for on, price in (("01", "26.00"), ("05", "20.00"), ("10", "20.00"), ("15", "21.00")):
         text = f"{HEAD}2025-06-{on}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
         files.append(tmp_path / f"{on}.csv")
         files[-1].write_text(text, encoding="utf-8")
     found = []
-    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(90, 40, -1)).__next__) as run:
         for each in files:
             importer.land(run, importer.landed(each, run.clock()))
             run.load()
