@@ -286,7 +286,7 @@ def _machine(
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
-    if own := _own_chips(provider, name) or _slice_chips(provider, name or gpu or raw):
+    if own := _own_chips(provider, name, name or gpu or raw):
         if _are_two(gpu or raw, own[0], provider):
             return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
@@ -319,18 +319,14 @@ def _are_two(one: str | None, other: str | None, provider: str | None) -> bool:
     return len(names) == 2 and names[0] not in (names[1], re.sub(r"-\d+GB$", "", names[1]))
 
 
-def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
-    """Return chip and count of a machine that our tables have; None of any other."""
+def _own_chips(provider: str | None, name: str | None, words: str | None) -> tuple[str, str] | None:
+    """Return chip and count of a machine that our tables have, or of Google's TPUs its words; None of any other."""
     if provider == "AWS":
         return _aws_types().get((name or "").removeprefix("ml."))
+    if provider == "Google Cloud" and (found := TPU_SLICE.fullmatch((words or "").lower())):
+        return f"TPU {found[1]}", str(int(found[2]) // (2 if found[1] == "v5p" else 1))
     machine = cloud_machines.known(provider, name)
     return machine and (machine.accelerator_label, str(machine.accelerator_count))
-
-
-def _slice_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
-    """Return chip and count of a slice of Google's TPUs; None of anything else."""
-    found = TPU_SLICE.fullmatch((name or "").lower()) if provider == "Google Cloud" else None
-    return found and (f"TPU {found[1]}", str(int(found[2]) // (2 if found[1] == "v5p" else 1)))
 
 
 @cache
@@ -364,9 +360,7 @@ def _cell(text: str | None) -> str | None:
 def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
     """Return a CSV with all columns that are known, and the names of the others. Raises LayoutChanged."""
     header = document.body[: MAX_HEADER_BYTES + 1].partition(b"\n")[0].decode("utf-8-sig", "replace")
-    if len(header) > MAX_HEADER_BYTES:
-        raise _wrong(document, "the header is no line of names", "header", header[:80], COLUMNS_HINT)
-    if "," not in header or {"\0", "\ufffd"} & {*header}:
+    if len(header) > MAX_HEADER_BYTES or "," not in header or {"\0", "\ufffd"} & {*header}:
         raise _wrong(document, NOT_CSV, "header", header[:80], CSV_HINT)
     _check_cells(document)
     try:

@@ -33,14 +33,14 @@ TPU_SLICE = re.compile(r"(?<![a-z\d])(?:v|tpu[ -]?)(7x?|6e|5litepod|5e|5p|[234])
 (https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e)."""
 PLACE = [name for name in tables.IDENTITY if name not in ("instance_type", "accelerator_label", "accelerator_count")]
 ONE_PRICE = (
-    "with r as (select *, accelerator_count * accelerator_share as chips from observed_row inner join label_chip using "
-    "(service_provider_name, accelerator_label) where unit_price > 0 and row_number >= 0 and unit_price_type = 'List' "
-    "and statistic = 'price' and coalesce(tier, '') not ilike '%marketplace%' "
-    "and not list_contains($marketplaces, lower(service_provider_name))), "
+    "with n as (from differing_row anti join known_price using (row_number) where not is_past_gates), "
+    "r as (select *, accelerator_count * accelerator_share as chips from observed_row inner join label_chip using "
+    "(service_provider_name, accelerator_label) where accelerator_label in (from n select accelerator_label) and "
+    "unit_price > 0 and row_number >= 0 and unit_price_type = 'List' and statistic = 'price' and coalesce(tier, '') "
+    "not ilike '%marketplace%' and not list_contains($marketplaces, lower(service_provider_name))), "
     "o as (from r select row_number, min(chips) over w as fewest, max(chips) over w as most window w as (partition by "
     f"fetch_number, observed_at, accelerator_name, unit_price, upfront_price, {', '.join(PLACE)})) "
-    "select row_number, fewest, most from o where fewest < most and row_number not in (from known_price select "
-    "row_number) and row_number in (from differing_row select row_number where not is_past_gates)"
+    "select row_number, fewest, most from o semi join n using (row_number) where fewest < most"
 )
 """New offers of one chip, place and terms, of one answer, that cost the same whatever the number of chips."""
 HGX_CHIPS = 8

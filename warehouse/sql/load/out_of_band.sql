@@ -1,7 +1,6 @@
 -- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
--- chip-hour, and of imports those beyond three times, or a third of, all that other sources say of their provider,
--- $marketplaces left out. One whose former price was outside too, and near it, is nothing new; unknown chips and rates
--- judge none.
+-- chip-hour, and of imports beyond three times, or a third of, all that other sources say of their provider, but for
+-- $marketplaces. One whose former price was outside too, and near it, is nothing new; unknown chips and rates judge none.
 with candidate as (
     select
         r.*,
@@ -36,18 +35,14 @@ priced as (
         r.is_import,
         r.service_provider_name,
         coalesce(t.accelerator_name, l.accelerator_name) as accelerator_name,
-        case
-            when r.purchase_option in ('reserved', 'savings_plan') then 'reserved'
-            when r.purchase_option = 'spot' then 'spot'
-            else 'on_demand'
+        case r.purchase_option
+            when 'savings_plan' then 'reserved' when 'capacity_block' then 'on_demand' else r.purchase_option
         end as purchase_option,
         (r.unit_price / r.known_unit_price)::DOUBLE as moved_by,
+        coalesce(r.accelerator_count * if(t.instance_type is null, l.accelerator_share, 1), t.accelerator_count) as n,
         case r.pricing_unit when 'Minutes' then 60 when 'Months' then 1 / 730 else 1 end::DOUBLE
         * case when r.pricing_currency = 'USD' then 1 else u.usd end
-        / case
-            when t.instance_type is not null then coalesce(r.accelerator_count, t.accelerator_count)
-            else r.accelerator_count * l.accelerator_share
-        end::DOUBLE as scale,
+        / n::DOUBLE as scale,
         coalesce(r.unit_price, 0)::DOUBLE as hourly,
         coalesce(r.upfront_price / nullif(r.commitment_term_hours, 0), 0)::DOUBLE as upfront,
         r.known_unit_price::DOUBLE as known_hourly
@@ -65,18 +60,6 @@ priced as (
         and coalesce(r.unit_price, r.upfront_price) is not null -- not offered from here on
 ),
 
-charged as (
-    select
-        service_provider_name,
-        accelerator_name,
-        purchase_option,
-        min(scale * (hourly + upfront)) as lowest,
-        max(scale * (hourly + upfront)) as highest
-    from priced
-    where row_number is null
-    group by service_provider_name, accelerator_name, purchase_option
-),
-
 compared as (
     select
         p.*,
@@ -84,19 +67,15 @@ compared as (
         p.scale * (p.known_hourly + p.upfront) as known_price,
         coalesce(own.limit_low, general.limit_low / 5) as band_low,
         coalesce(own.limit_high, general.limit_high) as band_high,
-        greatest(band_low, c.lowest / 3) as limit_low,
-        least(band_high, c.highest * 3) as limit_high
+        if(p.row_number is null, price, null) as charge,
+        greatest(band_low, if(p.is_import, min(charge) over charged / 3, null)) as limit_low,
+        least(band_high, if(p.is_import, max(charge) over charged * 3, null)) as limit_high
     from priced as p
     left join price_band as own
         on p.accelerator_name = own.accelerator_name and p.purchase_option = own.purchase_option
     left join price_band as general
         on p.accelerator_name = general.accelerator_name and general.purchase_option = 'on_demand'
-    left join charged as c
-        on
-            p.is_import
-            and p.service_provider_name = c.service_provider_name
-            and p.accelerator_name = c.accelerator_name
-            and p.purchase_option = c.purchase_option
+    window charged as (partition by p.service_provider_name, p.accelerator_name, p.purchase_option)
 )
 
 select
