@@ -196,11 +196,11 @@ def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
     """A machine keeps its name, and has the chip and count of its row; where that has none, it is told."""
     observed = seen(
         "instance_type,gpu,gpu_count",
-        "azure,eastus,on_demand,88.488,Standard_ND96is_H100_v5,H100,8",
+        "azure,eastus,on_demand,88.488,Standard_ND96x_H100_v9,H100,8",
         "azure,eastus,on_demand,24.48,Standard_ND40s_v2,,",
     )
     assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
-        ("Standard_ND96is_H100_v5", "H100", "8"),
+        ("Standard_ND96x_H100_v9", "H100", "8"),
         ("Standard_ND40s_v2", None, None),
     ]
     assert observed.notes == ("me.csv: 1 price without a known chip and number of chips: Standard_ND40s_v2 1",)
