@@ -131,15 +131,24 @@ def test_past_prices_are_judged_too() -> None:
 
 def test_an_import_is_judged_by_what_its_provider_charges() -> None:
     """Beyond three times it, or a third of it, in whatever place or size; by no other provider, and no import."""
-    charged = [("Acme", "7.00"), ("Acme", "9.00"), ("Vast.ai", "7.00")]
-    seen = {"desk": [("Acme", "2.40"), ("Acme", "27.2"), ("Bcme", "2.30")], "b": [("Acme", "2.30"), ("Vast.ai", "1")]}
+    charged = {"Acme": ["7.00", "9.00"], "Vast.ai": ["7.00"], "Spot": ["7.00"]}
+    seen = [
+        *(("desk", "Acme", price) for price in ("2.40", "27.2")), ("desk", "Bcme", "2.30"), ("desk", "Spot", "1.00"),
+        ("b", "Acme", "2.30"), ("b", "Vast.ai", "1"),
+    ]  # fmt: skip
+
+    def priced(name: str, price: str, count: int) -> Row:
+        option = "spot" if name == "Spot" else "on_demand"
+        total = Decimal(price) * count
+        return machine(total, count, region_id=price, service_provider_name=name, purchase_option=option)
+
     with memory() as con:
         looks = [
-            look(0, *(machine(price, region_id=price, service_provider_name=name) for name, price in charged)),
+            look(0, *(priced(name, price, 1) for name, prices in charged.items() for price in prices)),
             *(
-                look(1, machine(Decimal(price) * 8, 8, service_provider_name=name), source=f"import:{desk}",
-                     scope=f"{name} {price}", complete=False, archived=True)
-                for desk, rows in seen.items() for name, price in rows
+                look(1, priced(name, price, 8), source=f"import:{desk}", scope=f"{name} {price}", complete=False,
+                     archived=True)
+                for desk, name, price in seen
             ),
         ]  # fmt: skip
         load(con, looks[:1], recorded_at=day(2))

@@ -1,6 +1,6 @@
 -- New prices of known chips outside the range of all providers at comparable terms (price_band), in US dollars per
--- chip-hour, and of imports beyond three times, or a third of, all that other sources say of their provider, but for
--- $marketplaces. One whose former price was outside too, and near it, is nothing new; unknown chips and rates judge none.
+-- chip-hour; of imports also outside a third and 3 times what other sources say of their provider, but for spot and
+-- $marketplaces. One whose former price was outside too, near it, is nothing new; unknown chips and rates judge none.
 with candidate as (
     select
         r.*,
@@ -23,7 +23,7 @@ every as (
     inner join core.offer as o on s.offer_id = o.offer_id
     semi join candidate as c on o.service_provider_name = c.service_provider_name and c.is_import
     where
-        s.is_plain
+        s.is_plain and o.purchase_option <> 'spot'
         and not starts_with(s.source, 'import:')
         and not list_contains($marketplaces, lower(o.service_provider_name))
 ),
