@@ -75,7 +75,7 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
 def refused(run: Run) -> list[str]:
     """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
 
-    What waits for a decision is told before what nobody has to decide.
+    What waits for a decision comes before what nobody has to decide.
     """
     found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
     lines = [
