@@ -10,7 +10,6 @@ from functools import cache
 import duckdb
 
 from warehouse.log.db import insert_rows, sql
-from warehouse.log.events import plain_amount
 from warehouse.log.holds import Held
 from warehouse.log.moves import FOR_PERSON
 from warehouse.reference import price_bands
@@ -40,7 +39,7 @@ ONE_PRICE = (
     "not ilike '%marketplace%' and not list_contains($marketplaces, lower(service_provider_name))), "
     "o as (from r select row_number, min(chips) over w as fewest, max(chips) over w as most window w as (partition by "
     f"fetch_number, observed_at, accelerator_name, unit_price, upfront_price, {', '.join(PLACE)})) "
-    "select row_number, fewest, most from o semi join n using (row_number) where fewest < most"
+    "select row_number, fewest::DOUBLE, most::DOUBLE from o semi join n using (row_number) where fewest < most"
 )
 """New offers of one chip, place and terms, of one answer, that cost the same whatever the number of chips."""
 HGX_CHIPS = 8
@@ -93,9 +92,8 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
     name says another count.
     """
     found = {}
-    for row_number, *counts in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
-        reason = f"one price for {' and '.join(map(str, map(plain_amount, counts)))} chips; {FOR_PERSON}"
-        found[row_number] = Held(row=row_number, reason=reason)
+    for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
+        found[row_number] = Held(row=row_number, reason=f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}")
     for row_number, machine, label, count, quantity in con.execute(
         "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
         "from differing_row as r left join known_price as k on r.row_number = k.row_number "
