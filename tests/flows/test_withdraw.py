@@ -153,8 +153,8 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
     def told(file: Path, *, replaces: Path | None = None) -> list[tuple[str, str]]:
         with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(next(moments))) as run:
             if replaces:
-                importer.withdraw_file(run, str(replaces), [importer.landed(file)])
-            importer.land_file(run, file)
+                importer.withdraw_file(run, str(replaces), [importer.landed(file, run.clock())])
+            importer.land(run, importer.landed(file, run.clock()))
             run.load()
             found = run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall()
         return [(f"{row[2]:%m-%d}", f"{row[5]:.2f}") for row in found]
@@ -166,21 +166,24 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
 
 
 def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
-    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew."""
+    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew.
+
+    Also where the clock of the machine that loads it is behind that of the one before it.
+    """
     files = []
     for on, price in (("01", "26.00"), ("05", "20.00"), ("10", "20.00"), ("15", "21.00")):
         text = f"{HEAD}2025-06-{on}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
         files.append(tmp_path / f"{on}.csv")
         files[-1].write_text(text, encoding="utf-8")
     found = []
-    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(90, 40, -1)).__next__) as run:
         for each in files:
-            importer.land_file(run, each)
+            importer.land(run, importer.landed(each, run.clock()))
             run.load()
         for _ in range(2):
             run.withdraw(selected(run.con, hashlib.sha256(files[1].read_bytes()).hexdigest()), "a typo")
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
-            importer.land_file(run, files[1])
+            importer.land(run, importer.landed(files[1], run.clock()))
             run.load()
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
     days = [[f"{row[2]:%d} {row[5]:.2f}" for row in rows] for rows in found]
@@ -192,7 +195,7 @@ def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:
     file = tmp_path / "told.csv"
     file.write_text(WRONG.replace("desk", "desk/prices"), encoding="utf-8")
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(40)) as run:
-        importer.land_file(run, file)
+        importer.land(run, importer.landed(file, run.clock()))
         run.load()
         (found,) = selected(run.con, f"import:desk/prices/told.csv/{day(40):%Y-%m-%d}")
 
