@@ -119,7 +119,7 @@ def _who(row: Row) -> str:
     """Return whose price it is, and on which terms."""
     option = wording.option_of({**row, "offering_class": None}) if row["purchase_option"] != "on_demand" else ""
     currency = "" if row["pricing_currency"] == "USD" else news.currency(row)
-    return wording.listed(row["service_provider_name"], wording.tier(row["tier"]), option, currency)
+    return wording.listed(row["service_provider_name"], row["tier"], option, currency)
 
 
 def _also(found: WeekFacts) -> Section:
@@ -182,7 +182,7 @@ def _price(found: WeekFacts, row: Row | None) -> Cell:
     if row is None:
         return Cell(text=wording.UNKNOWN)
     places = wording.places_of([row["price_usd"]])
-    note = wording.listed(row["service_provider_name"], wording.tier(row["tier"]))
+    note = wording.listed(row["service_provider_name"], row["tier"])
     if row["way"] in ("one_year", "three_years"):
         note = wording.listed(COMMITMENTS.get(row["purchase_option"]), (row["purchase_payment_model"] or "").lower())
     elif row["way"] == "aws_on_demand":
@@ -197,7 +197,8 @@ def _price(found: WeekFacts, row: Row | None) -> Cell:
 
 
 def _tokens(found: WeekFacts) -> Section:
-    point, costs = found["token_point"].to_dicts(), found["token_cost"].to_dicts()
+    point = found["token_point"].to_dicts()
+    costs = [row for row in found["token_cost"].to_dicts() if (row["option_kind"], row["place"]) in TOKEN_WAYS]
     by_chip: dict[str, dict[tuple[str, str], Row]] = {}
     for row in costs:
         by_chip.setdefault(row["accelerator_name"], {})[row["option_kind"], row["place"]] = row
