@@ -194,7 +194,7 @@ def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-d
 def _change(row: Row | None, about) -> str:  # type: ignore[no-untyped-def]
     if row is None or row["drift"] is None:
         return span(wording.UNKNOWN, "no", title=(row or {}).get("unknown_reason") or "unknown")
-    kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else "same"
+    kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else ""
     mark = "*" if row.get("drift_method") == "matched" else ""
     return span(wording.signed(row["drift"]) + mark, kind, title=about(row))
 

@@ -111,7 +111,9 @@ def _moves(found: WeekFacts) -> Section:
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
         note += f" {wording.count(left, 'more move')} of your chips on the page."
-    table = Table(heads=("", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows))
+    table = Table(
+        heads=("Chip", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows)
+    )
     return Section(table=table, note=note if rows else "")
 
 
@@ -174,7 +176,7 @@ def _cheapest(found: WeekFacts) -> Section:
         note += " Form ?: the seller does not say whether it is SXM or PCIe."
     if found.rate:
         note += f" {found.rate.words()}"
-    table = Table(heads=("", *(WAYS[way] for way in ways)), rows=rows, labelled=True)
+    table = Table(heads=("Chip", *(WAYS[way] for way in ways)), rows=rows, labelled=True)
     return Section(table=table, note=note if rows else "")
 
 
@@ -218,7 +220,7 @@ def _tokens(found: WeekFacts) -> Section:
         note += _spot_note({row["price_kind"] for row in costs if row["option_kind"] == "spot"})
     return Section(
         sentences=tuple(_token_split(row, found) for row in split),
-        table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
+        table=Table(heads=("Chip", *TOKEN_WAYS.values()), rows=rows, labelled=True),
         note=note,
     )
 
