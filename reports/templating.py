@@ -56,8 +56,6 @@ def _environment() -> Environment:
     }
     made.filters["lines"] = lambda text: Markup("<br>").join(escape(text).split("\n"))
     made.filters["ticked"] = lambda text: Markup(re.sub("`(.*?)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
-    # An apostrophe in the text of an element may stay what it is; SQL has thousands.
-    made.filters["quoted"] = lambda text: Markup(str(escape(text)).replace("&#39;", "'"))  # noqa: S704
     made.filters["amount"] = wording.amount
     made.filters |= {"n": "{:,}".format, "short": wording.short, "share": wording.share, "dollars": wording.dollars}
     made.tests["web"] = lambda address: str(address).startswith(("https://", "http://"))
