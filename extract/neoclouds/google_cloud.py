@@ -16,8 +16,8 @@ of these is missing. `warehouse/data/cloud_machine.csv` has what a machine is ma
    V100 and K80 are attached to machines of N1, of any size: they have no machine.
 6. `serviceRegions` says where a price holds, not the words of the description: "Americas" are three regions or six.
 7. A commitment is of parts, each by the hour; "Reserved ..." without a mode is a reservation's own line at no price.
-8. TPUs v5e, v5p, v6e and 7x are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. TPU7x costs 12.00, which
-   https://cloud.google.com/tpu/pricing calls the price of a chip. Others are named, not read.
+8. TPUs v5e, v5p, v6e and 7x are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. That the 12.00 of TPU7x
+   is a chip's is read of notes on https://cloud.google.com/tpu/pricing , not of the page. Others are named, not read.
 """
 
 import os

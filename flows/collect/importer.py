@@ -26,7 +26,7 @@ order by is_open desc, count(*) desc, reason
 
 
 def land_file(run: Run, file: Path) -> None:
-    """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
+    """Land a CSV file of observations, as a fetch of the past. Raises ChipledgerError where it cannot be parsed."""
     _record(run, landed(file, at=run.clock()))
 
 
@@ -72,7 +72,7 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
 def refused(run: Run) -> list[str]:
     """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
 
-    What waits for a decision is told before what nobody has to decide.
+    What waits for a decision comes before what nobody has to decide.
     """
     found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
     lines = [

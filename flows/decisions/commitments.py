@@ -219,7 +219,7 @@ def advise(
 
     `demands` has low, likely and high use; `ratios` what on demand costs over the horizon, of its price today.
     """
-    n = max(_most(demand) for demand in demands.values())
+    n = math.ceil(max((runs for demand in demands.values() for share, runs in demand if share > 0), default=0.0))
     mixed = tuple((share * SWANSON[name], runs) for name, demand in demands.items() for share, runs in demand)
     free = [max(0, days - owned_days) if i < owned else days for i in range(n)]
     chains = {length: cheapest_terms(terms, length) for length in set(free)}
@@ -293,10 +293,6 @@ def cheapest_terms(terms: Sequence[Term], days: int) -> Counter[Term]:
 def use_of_each(demand: Demand, machines: int) -> list[float]:
     """Return u(1) ... u(machines): the share of hours in which each further machine of cover is used."""
     return [sum(share * min(max(runs - i, 0.0), 1.0) for share, runs in demand) for i in range(machines)]
-
-
-def _most(demand: Demand) -> int:
-    return math.ceil(max((runs for share, runs in demand if share > 0), default=0.0))
 
 
 def _best(costs: Sequence[float]) -> int:

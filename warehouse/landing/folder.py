@@ -160,7 +160,7 @@ class Landing:
     def record_failure(
         self, *, source: str, scope: str, observed_at: datetime, error: str, run_id: str, recorded_at: datetime
     ) -> None:
-        """Write to the journal that a look was tried and gave nothing."""
+        """Write to the journal that a fetch was tried and gave nothing."""
         self._append(
             "failure",
             recorded_at,
@@ -236,7 +236,7 @@ class Landing:
             yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
 
     def document(self, fetch: Mapping[str, Any], index: int) -> Document:
-        """Return the document at `index` of a journalled look, with its body."""
+        """Return the document at `index` of a journalled fetch, with its body."""
         entry = fetch["documents"][index]
         return Document(
             source=fetch["source"],
