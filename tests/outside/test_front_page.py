@@ -468,7 +468,7 @@ def test_the_market_is_drawn_from_three_providers_on(file: Path) -> None:
     """In 2024 one provider's H100 was seen: its price was no market's lowest or median."""
     ((n,),) = (
         tuple(row.values())
-        for row in ask(
+        for row in records(
             file,
             "select count(distinct o.service_provider_name) from int.front_line as l join core.offer_unit as u "
             "on l.accelerator_name = u.accelerator_name join core.offer as o on u.offer_id = o.offer_id "
