@@ -92,7 +92,7 @@ def test_the_history_reads_as_if_it_had_not_been(
 
 
 def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The price that was taken back is no measure of the next one, and a fetch is taken back once."""
+    """The price that was taken back is no measure of the next one, nor refused then; a fetch is taken back once."""
     toy = learnt(tmp_path, {0: {"g5.xlarge": "1.00"}, 1: {"g5.xlarge": "1.60"}}, monkeypatch)
     dry_run = ("withdraw", f"{TOY}/one/2026-01-02", "--reason", "a typo", "--dry-run", "--json")
     told = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *dry_run])
@@ -110,6 +110,12 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(ChipledgerError, match="no fetch that counts is selected") as error:
         withdraw(toy, 4, [1])
     assert f"of {TOY}/one: 2026-01-04, 2026-01-01)" in str(error.value)
+
+    toy.learn(5, one={"g5.xlarge": "9"})
+    withdraw(toy, 6, [5])
+    toy.learn(7, one={"g5.xlarge": "9"})
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        assert [row.observed_at for row in listed(run.con)] == [naive(day(7))]
 
 
 def test_another_machine_has_a_clock_that_is_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +191,33 @@ def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
     days = [[f"{row[2]:%d} {row[5]:.2f}" for row in rows] for rows in found]
     assert days == [["01 26.00", "10 20.00", "15 21.00"], ["01 26.00", "05 20.00", "15 21.00"]] * 2
+
+
+def test_a_withdrawn_file_holds_nothing_back(tmp_path: Path) -> None:
+    """What contradicted it counts, what waited of it is closed; imported again, it waits and contradicts anew."""
+    files = []
+    for prices in ({1: "16.32", 10: "16.00", 26: "80"}, {1: "16.00", 9: "16.00", 25: "16.00"}):
+        lines = (
+            f"2025-06-{on:02}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
+            for on, price in prices.items()
+        )
+        files.append(tmp_path / f"{len(files)}.csv")
+        files[-1].write_text(HEAD + "".join(lines), encoding="utf-8")
+    waits, known = [], []
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+        for file in (*files, None, files[0], None):
+            if file:
+                importer.land_file(run, file)
+                run.load()
+            else:
+                run.withdraw(selected(run.con, hashlib.sha256(files[0].read_bytes()).hexdigest()), "a typo")
+            waits.append([f"{row.observed_at:%d}" for row in listed(run.con)])
+            found = run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall()
+            known.append([f"{row[2]:%d} {row[5]:.2f} {row[4]:%d}" for row in found])
+
+    assert waits == [["26"], ["01", "26"], [], ["01", "26"], []]
+    assert known[1::2] == [["09 16.00 25"]] * 2
+    assert known[2::2] == [["01 16.00 25"]] * 2
 
 
 def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:
