@@ -13,6 +13,7 @@ from flows.shared import user_file
 from reports.wording import count
 from warehouse.documents import Document
 from warehouse.errors import SettingsError, SourceError
+from warehouse.lake.ducklake import scopes_held
 from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
@@ -112,13 +113,15 @@ def backfill_scope(run: Run, source: Source, scope: str, *, since: datetime | No
 
 def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     """Land and load a benchmark result; return whether it is new. A result whose runs are all known is not stored."""
-    run.load()
-    now = run.clock()
-    document = result.document(now)
-    if benchmarks.is_known(run.con, result, document, now):
-        return False
-    _record(run, document)
-    run.load()
+    # Until the end, so that of several machines that add one file the first does.
+    with scopes_held(run.con, [(benchmarks.NAME, result.label)]):
+        run.load()
+        now = run.clock()
+        document = result.document(now)
+        if benchmarks.is_known(run.con, result, document, now):
+            return False
+        _record(run, document)
+        run.load()
     return True
 
 

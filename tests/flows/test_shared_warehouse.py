@@ -21,7 +21,7 @@ from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import ingest, publisher, steps
+from flows.collect import benchmarks, importer, ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
@@ -96,7 +96,8 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who decides or withdraws holds the scope from before he reads the log. Upkeep compares two files of one snapshot.
+    Who decides, withdraws or adds a benchmark holds the scope from before he reads the log. Upkeep compares two files
+    of one snapshot.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -130,9 +131,9 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 
     is_free = []
 
-    def beside(work: Any) -> Any:
+    def beside(work: Any, source: str = TOY) -> Any:
         def working(*given: Any, **named: Any) -> Any:
-            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
+            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(source, "a")) as is_held:
                 is_free.append(is_held)
             return work(*given, **named)
 
@@ -146,7 +147,10 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
         one.withdraw(
             selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
         )
-    assert is_free == [False, False]
+        patched.setattr(benchmarks, "is_known", beside(lambda *given: True, benchmarks.NAME))
+        result = benchmarks.Result(name="a", label="a", body=b"", supplied={}, runs=())
+        assert not importer.add_benchmark(one, result)
+    assert is_free == [False, False, False]
 
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
