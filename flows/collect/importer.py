@@ -14,9 +14,13 @@ from reports.wording import count
 from warehouse.documents import Document
 from warehouse.errors import SettingsError, SourceError
 from warehouse.lake.ducklake import scopes_held
+from warehouse.log.events import naive
 from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
+WITHDRAWN_UNTIL = (
+    "select greatest(?, max(recorded_at) + interval 1 microsecond) from core.withdrawal where document_sha256 = ?"
+)
 REFUSED = """
 select decision is null as is_open, reason, count(*)
 from core.quarantine
@@ -127,7 +131,9 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
 
 def _record(run: Run, document: Document) -> None:
     fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=document.fetched_at)
+    # After the withdrawal of it, if any, which another clock may have dated: what was recorded before is withdrawn.
+    ((last,),) = run.con.execute(WITHDRAWN_UNTIL, [naive(document.fetched_at), document.sha256]).fetchall()
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=last.replace(tzinfo=UTC))
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:

@@ -172,14 +172,17 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
 
 
 def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
-    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew."""
+    """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew.
+
+    Also where it comes by a clock behind that of the withdrawal; a log made anew from the landing folder agrees.
+    """
     files = []
     for on, price in (("01", "26.00"), ("05", "20.00"), ("10", "20.00"), ("15", "21.00")):
         text = f"{HEAD}2025-06-{on}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
         files.append(tmp_path / f"{on}.csv")
         files[-1].write_text(text, encoding="utf-8")
     found = []
-    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(90, 40, -1)).__next__) as run:
         for each in files:
             importer.land_file(run, each)
             run.load()
@@ -189,6 +192,9 @@ def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
             importer.land_file(run, files[1])
             run.load()
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
+    (tmp_path / "data/build.duckdb").unlink()
+    with steps.open_run(Settings(data_dir=tmp_path / "data")) as run:
+        assert run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall() == found[-1]
     days = [[f"{row[2]:%d} {row[5]:.2f}" for row in rows] for rows in found]
     assert days == [["01 26.00", "10 20.00", "15 21.00"], ["01 26.00", "05 20.00", "15 21.00"]] * 2
 
