@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from click.testing import CliRunner
 from looks import day
 from toy_source import TOY, Prices, Toy, installed
 
+from extract.base import Context
 from flows.cli.main import main
 from flows.collect import importer, steps
+from flows.collect.collector import FetchResult
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
@@ -116,6 +119,24 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     toy.learn(7, one={"g5.xlarge": "9"})
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         assert [row.observed_at for row in listed(run.con)] == [naive(day(7))]
+
+
+def test_an_archive_may_be_withdrawn_and_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backfilled anew its past fetch counts, as a file does that is imported anew."""
+    toy = installed(monkeypatch, tmp_path)
+    toy.world["one"], toy.at = {"g5.xlarge": "1.00"}, 3
+    ctx = Context(web=None, settings={}, now=lambda: day(3))  # type: ignore[arg-type]
+    past = FetchResult(source=TOY, scope="one", fetches=(replace(toy.fetch(ctx, "one"), archived=True),))
+    for at in (10, 30):
+        toy.at = at
+        with steps.open_run(toy.settings(), clock=toy.clock) as run:
+            run.land(past)
+            run.load()
+        if at == 10:
+            withdraw(toy, 20, [3])
+            assert intervals(toy, day(40)) == []
+
+    assert [str(row[5])[:4] for row in intervals(toy, day(40))] == ["1.00"]
 
 
 def test_another_machine_has_a_clock_that_is_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
