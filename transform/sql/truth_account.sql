@@ -56,7 +56,6 @@ retraction as (
         p.offer_no,
         f.source,
         f.observed_at,
-        p.unit_price,
         p.retracts_recorded_at
     from log.price_other as p
     inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
@@ -81,7 +80,6 @@ event as (
             and f.source = r.source
             and f.observed_at = r.observed_at
             and f.recorded_at = r.retracts_recorded_at
-            and e.unit_price is not distinct from r.unit_price
     where f.observed_at >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
     group by f.source
 ),

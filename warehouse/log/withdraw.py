@@ -209,14 +209,11 @@ def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], 
         )
     stage_rows(con, pl.concat(frames, how="diagonal_relaxed"))
     start_fetches(con)
-    insert_rows(
-        con,
-        "new_fetch",
-        [
-            (number, one.source, one.scope, naive(one.observed_at), one.document_sha256, one.complete)
-            for number, one in enumerate(fetches)
-        ],
-    )
+    again = [
+        (number, one.source, one.scope, naive(one.observed_at), one.document_sha256, one.complete)
+        for number, one in enumerate(fetches)
+    ]
+    insert_rows(con, "new_fetch", again)
     unsaid = "meta.unsaid(TIMESTAMP '9999-01-01') semi join new_fetch using (source, scope)"
     con.execute(f"insert into new_refusal select distinct offer_id, source, observed_at from {unsaid}")
     con.execute(

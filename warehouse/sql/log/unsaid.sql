@@ -8,8 +8,7 @@ select
 from core.quarantine as q
 anti join core.withdrawal as w
     on
-        q.source = w.source
-        and q.scope = w.scope
+        q.source = w.source and q.scope = w.scope
         and coalesce(q.observed_at = w.observed_at, q.document_sha256 = w.document_sha256)
         and w.recorded_at between q.recorded_at and moment
 where q.offer_id is not null and q.recorded_at <= moment
