@@ -174,6 +174,15 @@ def test_parse_of_a_file_without_accelerators_says_so(shared, tmp_path):
     assert result.stderr.startswith(f"note: no price of an accelerator in {sample.name} (")
 
 
+def test_parse_says_what_it_leaves_out(tmp_path):
+    """By reason and number, and by name where there is no rule: a chip that is not there was not read."""
+    answer = Path(__file__).parent / "neoclouds" / "fixtures" / "azure.json"
+    result = call("parse", "--source", "azure", answer, data_dir=tmp_path)
+    assert result.exit_code == 0
+    assert "note: left out: Cloud Services: 1; " in result.stderr
+    assert "; no rule for the size Standard_ND900_H900_v9" in result.stderr
+
+
 def test_parse_of_something_else_is_an_error_object(tmp_path):
     """A file in another format gives an object with source, field, value and hint on stderr, and exit code 1."""
     (tmp_path / "page.html").write_text("<html>sign in</html>\n")

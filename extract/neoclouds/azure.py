@@ -5,9 +5,9 @@ scope, with all its pages: pages of all regions together may lose or repeat rows
 
 Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regions or "all" of those known.
 
-1. What a size has, is nowhere in the answer: `warehouse/data/cloud_machine.csv` says it. A size with N, the letter of
-   accelerators, that is not there is refused by name. `Standard_ND96asr_A100_v4` is the list's other name of
-   `Standard_ND96asr_v4`, and `_Promo` is a size with another price.
+1. What a size has, is nowhere in the answer: `warehouse/data/cloud_machine.csv` says it, also of sizes with other names
+   of the same server. A size with N, the letter of accelerators, that it does not know is refused by name.
+   `Standard_ND96asr_A100_v4` is the list's other name of `Standard_ND96asr_v4`; `_Promo` is a size with another price.
 2. A reservation is a total for its term, though it says "1 Hour": an amount paid upfront. A savings plan, inside of
    the on-demand item, is per hour.
 3. Linux and Windows share sizes and meters. Only `productName` tells: it ends in Windows, or in Win. "Cloud Services"
@@ -40,14 +40,15 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR
 PROVIDER = "Azure"
 TERMS = {"1 Year": HOURS_PER_YEAR, "3 Years": 3 * HOURS_PER_YEAR, "5 Years": 5 * HOURS_PER_YEAR}
 TYPES = ("Consumption", "Reservation", "DevTestConsumption")
-REGIONS = (
-    *("australiaeast", "brazilsouth", "canadacentral", "canadaeast", "centralindia", "centralus", "eastus", "eastus2"),
-    *("francecentral", "germanywestcentral", "italynorth", "japaneast", "koreacentral", "northcentralus"),
-    *("northeurope", "norwayeast", "polandcentral", "qatarcentral", "southafricanorth", "southcentralus"),
-    *("southeastasia", "spaincentral", "swedencentral", "switzerlandnorth", "uaenorth", "uksouth", "westeurope"),
-    *("westus", "westus2", "westus3"),
-)
-"""Regions that are asked for by default: those where a chip of 80 GB or more was listed on 2026-06-18."""
+_REGIONS = """
+australiaeast australiasoutheast brazilsouth canadacentral canadaeast centralindia centralus eastus eastus2
+francecentral germanywestcentral indonesiacentral italynorth japaneast japanwest koreacentral koreasouth malaysiawest
+mexicocentral northcentralus northeurope norwayeast polandcentral qatarcentral southafricanorth southcentralus
+southeastasia southindia spaincentral swedencentral switzerlandnorth uaenorth uksouth ukwest westcentralus westeurope
+westus westus2 westus3
+"""
+REGIONS = tuple(_REGIONS.split())
+"""Regions that are asked for by default: open to anybody, with a chip of 80 GB or more on 2026-06-18."""
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""

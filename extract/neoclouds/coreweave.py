@@ -1,7 +1,6 @@
 """CoreWeave's list prices: GPU machines on demand and as spot, and single GPUs of its inference platform.
 
-The page https://www.coreweave.com/pricing is public, under https://docs.coreweave.com/policies/terms-of-service ; it is
-rendered on the server. It refuses clients that do not say who they are.
+The page https://www.coreweave.com/pricing refuses clients that do not say who they are.
 
 1. The CPU section has the same markup and the same region titles. Read is what stands between the heading "On-demand
    GPU instances" and the next heading of its rank.

@@ -1,7 +1,6 @@
 """Crusoe's list prices of GPUs: on demand, and spot where it names a price.
 
-The page https://www.crusoe.ai/cloud/pricing is public, under https://legal.crusoe.ai/ ; it is rendered on the server.
-Crusoe's API knows machines and capacity, but no prices.
+The page is https://www.crusoe.ai/cloud/pricing ; Crusoe's API knows machines and capacity, but no prices.
 
 1. CPU, storage, Kubernetes, fine-tuning and inference have the same markup below their own headings ($0.04/vCPU-hr,
    $1.74 for a million tokens). Read is what stands between "GPU instances pricing" and the next heading of its rank,
@@ -9,8 +8,7 @@ Crusoe's API knows machines and capacity, but no prices.
 2. A row without a price says "Contact sales". Each price is read in its own cell: who goes on to the next dollar sign
    gives GB200 the price of H200.
 3. Two rows are called NVIDIA A100 and differ in their second tag alone, SXM or PCIe. So each row must have two tags,
-   the memory and the form, of which the second may be empty.
-   Webflow marks the empty one.
+   the memory and the form, of which the second may be empty, and is marked so by Webflow.
 4. Prices are of one GPU. The sizes that are sold stand nowhere on the page, nor do regions.
 5. Headers and cells are bound by their order alone, so another order of the headers is refused. No spot price has been
    seen; one that is not below the on-demand price of its row is refused, as it may be in the wrong column.

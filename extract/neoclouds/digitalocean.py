@@ -2,9 +2,7 @@
 
 https://docs.digitalocean.com/products/droplets/details/pricing/ needs no key. https://api.digitalocean.com/v2/sizes
 needs a token, from the environment variable DIGITALOCEAN_TOKEN (scope size:read), and adds the names of the sizes, and
-where they are in stock. Terms https://www.digitalocean.com/legal/terms-of-service-agreement . Dollars before tax.
-
-Settings: `url` (the page).
+where they are in stock. Dollars before tax. The setting `url` is of the page.
 
 Without a token the one scope is "page". With one there are "sizes" (the API) and "spot" (of the page its spot prices
 alone, which the API does not have), so that no offer is told twice.

@@ -16,8 +16,8 @@ of these is missing. `warehouse/data/cloud_machine.csv` has what a machine is ma
    V100 and K80 are attached to machines of N1, of any size: they have no machine.
 6. `serviceRegions` says where a price holds, not the words of the description: "Americas" are three regions or six.
 7. A commitment is of parts, each by the hour; "Reserved ..." without a mode is a reservation's own line at no price.
-8. TPUs v5e, v5p and v6e are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. Others are named, not read:
-   of TPU7x no page says whether its hour is a chip's or a host's.
+8. TPUs v5e, v5p, v6e and 7x are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. That the 12.00 of TPU7x
+   is a chip's is read of notes on https://cloud.google.com/tpu/pricing , not of the page. Others are named, not read.
 """
 
 import os
@@ -59,8 +59,8 @@ ACCELERATORS = {
 PARTS = {f"{host} {words}": (host, part) for host in HOSTS for words, part in HOST_PARTS.items()}
 PARTS |= {words: (accelerator, "gpu") for words, accelerator in ACCELERATORS.items()}
 PARTS |= dict.fromkeys(("SSD backed Local Storage", "Local SSD"), ("local SSD", "ssd"))
-TPUS = ("TPU v5e", "TPU v5p", "TPU v6e")
-PARTS |= {form.format(name[-2:]): (name, "gpu") for name in TPUS for form in ("TpuV{}", "V{}", "V{} TPU")}
+TPUS = ("TPU v5e", "TPU v5p", "TPU v6e", "TPU7x")
+PARTS |= {form.format(name[-2:]): (name, "gpu") for name in TPUS for form in ("TpuV{}", "TPU{}", "V{}", "V{} TPU")}
 """Descriptions of parts, without place and option: whose part, and which."""
 UNITS = {"core": "h", "gpu": "h", "ram": "GiBy.h", "ssd": "GiBy.mo"}
 MACHINES = {
@@ -108,11 +108,12 @@ Prices = dict[tuple[str, str], dict[tuple[str, str], dict[Decimal, Rate]]]
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
-    """Yield every page of the catalogue."""
+    """Yield every page of the catalogue, without the blanks that are half of its bytes."""
     key, token = os.environ.get(KEY, ""), ""
 
     def get(number: int) -> Response:
-        address = f"{url}?pageSize=5000&currencyCode=USD" + (f"&pageToken={quote(token)}" if token else "")
+        after = f"&pageToken={quote(token)}" if token else ""
+        address = f"{url}?pageSize=5000&currencyCode=USD&prettyPrint=false{after}"
         try:
             return ctx.web.get(address, headers={"X-Goog-Api-Key": key})
         except SourceError as error:

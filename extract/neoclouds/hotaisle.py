@@ -1,7 +1,6 @@
 """Hot Aisle: AMD GPUs as virtual machines by the minute and as bare metal by the month, from its pricing page.
 
-https://hotaisle.xyz/pricing , rendered by the server; its robots tag says index, follow. No terms of its use are known
-here. Hot Aisle's API has prices in cents and needs a key; it is not read.
+https://hotaisle.xyz/pricing has a robots tag: index, follow. The API, in cents and with a key, is not read.
 
 1. Prices are of one GPU and hour: "$2.99/GPU/hr". Every one that a reader sees must stand where it is known, in a card
    of a plan, in the summary above them, or in the sentence on old customers: any other might be of anything.

@@ -1,7 +1,6 @@
 """Prices of Hyperbolic's on-demand machines, asked without a key.
 
-The answer of https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options is what its GPU page shows to anybody who is
-not signed in, under https://hyperbolic.xyz/terms .
+https://api.hyperbolic.ai/v2/alpha/on-demand/rental-options is what its GPU page shows to anybody not signed in.
 
 1. `costPerHourCents` is of the whole option, in US cents, whatever `gpuCount` is. `providerCostPerHourCents` beside it
    is what Hyperbolic pays itself, and is never read.

@@ -1,7 +1,6 @@
 """Hyperstack's list prices of GPUs: on demand, reserved from a price, and spot.
 
-The page https://www.hyperstack.cloud/gpu-pricing is public, under https://www.hyperstack.cloud/terms-and-conditions ;
-it is rendered on the server.
+The page is https://www.hyperstack.cloud/gpu-pricing .
 
 1. Each table is a card with a title and its own columns; the price is the last column on demand and the second of a
    reservation, so columns are known by their headers. CPU, storage, tokens and fine-tuning are cards of the same

@@ -2,8 +2,7 @@
 
 Where: GET https://backendprod.jarvislabs.net/misc/server_meta, the address behind `jl gpus` of its SDK
 (https://docs.jarvislabs.ai/sdk ), one JSON answer without pages. The key is that of an account, in JL_API_KEY, and is
-sent as a bearer token; without it the source is left out. The address of its terms is not known here; the site is
-https://jarvislabs.ai/ . Setting: `url`. Format read of test payloads of May 2026 in a client, dstackai/gpuhunt.
+sent as a bearer token; without it the source is left out. Format read of test payloads of May 2026 in dstackai/gpuhunt.
 
 1. `price_per_hour` and `spot_price` are of one GPU, whatever `num_gpus` says: that is how many a machine has. The
    answer names no currency; the price page has US dollars. Should it ever name one, nothing else is read.

@@ -1,8 +1,6 @@
 """Lambda's list prices: instances by the GPUs in them, and 1-Click Clusters, reserved.
 
-Where: https://lambda.ai/pricing, one page rendered on the server; no key. Terms:
-https://lambda.ai/legal/terms-of-service. Setting: `url`. Format read in August 2026; prices are US dollars per
-GPU-hour, before tax.
+Where: https://lambda.ai/pricing . Format read in August 2026; prices are US dollars per GPU-hour, before tax.
 
 1. The clusters stand first, under "1-Click Clusters pricing": sold for "2 weeks - 1 year" or "1 year+", mostly above
    the price of an instance. Whoever takes the first H100 of the page takes a reserved one, so that each heading is a

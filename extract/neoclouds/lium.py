@@ -2,8 +2,7 @@
 
 Where: https://lium.io/api/public/v1/nodes, one JSON answer without pages or key, made for this
 (https://docs.lium.io/developers/public-nodes-feed): "fields are only ever added under /public/v1", at most 60 requests
-a minute, rebuilt once a minute. Terms: https://lium.io/terms. Setting: `url`. Format read of an answer of 2026-09-10;
-prices are US dollars per GPU-hour.
+a minute, rebuilt once a minute. Format read of an answer of 2026-09-10; prices are US dollars per GPU-hour.
 
 1. Each node is one machine of one host, with its own price: asks, not trades. A row is the p25 or the median over the
    nodes of one chip, tier and country, one node counting once whatever its size; a single node is both. Amounts

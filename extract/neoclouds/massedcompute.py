@@ -1,8 +1,7 @@
 """Massed Compute's list prices of virtual machines, by the whole machine.
 
-Where: https://vm.massedcompute.com/pricing, in the data that React brings along in scripts; no key, and no API without
-one. https://massedcompute.com/pricing/ leads there. Terms: linked from https://massedcompute.com/. Setting: `url`.
-Format read in August 2026; prices are US dollars per machine-hour.
+Where: https://vm.massedcompute.com/pricing, in the data that React brings along in scripts; no API without a key.
+https://massedcompute.com/pricing/ leads there. Format read in August 2026; prices are US dollars per machine-hour.
 
 1. The data is a stream of lines "<id>:<JSON>", cut into pieces at any place, each a text in a call of
    `self.__next_f.push`. An element is ["$", type, key, properties]; "$L7d" and "$7d" stand for line 7d, and a text

@@ -1,7 +1,6 @@
 """Nebius's list prices: on demand and preemptible, with the changes that it announces.
 
-Where: https://nebius.com/prices, whose tables stand as escaped JSON in the page's data; no key. Terms:
-https://docs.nebius.com/legal/terms-of-use/. Setting: `url`. Prices are US dollars per GPU-hour, without a region.
+Where: https://nebius.com/prices, as escaped JSON in the page's data. Prices are US dollars per GPU-hour, of no region.
 
 1. The columns have changed three times in seven months. Until April 2026: Item, vCPUs, RAM, Price per GPU-hour. From
    May: Preemptible and On-demand. By October: On-demand and "GPU-hour (Effective October 1, 2026)", and preemptible

@@ -1,9 +1,7 @@
 """OVHcloud: GPU instances and AI plans of its Public Cloud, from the public order catalogue of each subsidiary.
 
 https://api.ovh.com/1.0/order/catalog/public/cloud (euros) and https://api.us.ovhcloud.com/1.0/order/catalog/public/cloud
-(dollars; another company with other machines and prices), no key; terms
-https://www.ovhcloud.com/en/terms-and-conditions/contracts/ . A scope is a subsidiary. Prices are without tax.
-
+(dollars; another company with other machines and prices), no key. A scope is a subsidiary. Prices are without tax.
 Settings: `regions` ("all" of SUBSIDIARIES, or a list of them), `url` (up to and without /1.0).
 
 1. A price is a whole number of 1e-8 units: 280000000 is 2.80. Beside it stands `formattedPrice`, the same for readers,

@@ -1,25 +1,22 @@
 """Prices of RunPod's pods, per chip, in its secure and its community cloud: one GraphQL question, asked without a key.
 
 Where: POST https://api.runpod.io/graphql (https://graphql-spec.runpod.io/ names the fields, and asks for a key that
-these do not need: answered without one from March to August 2026). Terms: https://www.runpod.io/legal/terms-of-service.
-Settings: `enabled`, `url`. Format read in July and August 2026; prices are US dollars per GPU-hour.
+these do not need: answered without one from March to August 2026). Prices are US dollars per GPU-hour.
 
-1. Off unless a deployment says otherwise: the terms are reported to forbid data mining, robots and the like, and use
-   in order to compete.
-2. The two clouds are the tiers: secure in data centres, community on machines of others. Each has its own price, and a
+1. The two clouds are the tiers: secure in data centres, community on machines of others. Each has its own price, and a
    price stands in the answer where there is nothing to buy: what a cloud sells is what `secureCloud` and
    `communityCloud` say, and a price without them is counted and left out.
-3. 0 and 0.5 are no prices: an RTX 3070 costs 0 in the secure cloud, and an H200 NVL or a slice of a B300 0.5 wherever
+2. 0 and 0.5 are no prices: an RTX 3070 costs 0 in the secure cloud, and an H200 NVL or a slice of a B300 0.5 wherever
    nobody sells them. A chip that really costs half a dollar cannot be told from them, and has no price here.
-4. The id is the chip: displayName is B300 for the chip and was B300 for a slice of it (June 2026, at 0.5). An id that
+3. The id is the chip: displayName is B300 for the chip and was B300 for a slice of it (June 2026, at 0.5). An id that
    names no memory is followed by `memoryInGb` in the label, so that such a slice is no chip; an entry with 0 there is
    left out. Ids have two spaces now and then ("NVIDIA  RTX A4500").
-5. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before): administered, not a
+4. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before): administered, not a
    discount. An equal one is counted and left out, and a higher one is another format.
-6. `lowestPrice` is of the whole pod: 11.12 for eight A100. No price of it is asked for, only what it says of stock, and
+5. `lowestPrice` is of the whole pod: 11.12 for eight A100. No price of it is asked for, only what it says of stock, and
    under names that say of what: `stockOfOne` for pods of one chip, `secureStockOfOne` in the secure cloud. A null says
    that it quotes none, not that there is none, and makes no row.
-7. GraphQL tells errors with status 200, under `errors`; fields beside them may be missing or null.
+6. GraphQL tells errors with status 200, under `errors`; fields beside them may be missing or null.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Scaleway: GPU Instances by the hour, in euros, zone by zone, from the public catalogue of its Instance API.
 
-https://www.scaleway.com/en/developers/api/instance/instance-types , no key; terms
-https://www.scaleway.com/en/contracts/ . A scope is a zone, so that one that fails is missing alone.
-
+https://www.scaleway.com/en/developers/api/instance/instance-types , no key. A scope is a zone, which fails alone.
 Settings: `url` (up to and without /instance), `regions` ("all" of ZONES, or a list of zones).
 
 1. `hourly_price` is of the whole machine, in euros without tax; `gpu` counts its chips. The price of a chip falls with

@@ -3,27 +3,24 @@
 Where: GET https://api.shadeform.ai/v1/instances/types
 (https://docs.shadeform.ai/api-reference/instances/instances-types), one JSON answer without pages. The documentation
 asks for a key; calls without one were answered in March, August and September 2026, so that a key is sent where
-SHADEFORM_API_KEY holds one. Terms: https://shadeform.com/terms-of-service. Settings: `enabled`, `url`. Format read in
-August and October 2026.
+SHADEFORM_API_KEY holds one. Format read in August and October 2026.
 
-1. Off unless a deployment says otherwise: the terms of 2026-08-06 are reported to forbid retrieving data
-   systematically to make a database of it, and automated systems without permission.
-2. `hourly_price` is in whole cents, of the whole machine, and the same in all its regions. The answer names no
+1. `hourly_price` is in whole cents, of the whole machine, and the same in all its regions. The answer names no
    currency; Shadeform bills in US dollars.
-3. `cloud` owns the machine: host_provider_name. The same chips are sold by it and by others who resell Shadeform, such
+2. `cloud` owns the machine: host_provider_name. The same chips are sold by it and by others who resell Shadeform, such
    as Sesterce: never add their stock. Prices lag behind the cloud's own; Crusoe's A100 was 1.65 here and 2.00 there.
-4. `shade_instance_type` is Shadeform's name of a machine and several clouds have one of that name;
+3. `shade_instance_type` is Shadeform's name of a machine and several clouds have one of that name;
    `cloud_instance_type`, the cloud's own, is the sku_id. Where one cloud has two machines of one name, it is in
    conditions.
-5. What is said of the chips stands in `configuration`, and again beside it: the two must agree.
-6. `interconnect` is wrong at times: Crusoe's A100_80G_sxm4x8 has pcie. Where the name says SXM and the field does not,
+4. What is said of the chips stands in `configuration`, and again beside it: the two must agree.
+5. `interconnect` is wrong at times: Crusoe's A100_80G_sxm4x8 has pcie. Where the name says SXM and the field does not,
    the label says neither.
-7. An entry of `availability` is one region. Since September 2026 it may have a `rental_type`, and a spot entry an
+6. An entry of `availability` is one region. Since September 2026 it may have a `rental_type`, and a spot entry an
    `hourly_price` of its own, as a text ("36" beside 3600 cents). Nobody says in which unit, so that spot has no price
    here, but is available or not. The same goes for any other region with a price of its own.
-8. The name of a machine begins with its chips and ends in their count (H100_nvlx2_NVLINK; no count: one). A machine
+7. The name of a machine begins with its chips and ends in their count (H100_nvlx2_NVLINK; no count: one). A machine
    whose fields say otherwise is left out, for a wrong count makes a price wrong by a whole factor.
-9. Machines without GPUs, without a price or without a region are counted and left out.
+8. Machines without GPUs, without a price or without a region are counted and left out.
 """
 
 import os

@@ -1,10 +1,8 @@
 """Prices of Spheron, a marketplace that resells the machines of other providers: its list of offers, without a key.
 
 The list is https://app.spheron.ai/api/gpu-offers , which https://docs.spheron.ai/api-reference calls a public endpoint
-(with a key it shows discounts of one's own team, which nobody else gets). All its pages make one look. The address of
-its terms is not known here; the site is https://www.spheron.network/ .
-
-Settings: `url`, without page and limit.
+(with a key it shows discounts of one's own team, which nobody else gets). All its pages make one look. The
+setting `url` is without page and limit.
 
 1. Prices are of the whole offer; `gpuCount` are its chips. `lowestPrice`, `highestPrice` and `averagePrice` of a group
    are over offers of one to eight chips, and say nothing: they are never read.

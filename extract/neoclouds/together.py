@@ -1,7 +1,6 @@
 """Together AI's list prices of GPUs: clusters on demand and reserved, and dedicated inference.
 
-The page https://www.together.ai/pricing is public, under https://www.together.ai/terms-of-service ; it is rendered on
-the server. It has prices of tokens too, which are not read.
+The page is https://www.together.ai/pricing ; its prices of tokens are not read.
 
 1. Three tables name the same GPUs: dedicated inference (H100 5.49), clusters (H100 3.99), and a hidden one of hourly
    prices from before. Each is known by its heading and its headers; the hidden one is counted and never read. What a

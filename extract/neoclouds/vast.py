@@ -2,33 +2,31 @@
 
 Where: POST https://console.vast.ai/api/v0/bundles/ (https://docs.vast.ai/api-reference/search/search-offers). The
 documentation asks for a key; calls without one were answered from July to October 2026, so that a key is sent where
-VAST_API_KEY holds one. Terms: https://vast.ai/terms. Settings: `enabled`, `url`, `gpu_names` ("all" of GPU_NAMES, or a
-list of Vast's names). A scope is a chip by Vast's name. Format read in July and August 2026; prices are US dollars.
+VAST_API_KEY holds one. Settings: `enabled`, `url`, `gpu_names` ("all" of GPU_NAMES, or a list of Vast's names). A scope
+is a chip by Vast's name. Format read in July and August 2026; prices are US dollars.
 
 Filters, in short in `conditions`: verified, rentable, not rented, on demand, not of another cloud (external). Medians
 of Vast under other filters differ by 5 to 25 %: never join the two.
 
-1. Off unless a deployment says otherwise: the terms of 2023-12-15 are reported to forbid retrieving data systematically
-   in order to make a database of it.
-2. Bytes are not kept as received here, as they are of every other source: addresses, names and hardware of the hosts
+1. Bytes are not kept as received here, as they are of every other source: addresses, names and hardware of the hosts
    (HIDDEN) are made null before anything is landed, and an answer in which one is left is not landed at all. All other
    bytes stay as they came.
-3. Asks, not trades. A machine is offered several times, as 1, 2, 4 and 8 of its chips: it counts once, by its largest
+2. Asks, not trades. A machine is offered several times, as 1, 2, 4 and 8 of its chips: it counts once, by its largest
    offer. `dph_base` is of all chips of the offer, without disk; `dph_total` has a disk of a size that Vast chooses on
    top. Where the two and the price of that disk do not add up, or the disk is dearer than the chips, the offer is left
    out; where a quarter of them are so, the answer is another one.
-4. A row is the p25 or the median over the machines of one chip, tier and country, to ten decimals. One machine alone is
+3. A row is the p25 or the median over the machines of one chip, tier and country, to ten decimals. One machine alone is
    no market (an RTX 5090 stood at 53.34): no price, but its count stands in core.availability.
-5. `min_bid` is what the least bid for the same chips must be now: the host's own or, where others bid, above theirs. It
+4. `min_bid` is what the least bid for the same chips must be now: the host's own or, where others bid, above theirs. It
    is the spot price unless it is above the price on demand (13.33 beside 3.78): nobody would pay that, and it is none.
-6. An A100 of 40 GB and one of 80 have one name: the label has `gpu_ram`, MiB of one chip as its driver sees them, in
+5. An A100 of 40 GB and one of 80 have one name: the label has `gpu_ram`, MiB of one chip as its driver sees them, in
    whole GiB. `gpu_total_ram` is of all chips.
-7. Tiers: verified, or verified datacenter where `hosting_type` is 1. "deverified" and "unverified" are counted.
-8. The country is the code in `geolocation`: "Montana, US", ", US", or "Taiwan, TW, AS" with the continent behind it.
-9. An answer is cut at a cap that changes (64 offers, 1000) and does not say so. Where it has as many offers as caps do
+6. Tiers: verified, or verified datacenter where `hosting_type` is 1. "deverified" and "unverified" are counted.
+7. The country is the code in `geolocation`: "Montana, US", ", US", or "Taiwan, TW, AS" with the continent behind it.
+8. An answer is cut at a cap that changes (64 offers, 1000) and does not say so. Where it has as many offers as caps do
    (round numbers), the next is asked for from its last price on, until one is not round. A look that ends in a round
    number is refused.
-10. Vast bundles identical offers into one unless told not to; one that stands for several is left out.
+9. Vast bundles identical offers into one unless told not to; one that stands for several is left out.
 """
 
 import ipaddress

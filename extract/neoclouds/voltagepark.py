@@ -1,7 +1,6 @@
 """Prices of Voltage Park: its data centres with bare-metal machines, asked without a key.
 
-The answer of https://cloud-api.voltagepark.com/api/v1/bare-metal/locations is what the sign-up page shows to anybody,
-under https://voltagepark.com/terms-of-service .
+https://cloud-api.voltagepark.com/api/v1/bare-metal/locations is what the sign-up page shows to anybody.
 
 1. Prices are per chip, as text without a currency: US dollars, which the site prints for the first of them. They must
    not be multiplied or divided by `specs_per_node.gpu_count`; that is how many one machine has, the least that is sold

@@ -1,9 +1,7 @@
 """Prices of Vultr's plans: its public REST API, asked without a key.
 
 Cloud GPU plans are at https://api.vultr.com/v2/plans?type=all , bare metal at https://api.vultr.com/v2/plans-metal
-(https://www.vultr.com/api/ ), under https://www.vultr.com/legal/tos/ . Each is a scope, with all its pages.
-
-Settings: `url`, up to and with /v2.
+(https://www.vultr.com/api/ ). Each is a scope, with all its pages. The setting `url` goes up to and with /v2.
 
 1. Costs are of the whole machine, in US dollars. The monthly ones are a ceiling (672 hours of bare metal), and no other
    option; they show when the unit of one of them changes, and nothing is read then.

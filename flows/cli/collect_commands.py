@@ -138,8 +138,8 @@ def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
 def parse(_read: Reader, *, name: str, scope: str | None, file: Path) -> Result:
     """Read one saved document through one source.
 
-    Prints its prices as JSON lines. Refused rows go to stderr, as objects with source, field, value and reason; then
-    the exit code is 1.
+    Prints its prices as JSON lines. What was left out goes to stderr, and refused rows, as objects with source, field,
+    value and reason; then the exit code is 1.
     """
     with output.errors(in_json=True):
         from flows.collect import inspect_document

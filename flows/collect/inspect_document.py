@@ -32,7 +32,7 @@ HEADINGS = {"h1": "heading", "h2": "heading", "h3": "heading", "th": "column", "
 
 
 def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    """Return the accepted rows, each with the chip that its label names, the refusals, and what to say if all is empty.
+    """Return the accepted rows, each with the chip that its label names, the refusals, and what was left out.
 
     Raises LayoutChanged.
     """
@@ -57,8 +57,11 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     # Its own time, where the document dates its prices itself.
     shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)
     rows = [row | _chip(row) for row in accepted.select(shown).iter_rows(named=True)]
-    left_out = "; ".join(f"{reason}: {n}" for reason, n in sorted(parsed.ignored.items())) or "no row left out"
-    return rows, refused, "" if rows or refused else f"no price of an accelerator in {file.name} ({left_out})"
+    reasons = [f"{reason}: {n}" for reason, n in sorted(parsed.ignored.items())]
+    left_out = "; ".join([*reasons, *(f"no rule for {name}" for name in parsed.unknown)])
+    if rows or refused:
+        return rows, refused, left_out and f"left out: {left_out}"
+    return rows, refused, f"no price of an accelerator in {file.name} ({left_out or 'no row left out'})"
 
 
 def _chip(row: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Summary:
         if len(self.notes) > 20:
             yield f"note: and {len(self.notes) - 20} more"
         for line in self.truth:
-            yield f"DIFFERS: {line}"
+            yield f"truth check differs: {line}"
         yield f"file: {self.file}" if self.file else "nothing was published; the last file is unchanged"
         if self.report:
             yield f"report: {self.report}"

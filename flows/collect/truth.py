@@ -39,8 +39,9 @@ class Differing(NamedTuple):
     @property
     def line(self) -> str:
         """Return it on one line, without control characters."""
-        lines = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}; {self.example}"
-        clean = "".join(letter for letter in " ".join(lines.split()).rstrip("; ") if letter.isprintable())
+        worst = f"; the worst: {self.example}" if self.example else ""
+        lines = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}{worst}"
+        clean = "".join(letter for letter in " ".join(lines.split()) if letter.isprintable())
         return clean if len(clean) <= MAX_LETTERS else f"{clean[: MAX_LETTERS - 3]}..."
 
 

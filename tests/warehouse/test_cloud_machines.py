@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from warehouse.reference import accelerators
-from warehouse.reference.cloud_machines import MODEL, CloudMachine, machines
+from warehouse.reference.cloud_machines import MODEL, CloudMachine, _server, _servers, known, machines
 
 PROVIDERS = ("Azure", "Google Cloud", "Oracle Cloud")
 
@@ -43,6 +43,35 @@ def test_sizes_of_azure_are_those_of_its_pages(shared: Path) -> None:
         for name, one in ours.items()
         if name in stated and abs(one.accelerator_count - stated[name]) > Decimal("0.0001")
     } == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "chips"),
+    [
+        ("Standard_ND96is_H100_v5", ("NVIDIA H100 SXM 80GB", 8, None)),
+        ("Standard_ND96is_noIB_H100_v5", ("NVIDIA H100 SXM 80GB", 8, None)),
+        ("Standard_ND96isrf_H200_v5", ("NVIDIA H200 SXM 141GB", 8, "InfiniBand")),
+        ("Standard_ND96is_MI300X_v5", ("AMD MI300X", 8, None)),
+        ("Standard_ND128isrf_NDR_GB200_v6", ("NVIDIA GB200", 4, "InfiniBand")),
+        ("Standard_ND96ams_A100_v4", ("NVIDIA A100 SXM 80GB", 8, None)),
+        ("Standard_ND96as_A100_v4", None),  # with less memory a server has other chips
+        ("Standard_ND48is_H100_v5", None),
+        ("Standard_ND40s_v2", None),  # says no chip, and had half the memory of ND40rs_v2
+        ("Standard_NC32ads_A10_v4", None),
+        ("Standard_NV28ads_V710_v5", None),
+        ("Standard_NC264ds_xl_RTXPRO6000BSE_v6", None),
+    ],
+)
+def test_a_size_without_a_page_has_the_chips_of_the_same_server(
+    name: str, chips: tuple[str, int, str | None] | None
+) -> None:
+    """Its name differs in the network, or in what an isolated size, which is a whole server, may differ in."""
+    found = known("Azure", name)
+    assert (found and (found.accelerator_label, found.accelerator_count, found.fabric)) == chips
+    assert found is None or found.instance_type == name
+    for one in machines("Azure").values():  # no two sizes with pages say otherwise
+        same = _servers("Azure").get(_server(one.instance_type), one)
+        assert (one.accelerator_label, one.accelerator_count) == (same.accelerator_label, same.accelerator_count)
 
 
 def test_shapes_of_oracle_are_those_of_another_catalogue(shared: Path) -> None:

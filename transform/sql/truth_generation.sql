@@ -21,9 +21,9 @@ select
     o.output_rate / n.output_rate as ratio,
     greatest(n.measured_on, o.measured_on)::TIMESTAMP as began_at,
     concat_ws(
-        ' ', n.op.model, n.op.scenario, n.op.benchmark, n.op.precision, n.op.decoding, n.op.topology,
-        'at ' || n.op.speed || ' tokens/s for a user', g.newer, printf('%.4g', n.output_rate), g.older,
-        printf('%.4g', o.output_rate), 'tokens/s a paid chip'
+        ', ', n.op.model, n.op.scenario, n.op.benchmark, n.op.precision, n.op.decoding, n.op.topology,
+        'at ' || n.op.speed || ' tokens/s for a user',
+        format('{} {:,.1f} and {} {:,.1f} tokens/s a paid chip', g.newer, n.output_rate, g.older, o.output_rate)
     ) as example
 from (
     values

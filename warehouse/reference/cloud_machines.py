@@ -3,6 +3,7 @@
 `data/README.md` says how it is filled.
 """
 
+import re
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -42,11 +43,38 @@ MODEL = Model(
 
 ALIASES = {"Standard_ND96asr_A100_v4": "Standard_ND96asr_v4", "Standard_NG32adms_V620": "Standard_NG32adms_V620_v1"}
 """Other names of machines, in Azure's price lists, for the same machine."""
+_SIZE = re.compile(r"(Standard_N[A-Z]+\d+)([a-z]+)((?:_[A-Za-z]+)?)_([A-Z]+\d+X?_v\d+)")
+"""A size of Azure that names its chip: vCPUs, features, a word about the network, chip and version."""
 
 
 def known(provider: str | None, name: str | None) -> CloudMachine | None:
-    """Return a machine by either of its names; None where it is not known."""
-    return machines(provider).get(ALIASES.get(name, name)) if provider and name else None
+    """Return a machine by either of its names, or by that of the same server; None where it is not known."""
+    if not provider or not name:
+        return None
+    name = ALIASES.get(name, name)
+    found = machines(provider).get(name) or _servers(provider).get(_server(name))
+    if found is None or found.instance_type == name:
+        return found
+    return found._replace(instance_type=name, fabric=found.fabric if "r" in name.split("_")[1] else None)
+
+
+def _server(name: str) -> tuple[str, ...] | None:
+    """Return what tells the server of a size: its name without r, which is RDMA.
+
+    An isolated size (i) is a whole server, so that f, noIB, flex and NDR tell no other one. The letters are those of
+    https://github.com/MicrosoftDocs/azure-compute-docs/blob/028a4dc4/articles/virtual-machines/vm-naming-conventions.md
+    and isolation.md beside it.
+    """
+    if (found := _SIZE.fullmatch(name)) is None:
+        return None
+    size, letters, word, chip = found.groups()
+    letters = letters.replace("r", "")
+    return (size, letters.replace("f", ""), chip) if "i" in letters else (size, letters, word, chip)
+
+
+@cache
+def _servers(provider: str) -> dict[tuple[str, ...] | None, CloudMachine]:
+    return {server: one for name, one in machines(provider).items() if (server := _server(name))}
 
 
 @cache

@@ -1,8 +1,11 @@
 """Azure's retail prices: its traps, one by one, and a server that pages and limits the rate as the API does."""
 
+import csv
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +36,7 @@ def prices(body: bytes) -> dict[tuple[object, ...], object]:
 
 
 def test_what_is_no_price_of_a_machine_with_linux_is_counted() -> None:
-    """Windows, Cloud Services, Low Priority, DevTest, promotions, FPGAs, old prices; sizes on no page are named."""
+    """Windows, Cloud Services, Low Priority, DevTest, promotions, FPGAs, old prices; unknown sizes are named."""
     found = CASE.parse(CASE.body)
 
     assert found.ignored == {
@@ -41,9 +44,7 @@ def test_what_is_no_price_of_a_machine_with_linux_is_counted() -> None:
         "a price that does not hold now": 1, "a price before the present one": 1, "a meter of another region": 1,
         "a promotion": 1, "an FPGA": 1, "a machine without accelerators": 1, "another service": 1, "duplicate offer": 1,
     }  # fmt: skip
-    assert found.unknown == (
-        "the size Standard_ND96is_H100_v5", "the size Standard_ND96is_noIB_H100_v5", "the size Standard_ND900_H900_v9",
-    )  # fmt: skip
+    assert found.unknown == ("the size Standard_ND900_H900_v9",)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +187,15 @@ def test_prices_in_another_currency_are_refused() -> None:
         SOURCE.parse(document(SOURCE, json.dumps(page).encode(), "eastus"))
 
 
-def test_regions_are_chosen(site: Site) -> None:
-    """By default those with a chip of 80 GB or more; any other by its name."""
+def test_regions_are_chosen(site: Site, shared: Path) -> None:
+    """By default those with a chip of 80 GB or more, but those for the few; any other by its name."""
+    with (shared / "data" / "clouds" / "azure_on_demand_gpu_lists.csv").open() as file:
+        listed = {
+            row["arm_region_name"] for row in csv.DictReader(file)
+            if row["generated_at"] > "2026" and re.search("[ABH][123]00", row["arm_sku_name"])
+        }  # fmt: skip
+    few = "francesouth germanynorth jioindiacentral jioindiawest southafricawest switzerlandwest uaecentral"
+    assert listed - {*REGIONS} == {*few.split()}
     assert SOURCE.scopes(context(site)) == REGIONS
     assert SOURCE.scopes(context(site, regions=["jioindiawest"])) == ("jioindiawest",)
 

@@ -79,6 +79,19 @@ def test_a_machine_without_one_of_its_parts_has_no_price(part: str) -> None:
     assert (A3, "on_demand", None) not in prices(without(part))
 
 
+def test_an_a3_ultra_has_its_own_cores_and_twelve_terabytes() -> None:
+    """83.49 without its SSD and 84.81 with it, in Google's console on 2026-03-25: 12,000 GB x 0.08 / 730 are 1.32."""
+    renamed = {"A3 Instance": "A3Ultra Instance", "Nvidia H100 80GB GPU running": "H200 141GB GPU running"}
+    skus = json.dumps([sku for sku in SKUS if "H200" not in sku["description"]])
+    for old, new in renamed.items():
+        skus = skus.replace(f'"{old}', f'"{new}')
+    found = prices(json.loads(skus))
+
+    cores, memory, chips = 224 * Decimal("0.025498003"), 2952 * Decimal("0.00222034"), 8 * Decimal("9.796550569")
+    ssd = Decimal(found["a3-ultragpu-8g", "on_demand", None]) - cores - memory - chips
+    assert round(ssd, 2) == Decimal("84.81") - Decimal("83.49") == Decimal("1.32")
+
+
 def test_the_weekly_list_of_another_reader_agrees(shared: Path) -> None:
     """Machines of us-central1 whose parts we have."""
     with (shared / "data" / "clouds" / "gcp_gpu_machine_prices_weekly.csv").open() as file:
@@ -222,7 +235,7 @@ def test_what_is_not_known_is_named() -> None:
             ("capacity_block", "calendar mode", None),
         ),
         ("Commitment v1: TpuV5p running in Netherlands for 3 Years", "Commit3Yr", "TPU v5p", ("reserved", None, 26280)),
-        ("TPU7x running in Americas", "OnDemand", "TPU7x", None),
+        ("TPU7x running in Americas", "OnDemand", "TPU7x", ("on_demand", None, None)),
         ("Capacity Optimized TpuV6e running in Columbus", "OnDemand", "Capacity Optimized TpuV6e", None),
     ],
 )
@@ -265,7 +278,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch, key: str, check: Callable[[str, Any
     """Return what is fetched of a catalogue of two pages; `check` gets each request."""
     monkeypatch.setenv(KEY, key)
     first, second = json.loads(CASE.body)["chipledger_pages"]
-    path = "/v1/services/6F81-5844-456A/skus?pageSize=5000&currencyCode=USD"
+    path = "/v1/services/6F81-5844-456A/skus?pageSize=5000&currencyCode=USD&prettyPrint=false"
     with open_site() as site:
         site.answers[path] = [send(json.dumps(first).encode())]
         site.answers[f"{path}&pageToken=APKCS1HVa0Y%3D"] = [send(json.dumps(second).encode())]

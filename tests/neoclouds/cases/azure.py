@@ -29,6 +29,7 @@ CASE = Case(
                 ("Standard_ND96isr_H100_v5", "reserved", 8760, "0", "551221"),
                 ("Standard_ND96isr_H100_v5", "reserved", 26280, "0", "1134310"),
                 ("Standard_ND96asr_v4", "spot", None, "5.98334", None),
+                ("Standard_ND96is_H100_v5", "on_demand", None, "88.488", None),
             )
         ]
     },
