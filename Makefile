@@ -1,4 +1,4 @@
-# `make run` and `make test` each work alone on a fresh clone that has Python 3.11, pip, make and git.
+# `make run` and `make test` each work alone on a fresh clone that has Python 3.11 to 3.13, pip, make and git.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help

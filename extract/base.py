@@ -206,9 +206,9 @@ def failing_alone(source: str, scope: str) -> Iterator[None]:
 def past_fetches(
     source: Source, ctx: Context, scope: str, since: datetime | None, until: datetime | None
 ) -> Iterator[ScopeFetch]:
-    """Yield the looks of a source's archive at one scope, failing alone. Raises SourceError, also where it has none.
+    """Yield the fetches of one scope of a source's archive, failing alone. Raises SourceError, also where it has none.
 
-    What the caller does with a look is outside: a fault of its own, such as a full disk, is not the source's.
+    What the caller does with a fetch is outside: a fault of its own, such as a full disk, is not the source's.
     """
     if source.backfill is None:
         raise SourceError("this source has no archive", source=source.name)

@@ -91,7 +91,8 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     answer = ctx.web.get(url_in(ctx.settings, "archive_url", ARCHIVE_URL, source=NAME), accept="application/zip")
     whole = _unpacked(answer.body)
     head, *lines = whole.splitlines(keepends=True)
-    kept = [line for line in lines if _is_between(line, since, until)]
+    lowest, highest = since.date().isoformat() if since else "", until.date().isoformat() if until else "9999"
+    kept = [line for line in lines if lowest <= line[:10].decode("ascii", "replace") <= highest]
     if not kept:
         return
     size = Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256")
@@ -236,11 +237,6 @@ def _unpacked(body: bytes) -> bytes:
     if not content.startswith(b"Date,"):
         raise _refusal("expected the CSV of the reference rates", "body", content[:40].decode("ascii", "replace"))
     return content
-
-
-def _is_between(line: bytes, since: datetime | None, until: datetime | None) -> bool:
-    day = line[:10].decode("ascii", "replace")
-    return (since is None or day >= since.date().isoformat()) and (until is None or day <= until.date().isoformat())
 
 
 def _refusal(message: str, field: str, value: object) -> LayoutChanged:

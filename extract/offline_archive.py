@@ -11,7 +11,7 @@ Quirks:
 3. Its SKUs are placeholders (NOTAWS...), as the facts come without: `parse` gives NULL for both codes.
 4. A version stands for the moment at which AWS was asked, which is its `observed_at`. Only 20260910195514 is a version
    of AWS too, and here it has a few types only; so addresses and version keys carry the mark `archive:`.
-5. What a version lacks was not asked for, or not listed: a look at it is never complete, and nothing is ever gone.
+5. What a version lacks was not asked for, or not listed: a fetch of it is never complete, and nothing is ever gone.
 6. Bare metal stands under tenancy Dedicated, as its source asked for it, and is therefore ignored.
 """
 
@@ -92,7 +92,7 @@ def regions(ctx: Context) -> tuple[str, ...]:
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield the looks of one region between two dates, oldest first, as those of this source."""
+    """Yield the fetches of one region between two dates, oldest first, as those of this source."""
     from extract.aws import price_list
 
     # No settings: an address meant for the live price list does not concern the archive.

@@ -9,9 +9,9 @@ docs/offline-archive.md.
 Quirks:
 
 1. It has no present: `fetch` raises, and outside of an offline directory its prices are never called current.
-2. A file holds many moments: each row has its own, and a look at the file is as of its newest one.
+2. A file holds many moments: each row has its own, and a fetch of the file is as of its newest one.
 3. A file that grows by a row is another document of the same scope: what it said before is known already.
-4. A look is never complete: what a file lacks was not looked for, and nothing is ever gone.
+4. A fetch is never complete: what a file lacks was not asked for, and nothing is ever gone.
 """
 
 import csv
@@ -53,7 +53,7 @@ def newest() -> datetime:
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield the look at one file, where its newest moment lies between two dates. Raises SourceError."""
+    """Yield the fetch of one file, where its newest moment lies between two dates. Raises SourceError."""
     known = origins()
     if scope not in known:
         hint = f"Known: {', '.join(known)}"

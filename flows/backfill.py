@@ -80,7 +80,7 @@ def backfill(
 
 
 def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime | None) -> Task[[str, str], int]:
-    """Return the task that reads one scope of an archive and lands each look as it comes, so that a break loses none.
+    """Return the task that reads one scope of an archive and lands each fetch as it comes, so that a break loses none.
 
     It is called, not submitted: the run's connection to DuckDB stays in its thread. Tried again, it goes on where it
     was. It has no limit of time of its own, as Prefect's would put aside the flow's, which is of the same thread.

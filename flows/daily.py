@@ -102,10 +102,11 @@ def daily(
         key=ARTIFACT_KEY, markdown="\n".join(page(summary)), description=f"chipledger run {summary.run_id}"
     )
     show(chosen, summary)
-    after_run.alert(chosen, clock=utc_now)
+    is_sent = after_run.alert(chosen, clock=utc_now)
     if not summary.fresh:
         raise ChipledgerError(outcome(summary), hint="The last published file is unchanged")
-    after_run.call_heartbeat(chosen)
+    if is_sent:
+        after_run.call_heartbeat(chosen)
     return Completed(message=outcome(summary), data=summary)
 
 

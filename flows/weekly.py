@@ -47,9 +47,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     for line in notes:
         log.info("%s", line)
     create_markdown_artifact(
-        key=ARTIFACT_KEY,
-        markdown=summary(page, outcome, notes[0]),
-        description=f"chipledger week {found.week}",
+        key=ARTIFACT_KEY, markdown=summary(page, outcome, notes[0]), description=f"chipledger week {found.week}"
     )
     if written.faults:
         raise ChipledgerError(

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from looks import Row, row
-from published import query
-from purchase import Put, block, plan, putting, records, seen, spot, term
+from published import query, records
+from purchase import Put, block, plan, putting, seen, spot, term
 
 from warehouse.log import db
 from warehouse.reference import throughput

@@ -1,23 +1,11 @@
 """The commands of a document, so that a test does what the document says and nothing else."""
 
-import importlib.util
 import re
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", flags=re.DOTALL | re.MULTILINE)
-
-
-def script(name: str) -> ModuleType:
-    """Return a script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent.parent / "tools" / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def blocks(document: Path, heading: str, *, language: str = "sh") -> list[str]:

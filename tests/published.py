@@ -1,7 +1,7 @@
 """Reading published files in tests: all content of core, int and mart as plain values."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -21,6 +21,17 @@ _LAST: list[_Reader] = []
 def query(file: Path, sql: str) -> list[tuple[object, ...]]:
     """Return the rows of a query on a published file."""
     return reader(file).execute(sql).fetchall()
+
+
+def records(file: Path, sql: str) -> list[dict[str, Any]]:
+    """Return the rows of a query on a published file, by column."""
+    return named(reader(file).execute(sql))
+
+
+def named(answer: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the rows of an answer, by column."""
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
 def reader(file: Path) -> duckdb.DuckDBPyConnection:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
-import published
 from few_marts import FEW_MACROS, FEW_MARTS, formulas_of, needed
 from log_rows import add_documents
 from looks import ParsedFetch, Row, at_once, day, look, row
@@ -101,10 +100,3 @@ def block(instance_type: str, rate: str, hours: int | None = 24, count: str | No
         instance_type, rate, purchase_option="capacity_block", commitment_term_hours=hours,
         minimum_quantity=count if hours else None, conditions=conditions, **others,
     )  # fmt: skip
-
-
-def records(file: Path, sql: str) -> list[dict[str, object]]:
-    """Return the rows of a query on a published file, by column."""
-    answer = published.reader(file).execute(sql)
-    names = [column[0] for column in answer.description or ()]
-    return [dict(zip(names, line, strict=True)) for line in answer.fetchall()]

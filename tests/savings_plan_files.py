@@ -1,9 +1,13 @@
 """Savings Plan documents made of a few rates, for tests: lines of the CSV, results of the API."""
 
 import json
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
+import polars as pl
+
+from extract.aws import savings_plans
 from warehouse.documents import Document
 
 HEADER = (
@@ -79,3 +83,9 @@ def result(**changes: Any) -> dict[str, Any]:
 
 def page(*results: dict[str, Any]) -> bytes:
     return json.dumps({"searchResults": list(results)}).encode()
+
+
+def rates(of: Document) -> pl.DataFrame:
+    """Return every rate of a document, one row each."""
+    names = [field.name for field in fields(savings_plans.Rate)]
+    return pl.DataFrame([asdict(rate) for rate in savings_plans.rates(of)], schema=dict.fromkeys(names, pl.String))

@@ -11,7 +11,8 @@ import kept
 import polars as pl
 import pytest
 from looks import START, ParsedFetch
-from purchase import putting, records
+from published import records
+from purchase import putting
 
 
 class World:

@@ -1,10 +1,10 @@
 """docs/data-dictionary.md is what tools/data_dictionary.py makes of the file of an offline run."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import script
 
 ROOT = Path(__file__).parent.parent
 
@@ -12,12 +12,7 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
     """The script, as a module."""
-    spec = importlib.util.spec_from_file_location("data_dictionary", ROOT / "tools" / "data_dictionary.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/data_dictionary.py")
 
 
 def test_the_page_is_up_to_date(tool: ModuleType, offline_run: Path) -> None:

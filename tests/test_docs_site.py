@@ -1,6 +1,5 @@
 """The docs as a site: every page is in its navigation, every anchor and query holds, and it asks no other host."""
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
@@ -9,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
+from scripts import script
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.name: path for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("*.md"))}
@@ -24,12 +24,7 @@ ASKED_ELSEWHERE = {
 @pytest.fixture(scope="module")
 def site() -> ModuleType:
     """The hook that makes pages, as a module."""
-    spec = importlib.util.spec_from_file_location("docs_site", ROOT / "tools" / "docs_site.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/docs_site.py")
 
 
 @pytest.fixture(scope="module")

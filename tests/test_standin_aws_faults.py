@@ -1,7 +1,6 @@
 """Each fault of the stand-in for AWS is what it claims to be, as clients without retries see it."""
 
 import gzip
-import time
 
 import botocore.exceptions
 import pytest
@@ -10,18 +9,9 @@ from standin import aws, facts, faults
 from standin.reading import LINUX_ON_DEMAND, filters, price_facts, pricing_client, products, rows
 
 US_WEST = f"/offers/v1.0/aws/AmazonEC2/{facts.CURRENT}/us-west-2/index.csv"
-VERSIONS = "/offers/v1.0/aws/AmazonEC2/index.json"
 
 
 # --- errors of the API
-
-
-@pytest.mark.prove
-def test_adaptive_mode_outlasts_throttling(standin: aws.StandIn) -> None:
-    standin.fault("api:GetProducts:us-west-2", faults.THROTTLED, times=1)
-    patient = pricing_client(attempts=3, mode="adaptive")
-    assert products(patient, filters(regionCode="us-west-2", instanceType="g6f.large", **LINUX_ON_DEMAND))
-    assert [request.status for request in standin.seen("api:us-west-2")] == [400, 200]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +19,6 @@ def test_adaptive_mode_outlasts_throttling(standin: aws.StandIn) -> None:
     [
         (faults.THROTTLED, "ThrottlingException", 400),
         (faults.ACCESS_DENIED, "AccessDeniedException", 400),
-        (faults.EXPIRED_PAGE, "ExpiredNextTokenException", 400),
         (faults.INTERNAL_ERROR, "InternalErrorException", 500),
         (faults.Status(429, retry_after=1), "429", 429),
         (faults.Status(503), "503", 503),
@@ -60,28 +49,6 @@ def test_credentials_are_looked_at(
         products(pricing_client(region), [])
 
 
-def test_wrong_arguments_are_refused(pricing) -> None:
-    with pytest.raises(pricing.exceptions.NotFoundException):
-        pricing.get_products(ServiceCode="AmazonEC3")
-    with pytest.raises(pricing.exceptions.InvalidNextTokenException):
-        pricing.get_products(ServiceCode="AmazonEC2", NextToken="x")
-    with pytest.raises(pricing.exceptions.InvalidParameterException):
-        pricing.get_products(ServiceCode="AmazonEC2", MaxResults=101)
-
-
-def test_a_token_without_end(standin: aws.StandIn, pricing) -> None:
-    standin.page_sizes = (40,)
-    fault = standin.fault("api", faults.EndlessToken())
-    pages = iter(pricing.get_paginator("get_products").paginate(ServiceCode="AmazonEC2"))
-    many = 3 * len(standin.catalogues["aws"].current.products) // 40
-    assert many == len([page for page, _ in zip(pages, range(many), strict=False)])
-    assert fault.hits >= many
-
-    standin.fault("api", faults.EndlessToken(same=True))
-    with pytest.raises(botocore.exceptions.PaginationError):
-        products(pricing, [])
-
-
 # --- faults of the connection, as a client without retries sees them
 
 
@@ -107,55 +74,7 @@ def test_cut_gzip_has_the_right_length_and_no_end(standin: aws.StandIn, web: url
         gzip.decompress(raw)
 
 
-def test_html_with_status_200(standin: aws.StandIn, pricing, web: urllib3.PoolManager) -> None:
-    standin.fault("*", faults.Html())
-    answer = web.request("GET", standin.url + US_WEST)
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/html")
-    # boto3 raises nothing: it gives a page without PriceList.
-    assert "PriceList" not in pricing.get_products(ServiceCode="AmazonEC2")
-
-
-@pytest.mark.parametrize("status", [403, 404, 429, 500, 503])
-def test_status_of_one_region_leaves_the_others(standin: aws.StandIn, web: urllib3.PoolManager, status: int) -> None:
-    standin.fault("bulk:us-west-2", faults.Status(status, retry_after=7))
-    answer = web.request("GET", standin.url + US_WEST)
-    assert (status, "7") == (answer.status, answer.headers["Retry-After"])
-    assert web.request("GET", standin.url + US_WEST.replace("us-west-2", "us-east-1")).status == 200
-
-
-def test_slow_answers_and_slow_bodies(standin: aws.StandIn, web: urllib3.PoolManager) -> None:
-    standin.latency = 0.05
-    standin.fault("bulk:eu-west-1", faults.Delay(0.1), faults.Drip(0.1))
-    quick, slow = US_WEST, US_WEST.replace("us-west-2", "eu-west-1")
-    for path, expected in ((quick, 0.05), (slow, 0.25)):
-        start = time.monotonic()
-        web.request("GET", standin.url + path)
-        assert expected <= time.monotonic() - start < expected + 30
-        (request,) = standin.seen(path)
-        assert request.until is not None
-        assert expected <= request.until - request.at
-
-
-def test_after_skips_the_first_requests(standin: aws.StandIn, pricing) -> None:
-    standin.page_sizes = (30,)
-    standin.fault("api:GetProducts", faults.EXPIRED_PAGE, after=2, times=1)
-    with pytest.raises(pricing.exceptions.ExpiredNextTokenException):
-        products(pricing, [])
-    assert standin.count("api") == 3
-    assert products(pricing, filters(instanceType="m5.xlarge"))
-
-
 # --- faults of content
-
-
-def test_header_without_or_with_another_column(standin: aws.StandIn, web: urllib3.PoolManager) -> None:
-    whole = rows(web.request("GET", standin.url + US_WEST).data)
-    standin.fault(US_WEST, faults.RenameColumn(old="MarketOption", new="Market Option"), times=1)
-    renamed = rows(web.request("GET", standin.url + US_WEST).data)
-    assert whole[0]["MarketOption"] == renamed[0]["Market Option"]
-    standin.fault(US_WEST, faults.DropColumn("MarketOption"))
-    dropped = rows(web.request("GET", standin.url + US_WEST).data)
-    assert dropped == [{name: row[name] for name in row if name != "MarketOption"} for row in whole]
 
 
 @pytest.mark.parametrize(
@@ -182,16 +101,3 @@ def test_wrong_facts_come_through_both_doors(
     found = products(pricing, filters(instanceType="p5.48xlarge", regionCode="us-west-2", **LINUX_ON_DEMAND))
     api = [fact[-2:] for each in found for fact in price_facts([each])]
     assert expected == sorted(table) == sorted(api)
-
-
-def test_version_index_with_holes(standin: aws.StandIn, web: urllib3.PoolManager) -> None:
-    standin.fault("bulk:versions", faults.DropVersions((facts.AFTER_THE_CUT,)))
-    index = web.request("GET", standin.url + VERSIONS).json()
-    assert list(index["versions"]) == [facts.BEFORE_THE_CUT, facts.CURRENT]
-
-
-def test_any_other_change(standin: aws.StandIn, web: urllib3.PoolManager) -> None:
-    standin.fault("bulk:regions", faults.Edit(lambda body: body.replace(b"regions", b"zones")), times=1)
-    path = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
-    assert "zones" in web.request("GET", standin.url + path).json()
-    assert "regions" in web.request("GET", standin.url + path).json()

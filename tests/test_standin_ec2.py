@@ -9,7 +9,7 @@ import botocore.exceptions
 import botocore.session
 import pytest
 from botocore.config import Config
-from standin import aws, ec2, ec2_cloud
+from standin import aws, ec2_cloud
 from standin.reading import SERVICE_MODELS
 
 Connect = Callable[..., Any]
@@ -57,27 +57,6 @@ def test_machines_are_paged_and_filtered(connect: Connect) -> None:
     ]
     assert code_of(client.describe_instance_types, MaxResults=101) == "InvalidParameterValue"
     assert code_of(client.describe_instance_types, InstanceTypes=["p5.47xlarge"]) == "InvalidInstanceType"
-
-
-def test_zones_have_names_and_ids(connect: Connect) -> None:
-    """Offerings by zone id; names of zones are this account's own."""
-    client = connect()
-    zones = {each["ZoneName"]: each["ZoneId"] for each in client.describe_availability_zones()["AvailabilityZones"]}
-    offered = client.describe_instance_type_offerings(
-        LocationType="availability-zone-id", Filters=[{"Name": "instance-type", "Values": ["p5.48xlarge"]}]
-    )
-
-    assert zones == {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1", "us-east-1c": "use1-az4"}
-    assert [each["Location"] for each in offered["InstanceTypeOfferings"]] == ["use1-az6", "use1-az4"]
-
-
-def test_regions_that_are_not_opted_in(connect: Connect) -> None:
-    """Listed with AllRegions only; asked themselves, they answer AuthFailure."""
-    listed = [each["RegionName"] for each in connect().describe_regions()["Regions"]]
-    every = [each["RegionName"] for each in connect().describe_regions(AllRegions=True)["Regions"]]
-
-    assert set(every) - set(listed) == {"me-south-1"}
-    assert code_of(connect("me-south-1").describe_instance_types) == "AuthFailure"
 
 
 def test_spot_history_ends_with_an_empty_token(standin: aws.StandIn, connect: Connect) -> None:
@@ -131,15 +110,6 @@ def test_a_wrong_type_is_an_empty_answer(connect: Connect) -> None:
     assert connect().describe_spot_price_history(InstanceTypes=["p5.48xlargep5e.48xlarge"])["SpotPriceHistory"] == []
 
 
-def test_old_captures_lack_zone_ids(standin: aws.StandIn, connect: Connect) -> None:
-    """By one setting, spot records come without AvailabilityZoneId."""
-    standin.cloud.zone_ids_in_spot = False
-
-    records = connect().describe_spot_price_history()["SpotPriceHistory"]
-
-    assert {"AvailabilityZoneId" in each for each in records} == {False}
-
-
 def test_capacity_blocks_have_hours_and_minutes(connect: Connect) -> None:
     """308.14 is 8 h 37 min; no offer is an empty answer; types and more than two calls are refused in AWS's words."""
     found = connect("ap-south-2").describe_capacity_block_offerings(
@@ -158,20 +128,3 @@ def test_capacity_blocks_have_hours_and_minutes(connect: Connect) -> None:
     assert code_of(hyderabad, UltraserverType="u-trn2x64", CapacityDurationHours=24) == "UnauthorizedOperation"
     melbourne = connect("ap-southeast-4").describe_capacity_block_offerings
     assert code_of(melbourne, InstanceType="trn2.48xlarge", CapacityDurationHours=25) == "InvalidParameterValue"
-
-
-def test_what_goes_wrong(standin: aws.StandIn, connect: Connect) -> None:
-    """One region refuses; credentials expire midway; a token comes again and again."""
-    standin.fault("ec2:us-east-2", ec2.UNAUTHORIZED)
-    assert code_of(connect("us-east-2").describe_regions) == "UnauthorizedOperation"
-    assert connect("us-east-1").describe_regions()["Regions"]
-
-    standin.fault("ec2:us-east-1", ec2.EXPIRED, after=1)
-    assert connect("us-east-1").describe_regions()["Regions"]
-    assert code_of(connect("us-east-1").describe_regions) == "RequestExpired"
-
-    standin.heal()
-    standin.fault("ec2:DescribeSpotPriceHistory", ec2.RepeatToken())
-    with pytest.raises(botocore.exceptions.PaginationError, match="same next token"):
-        list(connect().get_paginator("describe_spot_price_history").paginate())
-    assert standin.count("ec2:DescribeSpotPriceHistory:us-east-1") > 1

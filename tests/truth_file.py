@@ -7,7 +7,8 @@ from pathlib import Path
 from few_marts import formulas_of
 from log_rows import add_documents
 from looks import ParsedFetch, Row, day, look, row
-from purchase import SOURCES, records
+from published import records
+from purchase import SOURCES
 
 from transform.models import MARTS, Mart
 from warehouse.log import db

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from extract.web.http import HttpWeb, Retries
+
 Answer = Callable[[BaseHTTPRequestHandler], None]
+QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
+BODY = b"".join(b"%d,line\n" % number for number in range(300_000))
+
+
+def web(**settings: int) -> HttpWeb:
+    """Return a client that tries thrice with hardly a pause."""
+    return HttpWeb(retries=QUICK, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,11 +98,17 @@ def lock_file(path: Path) -> Iterator[int]:
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock of an open file, which lasts until that is closed; return False where another process has it."""
+    """Take the lock of an open file, which lasts until that is closed; return False where another process has it.
+
+    Raises DiskFault where its disk has no locks, as some network folders.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        hint = "Put it on a disk of this machine, or mount it with locks: without them two runs would write at once"
+        raise DiskFault(f"the disk has no locks: {error.strerror}", source="flock", hint=hint) from error
     return True
 
 

@@ -1,4 +1,4 @@
-"""The values that pass from a source to the warehouse: documents, and looks made of them."""
+"""The values that pass from a source to the warehouse: documents, and fetches made of them."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -82,10 +82,10 @@ class RefusedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeFetch:
-    """One look at one scope of a source: the documents it gave, and whether they are the whole answer.
+    """One fetch of one scope of a source: the documents it gave, and whether they are the whole answer.
 
-    Only a complete look allows to say that an offer is gone; archives and imports are never complete.
-    `observed_at` is the moment the prices were true of: the time of the fetch for a live look,
+    Only a complete fetch allows to say that an offer is gone; archives and imports are never complete.
+    `observed_at` is the moment the prices were true of: the time of the fetch itself for a live one,
     the provider's date of publication for an archived one. `clock_ahead_s` says by how many seconds the clock of the
     machine that fetched was ahead of the median of the answers' Date headers; None where no answer had one.
     """

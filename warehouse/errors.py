@@ -59,13 +59,7 @@ class ChipledgerError(Exception):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        source: str = "",
-        field: str = "",
-        value: object = None,
-        hint: str = "",
+        self, message: str, *, source: str = "", field: str = "", value: object = None, hint: str = ""
     ) -> None:
         super().__init__(message)
         self.message = message

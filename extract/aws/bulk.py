@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
+from extract.aws import places
 from extract.aws.places import Partition, bulk_url
 from extract.aws.reading import BLANK, Layout
 from extract.base import Context
 from extract.web.streams import read_stream
-from warehouse.documents import Document, Whole
+from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
 
 PROGRESS_STEP_BYTES = 64 << 20
@@ -109,10 +110,7 @@ class Files:
 
 
 def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) -> tuple[Document, tuple[str, ...]]:
-    """Return the document of a versioned file: the one landed before, or a new excerpt; with notes on it.
-
-    The excerpt is begun again where the stream breaks off.
-    """
+    """Return a versioned file as landed before, or cut anew, again where the stream breaks off; with notes on it."""
     found = ctx.landed(url)
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
@@ -147,6 +145,50 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     return document, notes
 
 
+Found = tuple[Sequence[Document], Sequence[str]]
+"""The documents of a region, and notes on them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EitherAccess:
+    """How one source reads a list of prices that both AWS's API and the public files have.
+
+    `api` gives what the API has of a region, `urls` the addresses of its current files.
+    """
+
+    source: str
+    api: Callable[[Context, str], Found]
+    urls: Callable[[Context, str], Iterable[str]]
+    cut: Cut
+
+    def fetch(self, ctx: Context, scope: str) -> ScopeFetch:
+        """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
+        places.check_region(scope, source=self.source)
+        documents, notes = places.either_access(
+            ctx, self.source, lambda: self.api(ctx, scope), lambda: self._files(ctx, scope)
+        )
+        notes = (*places.note_of_rights(self.source), *notes)
+        at, documents = ctx.now(), tuple(documents)
+        return ScopeFetch(
+            source=self.source, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes
+        )
+
+    def downloads(self, ctx: Context, scope: str) -> list[str]:
+        """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
+        is_api = places.access(ctx.settings, source=self.source) == "api"
+        return [] if is_api else [url for url in self.urls(ctx, scope) if ctx.landed(url) is None]
+
+    def _files(self, ctx: Context, scope: str) -> Found:
+        """Return the current files of a region; a version that was landed before is not fetched again."""
+        documents: list[Document] = []
+        notes: list[str] = []
+        for url in self.urls(ctx, scope):
+            document, remarks = landed_or_cut(ctx, scope, url, source=self.source, cut=self.cut)
+            documents.append(document.seen_again(ctx.now()))
+            notes += remarks
+        return documents, notes
+
+
 def version_of(url: str) -> str:
     """Return the version that an address names; empty where it names none, as its content may change then."""
     found = _VERSIONED.search(url)
@@ -165,10 +207,9 @@ def excerpt_of(
     select: Callable[[Head, bytes], Select],
     progress: Callable[[int], None],
 ) -> Excerpt:
-    """Return the excerpt of a streamed file, whatever the sizes of its blocks; raise LayoutChanged.
+    """Return the excerpt of a streamed file; `select` makes the selection of lines from the head and its bytes.
 
-    `select` makes the selection of lines from the head and its bytes. A last line without an end is kept as it is, for
-    `parse` to refuse the document.
+    Raises LayoutChanged. A last line without an end is kept, for `parse` to refuse the document.
     """
     # Imported here: `chipledger --help` must not wait for it.
     from blake3 import blake3

@@ -29,7 +29,8 @@ Quirks:
    `answer_error`. Any other error fails the region.
 9. Zones come by name only, which differs between accounts.
 10. An account may ask twice at once in a region, then once in two seconds (measured by public clients in 2026); beyond
-    that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry.
+    that, or with a quota of 0, EC2 says CapacityBlockDescribeLimitExceeded, which botocore does not retry. All queries
+    are spaced, so that one that the network delays is not refused.
 """
 
 import functools
@@ -76,8 +77,8 @@ REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraSe
 NOT_SOLD = ("InvalidAction", "UnsupportedOperation")
 """The codes of a region without Capacity Blocks."""
 EXCEEDED = "CapacityBlockDescribeLimitExceeded"
-BURST, PACE_S, BACK_OFF_S = 2, 2.1, (15.0, 45.0)
-"""What an account may ask of a region: so many queries at once, then one in so long; see quirk 10."""
+PACE_S, BACK_OFF_S = 2.1, (15.0, 45.0)
+"""Between two queries of a region, and before one that was refused is asked again; see quirk 10."""
 
 ROOT, SET = "DescribeCapacityBlockOfferingsResponse", "capacityBlockOfferingSet"
 TYPES, TYPES_ROOT = "InstanceTypes", "DescribeInstanceTypesResponse"
@@ -106,9 +107,9 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     queries = [_query_of(*each) for each in product(names, hours, counts)]
     n_answered = 0
     try:
-        for wait_s in _pauses(len(queries)):
-            time.sleep(wait_s)
-            documents += _patiently(ctx, client, call, queries[n_answered])
+        for query in queries:
+            time.sleep(PACE_S if n_answered else 0)
+            documents += _patiently(ctx, client, call, query)
             n_answered += 1
     except SourceError as error:
         if error.value != EXCEEDED or not n_answered:
@@ -143,16 +144,6 @@ def _sold_in_blocks(ctx: Context, client: Any, scope: str) -> tuple[tuple[str, .
     listed = {machine["InstanceType"] for page, _ in answers for machine in page[TYPES]}
     servers = [name for name, machine in ULTRASERVERS.items() if machine in listed]
     return (*sorted(listed - {*ULTRASERVERS.values()}), *servers), [document for _, document in answers], []
-
-
-def _pauses(n_queries: int) -> Iterator[float]:
-    """Yield how long to wait before each query, so that all are answered; see quirk 10."""
-    allowance, last = float(BURST), time.monotonic()
-    for _ in range(n_queries):
-        now = time.monotonic()
-        allowance, last = min(BURST, allowance + (now - last) / PACE_S), now
-        yield max(0.0, 1 - allowance) * PACE_S
-        allowance -= 1
 
 
 def _patiently(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> list[Document]:
@@ -226,11 +217,6 @@ class Query:
     instance_type: str
     count: int
     hours: int
-
-    @property
-    def unit(self) -> str:
-        """Return what one price buys."""
-        return "UltraServer" if self.instance_type.startswith(ULTRASERVER_PREFIX) else "instance"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -402,12 +388,7 @@ def _offer(item: Element) -> Offer:
     segments = tuple(_part(each) for each in within) if within is not None else ()
     if not all(part.zone for part in segments or (block,)):
         raise LAYOUT.refusal("an offer without its zone", item.tag)
-    return Offer(
-        id=number,
-        block=block,
-        segments=segments,
-        currency=LAYOUT.child(item, "currencyCode"),
-    )
+    return Offer(id=number, block=block, segments=segments, currency=LAYOUT.child(item, "currencyCode"))
 
 
 def _part(item: Element) -> Part:
@@ -468,7 +449,7 @@ def _price(offer: Offer, query: Query) -> str:
     text = plain_number(format(hourly, "f"))
     if offer.block.instance_type not in (None, query.instance_type):
         return f"{text} for {offer.block.instance_type}"
-    chips = re.search(r"x(\d+)$", query.instance_type) if query.unit == "UltraServer" else None
+    chips = re.fullmatch(rf"{ULTRASERVER_PREFIX}.*x(\d+)", query.instance_type)
     if chips and hourly < MIN_CHIP_RATE * int(chips[1]):
         return f"{text} for {chips[1]} chips"
     return text
@@ -481,7 +462,7 @@ def _facts(
     shared = {
         "region_id": document.scope,
         "instance_type": query.instance_type,
-        "capacity_unit": query.unit,
+        "capacity_unit": "UltraServer" if query.instance_type.startswith(ULTRASERVER_PREFIX) else "instance",
         "queried_hours": query.hours,
         "queried_count": query.count,
     }

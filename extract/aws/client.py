@@ -3,15 +3,16 @@
 import functools
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from traceback import walk_tb
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from extract.aws.places import has_credentials, names_in, own_regions
+from extract.aws.places import has_credentials, names_in, own_regions, region_names
 from extract.base import Context
 from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from extract.web.http import HttpWeb
 
 
-logging.getLogger("botocore.credentials").setLevel(logging.ERROR)  # it warns with a traceback of what our errors say
+for name in ("credentials", "tokens"):  # they warn with a traceback of what our errors say
+    logging.getLogger(f"botocore.{name}").setLevel(logging.ERROR)
 ATTEMPTS = 5
 """Where AWS_MAX_ATTEMPTS does not say otherwise."""
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 60
@@ -48,6 +50,8 @@ NotAuthorized OptInRequired RequestExpired SignatureDoesNotMatch UnauthorizedExc
 UnauthorizedOperation UnrecognizedClientException
 """
 REFUSED = frozenset(_REFUSED.split())
+EXPIRED = re.compile(r"ExpiredToken(Exception)?|RequestExpired|.*[Ss]ignature (expired|not yet current)")
+EXPIRED_HINT = "The session expired, or this clock is wrong (`chipledger doctor`): log in again (`aws sso login`)"
 FIRST_REFUSAL = 301
 """The first status that botocore takes for an error."""
 XML_REFUSAL = (
@@ -69,7 +73,6 @@ PAGE_SIZE = 1000
 MAX_PAGES = 2000
 """Two million records: 90 days of a region's accelerators are a twentieth of it; more is a paging error."""
 HOME_REGION = "us-east-1"
-"""Which region lists the regions, where neither AWS_REGION nor AWS_DEFAULT_REGION names one."""
 UNAUTHORIZED = "UnauthorizedOperation"
 """What EC2 answers to credentials that may not call an operation."""
 NOT_ENABLED = frozenset({"AuthFailure", "OptInRequired"})
@@ -82,8 +85,8 @@ Page = Mapping[str, Any]
 def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Session":
     """Return a session whose clients send through our own HTTP client, those that fetch credentials included.
 
-    So they have its limits of size and time, its proxies (SOCKS too) and its certificates, all of which botocore lacks;
-    signing, retries and reading stay botocore's. Raises SettingsError where the environment names an unusable proxy.
+    So they have its limits, proxies (SOCKS too) and certificates, which botocore lacks. Raises SettingsError where the
+    environment names an unusable proxy.
     """
     # Imported here: the shell must not wait for boto3 where nothing is fetched.
     import botocore.session
@@ -160,6 +163,7 @@ def errors(
     except exceptions.BotoCoreError as error:
         # What remains is configuration: no credentials, half of them, a profile or an SSO session that is not there.
         kind = type(error).__name__
+        hint = EXPIRED_HINT if "Token" in kind else hint
         raise CredentialsMissing(message(error), source=source, field="credentials", value=kind, hint=hint) from error
     except UNREADABLE as error:
         modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
@@ -262,6 +266,7 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
         hint = PENDING if code == "PendingVerification" else hint
         return Unavailable(message, source=source, field="code", value=code, hint=hint)
     if code in REFUSED or status in (401, 403):
+        hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else hint
         return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
     return SourceError(message, source=source, field="code", value=code, hint=settings)
 
@@ -348,7 +353,8 @@ class Call:
         except CredentialsMissing as error:
             if self.hint or error.value not in NOT_ENABLED:
                 raise
-            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; else {hint.lower()}"
+            hint = f"else {hint[:1].lower()}{hint[1:]}"
+            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; {hint}"
             raise SourceError(
                 error.message, source=self.source, field="region", value=self.scope, hint=enable
             ) from error
@@ -357,13 +363,29 @@ class Call:
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
     """Return the regions of the settings, or the user's own of those that the account has, which EC2 lists alone.
 
-    Raises CredentialsMissing where there are none, also of chosen regions, and SourceError.
+    Where EC2 may not list them the user's own are. Raises CredentialsMissing where there are none, and SourceError.
     """
     chosen = names_in(ctx.settings, "regions", source=source)
     if chosen is not None and has_credentials():
         return chosen
-    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
-    call = Call(source=source, scope=home, operation="ec2.DescribeRegions", result="Regions", hint=hint)
-    pages = call.pages(call.client(), {})
-    listed = own_regions((each.get("RegionName", "") for page in pages for each in page[call.result]), ctx)
-    return listed if chosen is None else chosen
+    rights = "may call ec2:DescribeRegions and the others of the policy"
+    hint = hint or f"Give credentials that {rights}, or set enabled = false in [sources.{source}]"
+    call = Call(source=source, scope=home_region(), operation="ec2.DescribeRegions", result="Regions", hint=hint)
+    try:
+        names = [each.get("RegionName", "") for page in call.pages(call.client(), {}) for each in page[call.result]]
+    except CredentialsMissing as error:
+        names = [each for each in ctx.regions if each in region_names()]
+        if error.value != UNAUTHORIZED or not names or ctx.settings.get("regions") == "all":
+            raise
+    return own_regions(names, ctx) if chosen is None else chosen
+
+
+def home_region() -> str:
+    """Return the region of the environment or of boto3's profile, as a company may forbid all others; else Virginia."""
+    import botocore.exceptions
+    import botocore.session
+
+    with suppress(botocore.exceptions.BotoCoreError):  # a profile that is not there: the first call says so
+        configured = botocore.session.Session().get_config_variable("region")
+        return str(os.environ.get("AWS_REGION") or configured or HOME_REGION)
+    return HOME_REGION

@@ -120,16 +120,6 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return places.own_regions(listed, ctx)
 
 
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
-    places.check_region(scope, source=NAME)
-    documents, notes = places.either_access(
-        ctx, NAME, lambda: (_api_documents(ctx, scope), ()), lambda: _bulk_documents(ctx, scope)
-    )
-    notes = (*places.note_of_rights(NAME), *notes)
-    return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=documents, notes=notes)
-
-
 # --- API: GetProducts, one query for each region and product family, every page as it came
 
 
@@ -153,7 +143,7 @@ def _api_regions() -> list[str]:
     return [value.get("Value", "") for page in pages for value in page[call.result]]
 
 
-def _api_documents(ctx: Context, scope: str) -> tuple[Document, ...]:
+def _api_documents(ctx: Context, scope: str) -> bulk.Found:
     call = _call(scope, "pricing.GetProducts", "PriceList", places.partition_of(scope))
     client = call.client()
     documents: list[Document] = []
@@ -168,12 +158,12 @@ def _api_documents(ctx: Context, scope: str) -> tuple[Document, ...]:
     if not products:
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=NAME, field="region", value=scope, hint=hint)
-    return tuple(documents)
+    return documents, ()
 
 
 def has_accelerators(ctx: Context, scope: str) -> bool:
     """Return whether the price list has a price of an accelerator in a region; raise what the API does."""
-    return any(len(parse(document).rows) for document in _api_documents(ctx, scope))
+    return any(len(parse(document).rows) for document in _api_documents(ctx, scope)[0])
 
 
 # --- bulk files: offer index, then region index, then the region's current version as CSV
@@ -188,36 +178,22 @@ def _region_index(files: Files) -> dict[str, object]:
     return dict(LAYOUT.mapping(index.get("regions"), "regions"))
 
 
-def downloads(ctx: Context, scope: str) -> tuple[str, ...]:
-    """Return the address of a region's current file, unless the API is used or this version was landed before."""
-    if places.access(ctx.settings, source=NAME) == "api" or ctx.landed(url := _current_url(ctx, scope)):
-        return ()
-    return (url,)
-
-
-def _bulk_documents(ctx: Context, scope: str) -> tuple[tuple[Document, ...], tuple[str, ...]]:
-    """Return the current file of a region; a version that was landed before is not fetched again."""
-    document, notes = bulk.landed_or_cut(ctx, scope, _current_url(ctx, scope), source=NAME, cut=cut)
-    return (document.seen_again(ctx.now()),), notes
-
-
-def _current_url(ctx: Context, scope: str) -> str:
+def _current_urls(ctx: Context, scope: str) -> tuple[str]:
     files = _files(ctx, places.partition_of(scope))
     listed = _region_index(files)
     if scope not in listed:
         hint = f"The index lists {', '.join(sorted(listed)) or 'no region'}"
         raise SourceError("not a region of the price list", source=NAME, field="region", value=scope, hint=hint)
     path = LAYOUT.text(LAYOUT.mapping(listed[scope], f"regions.{scope}"), "currentVersionUrl")
-    return files.csv_url(path, field="currentVersionUrl")
+    return (files.csv_url(path, field="currentVersionUrl"),)
 
 
 def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
     """Return the excerpt of a streamed file; raise LayoutChanged.
 
-    A region's file is 300 MB and more, of which accelerators are one line in a hundred. A line that can become a price
-    has the operation RunInstances, which it shares with one line in ten: these are found by a search for the quoted
-    bytes, and of them the first of each product is read as CSV. So every product of that operation is judged by the
-    rules themselves, whatever its family is called, and the result is the same as that of reading every line.
+    A line that can become a price has the operation RunInstances, as one in ten: these are found by a search for the
+    quoted bytes, and of them the first of each product is read as CSV and judged by the rules themselves, so that the
+    result is the same as that of reading every line.
     """
     return bulk.excerpt_of(
         blocks,
@@ -500,10 +476,7 @@ def _json_product(product: Mapping[str, object]) -> Product:
 
 
 def is_accelerator(product: Product) -> bool:
-    """Return whether a product is a machine with an accelerator, by its GPU, its family or its name.
-
-    The attribute GPU is filled for Inferentia and Trainium too, and empty for some of them: no attribute is enough.
-    """
+    """Return whether a product is a machine with an accelerator; no attribute alone is enough (quirk 4)."""
     return (
         product.gpu not in NO_GPU
         or product.family in ACCELERATOR_FAMILIES
@@ -632,6 +605,8 @@ def _term_hours(lease: str | None) -> int | None:
     return int(years[1]) * HOURS_PER_YEAR if years else None
 
 
+_ACCESS = bulk.EitherAccess(source=NAME, api=_api_documents, urls=_current_urls, cut=cut)
+
 SOURCE = Source(
     name=NAME,
     provider="AWS",
@@ -639,10 +614,10 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/price-changes.html",
     max_age=timedelta(days=3),
     scopes=scopes,
-    fetch=fetch,
+    fetch=_ACCESS.fetch,
     parse=parse,
     backfill=backfill,
     settings=("access", "regions", "bulk_url"),
-    downloads=downloads,
+    downloads=_ACCESS.downloads,
     credentials="none, or `pricing:GetProducts`",
 )

@@ -1,9 +1,8 @@
 """The maps of prices behind AWS's own price pages: on demand, Reserved and Savings Plans of a region within a minute.
 
 https://b0.p.awsstatic.com/pricing/2.0/meteredUnitMaps/ , under the AWS Site Terms (https://aws.amazon.com/terms/);
-no key. Undocumented: the form is that which five public readers of 2023 to 2026 agree on, one of them with an answer of
-2026-10. So it is never the only source: aws_price_list and aws_savings_plans are believed before it, and truth checks
-compare both where both say the same offer.
+no key. Undocumented: the form is that of five public readers of 2023 to 2026. So it is never the only source:
+aws_price_list and aws_savings_plans are believed before it, and truth checks compare both.
 
 Setting: `enabled`. Regions are those of aws_price_list, where its settings name some, or of `places.own_regions`.
 
@@ -71,7 +70,7 @@ KINDS = {
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the regions that `places.own_regions` says; the look at all of them begins here."""
+    """Return the regions that `places.own_regions` says; the fetch of all of them begins here."""
     ctx.memo.once(NAME, ctx.now)
     listed = [name for name in places.region_names() if not name.startswith(("cn-", "us-iso", "eu-iso", "eusc-"))]
     return places.own_regions(listed, ctx)

@@ -16,10 +16,9 @@ Quirks:
    nothing but the rate. `rates` keeps every one; prices are those of Linux/UNIX, shared, operation RunInstances.
 3. The discounted instance type may be a family ("M7i"), empty, or absent: then the usage type decides, which ends with
    the type (BoxUsage:p5.48xlarge, Studio:KernelGateway-ml.p3.2xlarge).
-4. A region's file holds rates of other regions and of its Local Zones. Their Region Code is in each rate; it
-   is never read from the usage type, whose prefixes follow no rule. What is not of the scope is counted and left out.
-5. A Local Zone is a scope of its own where it has a file of its own or is named in the settings; in the second case
-   its rates are read from its region's file. With `regions` "all", zones without a file are left out.
+4. A region's file holds rates of other regions and of its Local Zones, by the Region Code of each rate; prefixes of
+   usage types follow no rule. What is not of the scope is counted and left out.
+5. A Local Zone is a scope of its own where it has a file, or where the settings name it, in that of its region.
 6. An EC2 Instance plan is bought for one family in one region, a Compute plan for any: the offer of either is the rate
    of one type in one region.
 7. SageMaker sells by component (Train, Host, Cluster), each with a rate of its own: the component is in `conditions`.
@@ -33,23 +32,19 @@ Quirks:
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from extract.aws import bulk, places, price_list, reading
 from extract.aws.bulk import Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document, ScopeFetch
+from warehouse.documents import Document
 from warehouse.errors import SourceError
 from warehouse.reference import instance_types
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NAME = "aws_savings_plans"
 LAYOUT = Layout(NAME)
@@ -113,19 +108,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     if wanted:
         return wanted
     places.either_access(ctx, NAME, _may_ask, lambda: None)
-    return places.own_regions(_region_index(_files(ctx, places.GLOBAL), EC2_OFFER), ctx)
-
-
-def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
-    places.check_region(scope, source=NAME)
-    documents, notes = places.either_access(
-        ctx, NAME, lambda: _api_documents(ctx, scope), lambda: _bulk_documents(ctx, scope)
-    )
-    all_notes = (*places.note_of_rights(NAME), *notes)
-    return ScopeFetch(
-        source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=tuple(documents), notes=all_notes
-    )
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.GLOBAL)
+    return places.own_regions(_region_index(files, EC2_OFFER), ctx)
 
 
 # --- API: one query for each kind of plan, every page as it came
@@ -155,7 +139,7 @@ def _may_ask() -> None:
     next(call.pages(call.client(), {"savingsPlanTypes": ["Compute"], "maxResults": 1}))
 
 
-def _api_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
+def _api_documents(ctx: Context, scope: str) -> bulk.Found:
     call = _call(scope)
     client = call.client()
     documents: list[Document] = []
@@ -188,10 +172,6 @@ def _request(scope: str, plan: str) -> Mapping[str, object]:
 # --- bulk files: offer index, then the index of EC2's and of SageMaker's plans, then the region's CSV of each
 
 
-def _files(ctx: Context, partition: places.Partition) -> Files:
-    return Files(ctx=ctx, layout=LAYOUT, partition=partition)
-
-
 def _region_index(files: Files, offer: str) -> Mapping[str, str]:
     """Return the path of each region's file."""
     index = files.index(LAYOUT.text(files.offer(offer), "currentSavingsPlanIndexUrl"))
@@ -199,26 +179,8 @@ def _region_index(files: Files, offer: str) -> Mapping[str, str]:
     return {LAYOUT.text(entry, "regionCode"): LAYOUT.text(entry, "versionUrl") for entry in entries}
 
 
-def downloads(ctx: Context, scope: str) -> list[str]:
-    """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
-    if places.access(ctx.settings, source=NAME) == "api":
-        return []
-    return [url for url in _current_urls(ctx, scope) if ctx.landed(url) is None]
-
-
-def _bulk_documents(ctx: Context, scope: str) -> tuple[list[Document], list[str]]:
-    """Return the current files of a region; a version that was landed before is not fetched again."""
-    documents: list[Document] = []
-    notes: list[str] = []
-    for url in _current_urls(ctx, scope):
-        document, remarks = bulk.landed_or_cut(ctx, scope, url, source=NAME, cut=cut)
-        documents.append(document.seen_again(ctx.now()))
-        notes += remarks
-    return documents, notes
-
-
 def _current_urls(ctx: Context, scope: str) -> Iterator[str]:
-    files = _files(ctx, places.partition_of(scope))
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
     for offer in (EC2_OFFER, ML_OFFER):
         index = _region_index(files, offer)
         # A file of its own, or that of the region which the scope is a zone of.
@@ -277,16 +239,8 @@ class Rate:
     rate_code: str | None = None
 
 
-def rates(document: Document) -> "pl.DataFrame":
-    """Return every rate of a document, one row each in the document's order, all text; raise LayoutChanged."""
-    import polars as pl
-
-    names = [field.name for field in fields(Rate)]
-    rows = [tuple(getattr(rate, name) for name in names) for rate in _rates(document)]
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-
-
-def _rates(document: Document) -> Iterator[Rate]:
+def rates(document: Document) -> Iterator[Rate]:
+    """Yield every rate of a document in its order; raise LayoutChanged."""
     body, start = LAYOUT.plain(document.body)
     if start not in b"{[":
         return map(_csv_rate, bulk.rows_of(body, _read_head(body), LAYOUT))
@@ -386,7 +340,7 @@ def parse(document: Document) -> Parsed:
     rows: list[Mapping[str, object]] = []
     ignored: Counter[str] = Counter()
     unknown: dict[str, str] = {}
-    for rate in _rates(document):
+    for rate in rates(document):
         instance_type = instance_type_of(rate)
         reason = _refusal(rate, instance_type, document.scope)
         if reason is None:
@@ -484,6 +438,8 @@ def _row(rate: Rate, instance_type: str) -> dict[str, object]:
     )
 
 
+_ACCESS = bulk.EitherAccess(source=NAME, api=_api_documents, urls=_current_urls, cut=cut)
+
 SOURCE = Source(
     name=NAME,
     provider="AWS",
@@ -491,9 +447,9 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
     max_age=timedelta(days=3),
     scopes=scopes,
-    fetch=fetch,
+    fetch=_ACCESS.fetch,
     parse=parse,
     settings=("access", "regions", "bulk_url"),
-    downloads=downloads,
+    downloads=_ACCESS.downloads,
     credentials="none, or `savingsplans:DescribeSavingsPlansOfferingRates`",
 )

@@ -21,12 +21,11 @@ Quirks:
    only where there is none. Red Hat, SUSE and Windows cost a surcharge and are never queried.
 4. Names of zones differ between accounts: the id is kept, and the name only where a capture has no id.
 5. Filters take * and ?, InstanceTypes does not (https://docs.aws.amazon.com/AWSEC2/latest/CommandLineReference/
-   ApiReference-cmd-DescribeSpotPriceHistory.html : "You can use wildcards with the filter values"). So accelerators
-   are queried by the beginnings of their names, and a type that is new tomorrow comes by itself.
-6. A name that does not exist gives an empty list, as does a region without spot accelerators (seven of 33 in the spot
-   advisor of 2025-06-28): "If there's no match, no special message is returned; the response is simply empty". So an
-   empty region is noted and is no error here; the batch gate refuses it where the region had prices. Names in
-   `instance_types` are checked for their form, and make a fetch incomplete: of other types it says nothing.
+   ApiReference-cmd-DescribeSpotPriceHistory.html). So accelerators are queried by the beginnings of their names, and a
+   type that is new tomorrow comes by itself.
+6. A name that does not exist gives an empty list, as does a region without spot accelerators: that is noted and no
+   error here; the batch gate refuses it where the region had prices. Names in `instance_types` are checked for their
+   form, and make a fetch incomplete: of other types it says nothing.
 7. A zone without a record has no spot, which is not a price of zero: a complete fetch says that such an offer is gone.
 8. Prices of Local Zones come with those of their parent region, and stay under it: their names do not give the Region
    Code of the price list (zone us-east-1-atl-2a, region us-east-1-atl-1).
@@ -153,12 +152,7 @@ def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple
 
 
 def _answer(
-    ctx: Context,
-    client: Any,
-    call: Call,
-    chosen: tuple[str, ...] | None,
-    product: str,
-    parameters: Mapping[str, str],
+    ctx: Context, client: Any, call: Call, chosen: tuple[str, ...] | None, product: str, parameters: Mapping[str, str]
 ) -> _Answer:
     from extract.aws.spot_records import ACCELERATORS
 
@@ -222,9 +216,7 @@ def _text(at: datetime) -> str:
 # --- past prices: the public archive by Eric Pauley, one file for each month since 2022, for all regions at once
 #
 # A file is `YYYY-MM.tsv.zst`, as on Zenodo, or `YYYY/MM.tsv.zst`, as in the repository that made it: about 100 MB, 13
-# million lines of zone id, type, product, price and time, without a header. It is read as it streams by; the lines of
-# one region's accelerators on Linux are kept, unchanged. Regions are read one after the other, so a file is read once
-# for all of them, and what was cut from the last files is remembered.
+# million lines of zone id, type, product, price and time, without a header. It is read once for all regions.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,7 @@
 
 No credentials. What is behind https://aws.amazon.com/ec2/spot/pricing/ and
 https://aws.amazon.com/ec2/spot/instance-advisor/ , under the AWS Site Terms, https://aws.amazon.com/terms/ . Neither is
-documented; the addresses are those of alexei-led/spotinfo (Makefile), whose notes say that the older
-https://spot-price.s3.amazonaws.com/spot.js has been frozen since 2024-05-13. Two scopes: `prices` and `advisor`.
+documented; the addresses are those of alexei-led/spotinfo (Makefile). Two scopes: `prices` and `advisor`.
 
 Settings: `prices_url`, `advisor_url`.
 

@@ -56,9 +56,10 @@ def parse(document: Document) -> Parsed:
         kept = _in_force(frame, datetime.fromisoformat(document.parameters["StartTime"]), ignored)
     else:
         kept = _changes(frame, ignored, keep_last=query is None)
-        known_until = document.parameters.get("known_until")
-        if known_until:
-            kept = _after(kept, datetime.fromisoformat(known_until), ignored)
+        if known_until := document.parameters.get("known_until"):  # what the fetch before could not have had
+            n_found, later = kept.height, pl.col("at") > _naive(datetime.fromisoformat(known_until))
+            kept = kept.filter(pl.col("at").is_null() | later)
+            ignored["known_before"] += n_found - kept.height
     rows = _rows(kept, document)
     return Parsed(rows=rows, ignored=dict(sorted((name, n) for name, n in ignored.items() if n)), unknown=unknown)
 
@@ -157,13 +158,6 @@ def _changes(frame: pl.DataFrame, ignored: Counter[str], *, keep_last: bool) -> 
     wanted = pl.col("at").is_null() | before.is_null() | (pl.col("price") != before)
     kept = ordered.filter(wanted | after.is_null() if keep_last else wanted)
     ignored["repeated_price"] += frame.height - kept.height
-    return kept
-
-
-def _after(frame: pl.DataFrame, known_until: datetime, ignored: Counter[str]) -> pl.DataFrame:
-    """Return what the fetch before could not have had."""
-    kept = frame.filter(pl.col("at").is_null() | (pl.col("at") > _naive(known_until)))
-    ignored["known_before"] += frame.height - kept.height
     return kept
 
 

@@ -7,7 +7,7 @@ Quirks:
 1. Latencies are in seconds, their keys without the unit ("_ms" is dropped when they are divided by 1000).
 2. Rates are per GPU. On one node every rate divides by all GPUs, tp x pp x pcp. Disaggregated, `output_tput_per_gpu`
    divides by the decode GPUs and `input_tput_per_gpu` by the prefill GPUs (newer files: all three by all GPUs). Which
-   one holds is told by the sum: total x (P + D) = input x P + output x D, or total = input + output. A row where
+   one holds follows from the sum: total x (P + D) = input x P + output x D, or total = input + output. A row where
    neither holds is refused.
 3. `num_decode_gpu` of a row of one node may be tp x ep, although the experts share the same GPUs: four or eight times
    too many. The row's own concurrency and latency tell which number can be (Little's law).

@@ -5,11 +5,11 @@ needs a token, from the environment variable DIGITALOCEAN_TOKEN (scope size:read
 where they are in stock. Dollars before tax. The setting `url` is of the page.
 
 Without a token the one scope is "page". With one there are "sizes" (the API) and "spot" (of the page its spot prices
-alone, which the API does not have), so that no offer is told twice.
+alone, which the API does not have), so that no offer is listed twice.
 
 1. All prices are of the whole Droplet: "NVIDIA H100 (8x)" has eight, "NVIDIA H100" one; `gpu_info.count` in the API.
 2. The page has one table a way to buy, all with the columns GPU and Price. A heading names each, and a section that is
-   new is told and not read. Behind the heading of spot stands the word "public" while it is a preview. The page says
+   new is noted and not read. Behind the heading of spot stands the word "public" while it is a preview. The page says
    that spot never costs more than on demand: where it does, the tables are not what their headings say.
 3. Contracts have no price ("Per contract after contacting sales"): counted.
 4. The page says RTX 4000 and RTX 6000 for what the API calls nvidia_rtx4000_ada and nvidia_rtx6000_ada.

@@ -114,10 +114,5 @@ def _records(rows: list[Node], columns: frozenset[str], place: str) -> list[dict
 
 
 SOURCE = web_source(
-    read,
-    name="lambda",
-    provider="Lambda",
-    title="Lambda, price page",
-    url="https://lambda.ai/pricing",
-    accept=HTML,
+    read, name="lambda", provider="Lambda", title="Lambda, price page", url="https://lambda.ai/pricing", accept=HTML
 )

@@ -43,10 +43,7 @@ SPOT_TABLE = "Preemptible NVIDIA GPU Instances"
 ITEM, MACHINE = "Item", ("Item", "vCPUs", "RAM, GB")
 ONLY_PRICE, ON_DEMAND, PREEMPTIBLE = "Price per GPU-hour", "On-demand, GPU-hour", "Preemptible, GPU-hour"
 SPOT = "Spot price, GPU-hour*"
-LAYOUTS = {
-    ON_DEMAND_TABLE: ({ONLY_PRICE}, {PREEMPTIBLE, ON_DEMAND}, {ON_DEMAND}),
-    SPOT_TABLE: ({SPOT},),
-}
+LAYOUTS = {ON_DEMAND_TABLE: ({ONLY_PRICE}, {PREEMPTIBLE, ON_DEMAND}, {ON_DEMAND}), SPOT_TABLE: ({SPOT},)}
 """The sets of price columns that each table has had; the last of the first table may have dated ones beside it."""
 
 _DATED = re.compile(r"GPU-hour \(Effective ([A-Z][a-z]+ \d{1,2}, \d{4})\)")
@@ -217,10 +214,5 @@ def _clean(text: str) -> str:
 
 
 SOURCE = web_source(
-    read,
-    name="nebius",
-    provider="Nebius",
-    title="Nebius, price page",
-    url="https://nebius.com/prices",
-    accept=HTML,
+    read, name="nebius", provider="Nebius", title="Nebius, price page", url="https://nebius.com/prices", accept=HTML
 )

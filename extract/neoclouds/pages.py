@@ -41,7 +41,7 @@ class Page:
 
     A page begins with `<html` and ends with its end tag, behind which comments or scripts may stand. An excerpt, as
     people keep one to ask about it, has neither (`is_excerpt`): it must close every element that it opens, so that one
-    cut short is told as well.
+    cut short is noticed as well.
     """
 
     def __init__(self, document: Document) -> None:

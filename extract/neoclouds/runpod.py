@@ -94,10 +94,5 @@ def _rows(chip: Fields, label: str, tier: str, *, has_spot: bool) -> Iterator[Fo
 
 
 SOURCE = web_source(
-    read,
-    name="runpod",
-    provider="RunPod",
-    title="RunPod, GPU types",
-    url="https://api.runpod.io/graphql",
-    pages=pages,
+    read, name="runpod", provider="RunPod", title="RunPod, GPU types", url="https://api.runpod.io/graphql", pages=pages
 )

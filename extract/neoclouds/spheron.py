@@ -1,7 +1,7 @@
 """Prices of Spheron, a marketplace that resells the machines of other providers: its list of offers, without a key.
 
 The list is https://app.spheron.ai/api/gpu-offers , which https://docs.spheron.ai/api-reference calls a public endpoint
-(with a key it shows discounts of one's own team, which nobody else gets). All its pages make one look. The
+(with a key it shows discounts of one's own team, which nobody else gets). All its pages make one fetch. The
 setting `url` is without page and limit.
 
 1. Prices are of the whole offer; `gpuCount` are its chips. `lowestPrice`, `highestPrice` and `averagePrice` of a group

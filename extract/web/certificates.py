@@ -28,13 +28,16 @@ HINT = "Expected is a file of certificates in PEM form, each from BEGIN CERTIFIC
 
 
 def share(ca_bundle: str = "") -> None:
-    """Set the variables of all clients of this process and its children, where the environment does not.
+    """Set the variables of all clients of this process and its children.
 
-    `ca_bundle` is trusted in addition to the system's authorities. Without it the first file that the environment
-    names counts for all; else requests and botocore get the system's file in place of lists of their own.
+    `ca_bundle` is trusted in addition to the system's authorities and to files that the environment names. Without it
+    the first of these counts for all; else requests and botocore get the system's file in place of lists of their own.
     Raises SettingsError for a file that cannot be read.
     """
-    named = _joined(ca_bundle) if ca_bundle else _named()[:1]
+    if ca_bundle:
+        os.environ |= dict.fromkeys(VARIABLES, _joined(ca_bundle))
+        return
+    named = _named()[:1]
     for name in VARIABLES if named else ("REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
         for file in named or _system():
             os.environ.setdefault(name, file)
@@ -68,17 +71,18 @@ def _context(files: tuple[str, ...]) -> ssl.SSLContext:
 
 
 @functools.cache
-def _joined(ca_bundle: str) -> tuple[str, ...]:
-    """Return a file, removed at the end of this process, with the authorities of the system and those of a bundle."""
+def _joined(ca_bundle: str) -> str:
+    """Return a file, removed at the end of this process, with the authorities trusted so far and those of a bundle."""
     import certifi
 
     _load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ca_bundle)
     folder = tempfile.mkdtemp(prefix="chipledger-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     file = Path(folder, "authorities.pem")
-    parts = (*(_system() or (certifi.where(),)), ca_bundle)
+    named = (path for path in _named() if Path(path).is_file())
+    parts = (*(_system() or (certifi.where(),)), *named, ca_bundle)
     file.write_bytes(b"\n".join(Path(part).read_bytes() for part in parts))
-    return (str(file),)
+    return str(file)
 
 
 def _load(context: ssl.SSLContext, file: str) -> None:

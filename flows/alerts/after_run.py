@@ -1,4 +1,4 @@
-"""What follows a run: alerts, where any are set up, and the heartbeat, by which a dead schedule is noticed."""
+"""What follows a run: alerts, and the heartbeat, without which a dead schedule or undelivered alerts are noticed."""
 
 import logging
 from urllib.parse import urlsplit
@@ -10,11 +10,11 @@ from warehouse.errors import ChipledgerError, SourceError
 LOG = logging.getLogger(__name__)
 
 
-def alert(settings: Settings, *, clock: Clock) -> None:
-    """Send alerts; what is not set up costs nothing. A failure is a warning and leaves the run's outcome unchanged."""
+def alert(settings: Settings, *, clock: Clock) -> bool:
+    """Send alerts, and return whether none failed; what is not set up costs nothing. A failure is a warning alone."""
     is_wanted = settings.alerts.is_set or settings.chat_urls()
     if not is_wanted or not (settings.data_dir / "prices.duckdb").exists():
-        return
+        return True
     import duckdb
 
     from flows.alerts import deliver
@@ -23,9 +23,10 @@ def alert(settings: Settings, *, clock: Clock) -> None:
         outcome = deliver.send_due(settings, clock=clock)
     except (ChipledgerError, OSError, duckdb.Error) as error:
         LOG.warning("alerts: %s", error)
-        return
+        return False
     for line in deliver.lines(outcome):
         LOG.log(logging.INFO if outcome.is_good else logging.WARNING, "alerts: %s", line)
+    return not outcome.failed
 
 
 def call_heartbeat(settings: Settings) -> None:

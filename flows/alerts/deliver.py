@@ -1,6 +1,6 @@
 """Alerts of the daily run: findings are recorded, then each channel is sent what it has not received.
 
-`alerts.jsonl` in the data directory is the record, append-only and flushed to disk: the baseline, what was news, and of
+`alerts.jsonl` is the record, append-only and flushed to disk: the baseline, what was news, and of
 each message a line before it is sent and one after. A channel gets one message of a kind a day at most (UTC),
 with all in it that it has not had. What was refused is sent again by the next run, to that channel alone; what may have
 arrived is not.
@@ -9,7 +9,6 @@ arrived is not.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from flows.alerts import findings
@@ -18,7 +17,7 @@ from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
 from flows.mail import sending
 from flows.mail.sending import Refused, Uncertain
 from flows.shared import Clock
-from flows.shared.append_log import Lines, locked
+from flows.shared.append_log import Lines
 from warehouse.errors import SettingsError
 
 RECORD = "alerts.jsonl"
@@ -46,10 +45,10 @@ class Outcome:
 class Ledger:
     """The record of alerts, and the state that its lines make together."""
 
-    def __init__(self, data_dir: Path) -> None:
-        self._lines = Lines(path=data_dir / RECORD, needed=("what", "at"))
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
         self.state = findings.State()
-        for entry in self._lines.entries():
+        for entry in lines.entries():
             self.state.add(entry)
 
     def add(self, entry: Mapping[str, Any]) -> None:
@@ -69,8 +68,9 @@ def send_due(settings: Settings, *, clock: Clock, channels: Sequence[Channel] | 
     """
     chosen, outcome = settings.alerts, Outcome()
     channels = channels_of(settings, outcome.failed) if channels is None else channels
-    with locked(settings.data_dir / "alerts.lock", who="sends alerts"):
-        ledger, now = Ledger(settings.data_dir), clock()
+    record = _record(settings)
+    with record.locked(who="sends alerts"):
+        ledger, now = Ledger(record), clock()
         state = ledger.state
         for name in (*(channel.name for channel in channels), *outcome.failed):
             if name not in state.joined:
@@ -94,11 +94,12 @@ def preview(settings: Settings, *, clock: Clock) -> tuple[list[str], list[findin
     What some channel has had, and another one has not, is in it.
     """
     chosen, now = settings.alerts, clock()
-    state, names = Ledger(settings.data_dir).state, dict[str, str]()
+    state, faults = Ledger(_record(settings)).state, dict[str, str]()
     try:
-        names |= {channel.name: "" for channel in channels_of(settings, names)}
+        usable = channels_of(settings, faults)
+        names = [*(channel.name for channel in usable), *faults]
     except SettingsError:
-        names = {"nobody": ""}
+        names = ["nobody"]
     for name in names:
         state.joined.setdefault(name, len(state.items))
     added = findings.news(settings.published(), state, chosen, at=now)
@@ -153,6 +154,10 @@ def lines(outcome: Outcome) -> Iterator[str]:
         yield f"may have arrived, not sent again: {channel}: {n} items"
     if not (outcome.baseline or outcome.sent or outcome.failed or outcome.uncertain):
         yield "nothing to send"
+
+
+def _record(settings: Settings) -> Lines:
+    return Lines(path=settings.data_dir / RECORD, needed=("what", "at"), shared=settings.shared_records())
 
 
 def _message(kind: str, due: Sequence[findings.Item], chosen: AlertSettings) -> findings.Message:

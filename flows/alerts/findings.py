@@ -34,6 +34,7 @@ MAX_NAME = 80
 SIGNS = " .,;+-/()_%'"
 VERDICTS = {"physically_impossible": "physically impossible"}
 MOVES = "select offer_id, observed_at from int.price_change where change_kind = 'list_change' and observed_at >= ?"
+STALE = "select source, scope, last_good_at from int.source_health"
 SAME_MOVE = columns(
     "service_provider_name, offered, form_factor, purchase_option, commitment_term_hours, purchase_payment_model, "
     "tier, pricing_currency, is_taken_back"
@@ -154,14 +155,21 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
 
 
 def held(file: Path, due: Sequence[Item]) -> list[Item]:
-    """Return the items of one kind that still hold: no move that the file has no more, as its price was withdrawn."""
-    moves = {item.id: item.fact["observed_at"] for item in due if item.kind == "move" and not item.id.endswith(BACK)}
-    if not moves:
+    """Return the items of one kind that still hold: no move whose price was withdrawn, no scope that was read since."""
+    kind = due[0].kind if due else ""
+    if kind not in ("move", "stale"):
         return list(due)
     with duckdb.connect(str(file), read_only=True) as con:
-        rows = con.execute(MOVES, [min(moves.values())]).fetchall()
-    gone = moves.keys() - {f"{offer_id} {at.isoformat()}" for offer_id, at in rows}
-    return [item for item in due if item.id not in gone]
+        if kind == "move":
+            moves = con.execute(MOVES, [min(item.fact["observed_at"] for item in due)]).fetchall()
+            there = {f"{offer_id} {at.isoformat()}" for offer_id, at in moves}
+        else:
+            there = {_stale_id(*row) for row in con.execute(STALE).fetchall()}
+    return [item for item in due if item.id in there or item.id.endswith(BACK)]
+
+
+def _stale_id(source: str, scope: str, last_good_at: datetime | None) -> str:
+    return f"{source} {scope} {last_good_at or 'never'}"
 
 
 def _candidates(
@@ -184,7 +192,7 @@ def _candidates(
         elif kind == "chip" and row["chip"] is not None:
             yield row["chip"], row
         elif kind == "stale":
-            yield f"{row['source']} {row['scope']} {row['last_good_at'] or 'never'}", row
+            yield _stale_id(row["source"], row["scope"], row["last_good_at"]), row
         elif kind == "claim" and row["is_settled"]:
             claim, verdict = row["claim_id"], row["verdict_today"]
             if claim in known and known[claim] != verdict:

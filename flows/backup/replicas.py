@@ -78,11 +78,7 @@ class Rebuilt:
 
 
 def rebuild(
-    settings: Settings,
-    *,
-    accept: bool = False,
-    clock: Clock = steps.utc_now,
-    progress: Progress = lambda message: None,
+    settings: Settings, *, accept: bool = False, clock: Clock = steps.utc_now, progress: Progress = lambda message: None
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
     data_dir, ranking = settings.data_dir, settings.ranking

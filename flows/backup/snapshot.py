@@ -18,7 +18,7 @@ import shutil
 import tarfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,8 +37,10 @@ from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
 from flows.shared import Clock, folders
+from reports import wording
 from warehouse import disk
 from warehouse.errors import ChipledgerError
+from warehouse.landing.folder import Landing
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
 from warehouse.publish.published_file import FILE_NAME, REPLACED
@@ -248,17 +250,23 @@ def _copy(chunks: Iterable[bytes], place: Path | None) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Backup:
-    """A backup that was made and read back: where it lies, its size on disk, and its manifest."""
+    """A backup that was made and read back: where it lies, its size on disk, its manifest, and documents it lacks."""
 
     path: Path
     n_bytes: int
     manifest: Manifest
+    missing: Sequence[str]
 
     def lines(self) -> Iterator[str]:
         files = self.manifest.items
         n_bytes = sum(item.size for item in files)
         yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
+
+    def notes(self) -> Iterator[str]:
+        if self.missing:
+            found = f"{wording.count(len(self.missing), 'document')} of the journal missing in landing/"
+            yield f"{found}, the first {self.missing[0]}: keep the older backups, which may have it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,6 +312,10 @@ def back_up(
         files = {db.FILE_NAME: scratch / db.FILE_NAME}
         landed = sorted(path for path in (data_dir / "landing").rglob("*") if path.is_file())
         files |= {path.relative_to(data_dir).as_posix(): path for path in landed if path.suffix != ".part"}
+        entries = Landing(data_dir / "landing").entries()
+        named = {f"{one['sha256']}.gz" for entry in entries for one in entry.content.get("documents", ())}
+        is_packed = (data_dir / "landing/packs").exists()  # by an earlier version, until a run unpacks them
+        missing = [] if is_packed else sorted(named - {path.name for path in landed})
         if other := next((path for path in files if not ALLOWED.fullmatch(path)), None):
             hint = "Move it elsewhere: chipledger writes no such name"
             raise ChipledgerError(
@@ -325,7 +337,7 @@ def back_up(
             part.rename(target)
         finally:
             retention.remove(part)
-    return Backup(path=target, n_bytes=_size(target), manifest=manifest)
+    return Backup(path=target, n_bytes=_size(target), manifest=manifest, missing=missing)
 
 
 def check(source: Path, scratch: Path) -> Manifest:

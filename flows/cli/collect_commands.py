@@ -69,9 +69,8 @@ def run(
     chosen = chosen if wait_seconds is None else chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
     summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
-    if summary.fresh:
+    if after_run.alert(chosen, clock=steps.utc_now) and summary.fresh:
         after_run.call_heartbeat(chosen)
-    after_run.alert(chosen, clock=steps.utc_now)
     return _result(summary)
 
 

@@ -239,7 +239,7 @@ def move(read: Reader, *, weeks: "Range | None", effort: str | None, in_html: bo
     by_release = days and decision.in_memory().value("decision.upkeep_per_month", *each)
     use = Use(**{name: options.pop(name) for name in ("utilisation", "commitment_use", "spot_running_share")})
     of: dict[str, Any] = {name: options.pop(name) for name in ("model", "interactivity")}
-    work = decision.Work(weeks=weeks or decision.weeks_of(effort or ""), upkeep=monthly or by_release or 0.0, **options)
+    work = decision.Work(weeks=weeks or decision.EFFORTS[effort or ""], upkeep=monthly or by_release or 0.0, **options)
     settings = read()
     file = settings.published() if any(isinstance(side, str) for side in sides) else None
     of["regions"] = settings.decision.regions
@@ -453,11 +453,7 @@ MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
 
 @command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
 @click.option(
-    "--moves",
-    "since",
-    type=DAY,
-    metavar="SINCE",
-    help="Also each move of a list price since this day, in USD a month.",
+    "--moves", "since", type=DAY, metavar="SINCE", help="Also each move of a list price since this day, in USD a month."
 )
 @click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
 def fleet(read: Reader, *, since: datetime | None, renewals: bool) -> Result:

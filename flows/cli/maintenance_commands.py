@@ -73,8 +73,9 @@ def backup(read: Reader, *, target: Path, settings_file: Path | None) -> Result:
         "made_at": made.manifest.made_at,
         "files": len(made.manifest.items),
         "log": {name: asdict(each) for name, each in made.manifest.log.items()},
+        "missing": made.missing,
     }
-    return Result(result, made.lines())
+    return Result(result, made.lines(), made.notes(), is_failed=bool(made.missing))
 
 
 @command("data restore /backups/2026-11-22.tar.zst --check", group=data)

@@ -111,7 +111,7 @@ class Sections(click.Group):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a signal that stops it is told, with what is kept where the command fetches or writes."""
+        """Run a command; a signal that stops it is named, with what is kept where the command fetches or writes."""
         with stopping(ctx), in_form(ctx):
             return super().invoke(ctx)
 

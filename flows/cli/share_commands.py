@@ -1,7 +1,9 @@
 """The commands of the section Share: reports, mail, alerts, exports, the read API."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ KNOWN_THEN = click.option(
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx", "dbt": ".yml"}
 """Exports that are one file, and how its name must end."""
+LISTS_ONLY = ("focus-sku-price", "skypilot", "dbt")
+"""Exports that have nothing private."""
 
 
 @command("report weekly --week 2025-W26", cls=click.Group, invoke_without_command=True)
@@ -59,7 +63,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     """Send the weekly mail once to each recipient.
 
     Recipients are those of [mail] who do not have it yet. The same week is never sent twice to the same person; what
-    failed is sent again by the next call.
+    failed is sent by the next call for that week.
     """
     from flows.collect import steps
     from flows.mail import weekly_steps
@@ -131,36 +135,23 @@ def export(
     """
     if kind and (form or names):
         raise click.UsageError(f"--as {kind} sets format and content: leave --format and --mart.")
-    if kind in ("focus-sku-price", "skypilot", "dbt") and with_private:
+    if kind in LISTS_ONLY and with_private:
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
-    from flows.export import exporting as exports
+    from flows.export import exporting, machines, skypilot
 
-    file = read.published()
-    if kind == "focus-sku-price":
-        written = exports.focus(file, target, force=force)
-    elif kind == "skypilot":
-        from flows.export import skypilot
-
-        written = skypilot.export(file, target, force=force)
-    elif kind in ("opencost", "karpenter"):
-        from flows.export import machines
-
-        made = machines.opencost if kind == "opencost" else machines.karpenter
-        written = made(file, target, with_private=with_private, force=force)
-    elif kind == "dbt":
-        written = exports.dbt(file, target, force=force)
-    elif kind == "xlsx":
-        written = exports.workbook(file, target, with_private=with_private, force=force)
-    else:
-        of_format = form or "parquet"
-        written = exports.marts(file, target, form=of_format, names=names, with_private=with_private, force=force)
+    kinds: dict[str | None, Any] = {"focus-sku-price": exporting.focus, "xlsx": exporting.workbook}
+    kinds |= {"dbt": exporting.dbt, "skypilot": skypilot.export}
+    kinds |= {"opencost": machines.opencost, "karpenter": machines.karpenter}
+    kinds |= {None: partial(exporting.marts, form=form or "parquet", names=names)}
+    private = {} if kind in LISTS_ONLY else {"with_private": with_private}
+    written = kinds[kind](read.published(), target, force=force, **private)
     lines = []
     for one in written:
         left_out = sorted(one.left_out.items())
         lines += [f"{one.file}: {one.rows} rows", *(f"  left out, {reason}: {count}" for reason, count in left_out)]
-    return Result([one.as_dict() for one in written], lines)
+    return Result([asdict(one) for one in written], lines)
 
 
 @command("release site/ --url https://prices.example.org")

@@ -1,7 +1,7 @@
 """Benchmark results of the user's own: understood, landed with the words given beside them, and loaded.
 
 A result lies in the landing folder as it came, and the journal holds the words, so that a rebuilding finds both. What
-the log holds of it are facts, not prices: it is no look at a source, and has no row in core.scope_run.
+the log holds of it are facts, not prices: it is no fetch of a source, and has no row in core.scope_run.
 """
 
 import re

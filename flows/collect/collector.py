@@ -11,7 +11,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -241,8 +242,7 @@ class Collector:
         return partial(_fetch_in_process, self.settings.data_dir, self.state.of(source, scope))
 
     def context(self, source: Source) -> Context:
-        """Return what a source may use while it fetches; regions are those of AWS's prices, else those of decisions."""
-        named = self.settings.source("aws_price_list").get("regions")
+        """Return what a source may use while it fetches."""
         return Context(
             web=self._web(source),
             settings=self.settings.source(source.name),
@@ -250,10 +250,22 @@ class Collector:
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
             check=partial(self._check, source),
-            regions=tuple(named if isinstance(named, list | tuple) else self.settings.decision.regions),
+            regions=self._regions,
             memo=self._memo,
             progress=self.progress,
         )
+
+    @cached_property
+    def _regions(self) -> tuple[str, ...]:
+        """Return the regions of AWS's prices, else those of decisions: countries and continents with AWS's in them."""
+        named = self.settings.source("aws_price_list").get("regions")
+        if isinstance(named, list | tuple):
+            return tuple(named)
+        from warehouse.reference.prepared import REGIONS
+
+        places = {*self.settings.decision.regions}
+        rows = [row for row in REGIONS.read() if row["service_provider_name"] == "AWS"] if places else []
+        return (*places, *(row["region_id"] for row in rows if places & {row["country"], row["continent"]}))
 
     def _check(self, source: Source, parsed: Parsed) -> None:
         """Raise LayoutChanged where the gates would refuse what an address gives: another one may have the prices."""
@@ -288,14 +300,11 @@ class Collector:
         from extract.web.polite import PoliteWeb
 
         with self._polite_lock:
-            self._polite = self._polite or PoliteWeb(HttpWeb(), documented=self._documented_hosts())
+            if self._polite is None:
+                apis = [source for source in SOURCES if (terms := terms_of(source.name)) and terms.is_documented_api]
+                urls = [(str(self.settings.source(api.name).get("url") or api.url), *api.other_urls) for api in apis]
+                self._polite = PoliteWeb(HttpWeb(), documented=frozenset(urlsplit(url).netloc for url in chain(*urls)))
             return self._polite
-
-    def _documented_hosts(self) -> frozenset[str]:
-        """Return host and port of the sources whose providers document them as public APIs."""
-        apis = [source for source in SOURCES if (terms := terms_of(source.name)) and terms.is_documented_api]
-        chosen = [(str(self.settings.source(api.name).get("url") or api.url), *api.other_urls) for api in apis]
-        return frozenset(urlsplit(url).netloc for urls in chosen for url in urls)
 
     def _landed_document(self, source: str, key: str) -> Document | None:
         row = self.state.version(source, key)

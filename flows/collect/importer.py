@@ -13,7 +13,7 @@ from flows.shared import user_file
 from reports.wording import count
 from warehouse.documents import Document
 from warehouse.errors import SettingsError, SourceError
-from warehouse.lake.ducklake import scopes_held
+from warehouse.lake import ducklake
 from warehouse.log.events import naive
 from warehouse.log.withdraw import selected
 
@@ -31,7 +31,7 @@ order by is_open desc, count(*) desc, reason
 
 
 def land_file(run: Run, file: Path) -> None:
-    """Land a CSV file of observations, as a look at the past. Raises ChipledgerError where it cannot be parsed."""
+    """Land a CSV file of observations, as a fetch of the past. Raises ChipledgerError where it cannot be parsed."""
     _record(run, landed(file, at=run.clock()))
 
 
@@ -77,7 +77,7 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
 def refused(run: Run) -> list[str]:
     """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
 
-    What waits for a decision is told before what nobody has to decide.
+    What waits for a decision comes before what nobody has to decide.
     """
     found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
     lines = [
@@ -117,11 +117,10 @@ def backfill_scope(run: Run, source: Source, scope: str, *, since: datetime | No
 
 def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     """Land and load a benchmark result; return whether it is new. A result whose runs are all known is not stored."""
-    # Until the end, so that of several machines that add one file the first does.
-    with scopes_held(run.con, [(benchmarks.NAME, result.label)]):
-        run.load()
-        now = run.clock()
-        document = result.document(now)
+    run.load()
+    now = run.clock()
+    document = result.document(now)
+    with ducklake.scopes_held(run.con, [(document.source, document.sha256)]):  # of machines that add it, one does
         if benchmarks.is_known(run.con, result, document, now):
             return False
         _record(run, document)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 PORTION = 30
-"""Past looks that are parsed and loaded at once: of a region of AWS, some 75 MB."""
+"""Past fetches that are parsed and loaded at once: of a region of AWS, some 75 MB."""
 
 TryLock = Callable[[str], AbstractContextManager[bool]]
 """Try for a lock by its name, and tell whether it is held until the end of the `with`; what this process holds already
@@ -44,11 +44,11 @@ counts as held, and stays so after it."""
 def catch_up(
     con: duckdb.DuckDBPyConnection, landing: Landing, *, try_lock: TryLock | None = None
 ) -> tuple[list[ScopeResult], list[str]]:
-    """Load the journal's entries beyond the last one loaded; return what became of the looks, and notes on them.
+    """Load the journal's entries beyond the last one loaded; return what became of the fetches, and notes on them.
 
     Of this writer's own part, and of each part that nobody writes any more, as its writer died: in the order in which
     all of them were recorded. `try_lock` tells who writes what; without it nobody else does. Of another's part, what
-    follows on a look at a scope that somebody holds waits for the next time.
+    follows on a fetch of a scope that somebody holds waits for the next time.
     """
     with ExitStack() as held:
         parts = [landing.part]

@@ -1,4 +1,4 @@
-"""One live look at each source, what came of it, and a bundle of all that was received: `chipledger check-live`.
+"""One live fetch of each source, what came of it, and a bundle of all that was received: `chipledger check-live`.
 
 Nothing is loaded or published. A bundle is a folder `captures/<source>/<moment>` below the data directory: documents as
 received, and `bundle.json` with status, headers (without cookies), versions and what was read. It is a test: see

@@ -1,7 +1,7 @@
 """The archive in the package has a directory and a clock of its own.
 
 `run --offline` writes into `<data_dir>/offline`, and everything there is judged as of the archive's newest day. A log
-that has looks of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
+that has fetches of the archive and of no live source is such a directory, wherever it lies; imports may be beside them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ from (
 def as_of(con: duckdb.DuckDBPyConnection, now: datetime) -> datetime | None:
     """Return the moment against which ages in a log of the archive alone are judged; None for any other log.
 
-    It is that of the archive's newest look, or of a newer observation that was imported and is not in the future.
+    It is that of the archive's newest fetch, or of a newer observation that was imported and is not in the future.
     """
     if _has_live(con) or not _has_archive(con):
         return None

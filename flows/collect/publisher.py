@@ -298,10 +298,11 @@ def source_rows(
 OF_ALL = "Charts, changes and gaps are of all regions."
 
 
-def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> Path:
+def write_pages(settings: Settings, file: Path, *, draw: bool | None = None, unpriced: list[str] | None = None) -> Path:
     """Write all pages of a published file and return the path of the overview. Raises ChipledgerError.
 
-    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is.
+    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is. Regions of
+    decisions that no price is of are noted on the pages, and in `unpriced`.
     """
     from reports.pages import site
 
@@ -322,8 +323,9 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> 
             return write_site()
         from flows.decisions import regions as allowed
 
-        with allowed.opened(file, regions) as standing:
-            notes = [*allowed.lines(allowed.as_dict(standing, regions)), OF_ALL]
+        unpriced = [] if unpriced is None else unpriced
+        with allowed.opened(file, regions, unpriced) as standing:
+            notes = [*allowed.lines(allowed.as_dict(standing, regions)), *unpriced, OF_ALL]
             return write_site(standing=standing, regions=" ".join(notes))
 
 
@@ -338,7 +340,9 @@ def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:
     if summary.file is None:
         raise ValueError("nothing was published")
     summary.week_faults = weekly_steps.after_run(settings, summary.file, clock=clock)
+    unpriced: list[str] = []
     with guard.noted() as faults:
-        summary.report = page = write_pages(settings, summary.file)
+        summary.report = page = write_pages(settings, summary.file, unpriced=unpriced)
+    summary.notes += unpriced
     summary.page_faults, summary.chips = tuple(faults), settings.site.chips
     return page

@@ -13,6 +13,8 @@ from warehouse.log.parsed import ScopeResult
 
 STATUSES = {"ok": "read", "known": "known already"}
 """Statuses of fetches that have another word for people."""
+SHOWN = ("notes", "file", "report", "unchanged", "week_faults", "page_faults", "private_file", "private_fault")
+"""What `--json` prints as it is."""
 MAX_HELD = 5
 HELD = (
     "select source, reason, count(*) as n from core.quarantine where run_id = ? and decision is null and offer_id is "
@@ -48,12 +50,12 @@ class Summary:
 
     @property
     def fresh(self) -> bool:
-        """Return whether any look gave prices, or was known already."""
+        """Return whether any fetch gave prices, or was known already."""
         return any(result.status in ("ok", "known") for result in self.results)
 
     @property
     def failed(self) -> list[ScopeResult]:
-        """Return the looks that gave nothing."""
+        """Return the fetches that gave nothing."""
         return [result for result in self.results if result.status in ("failed", "refused")]
 
     @property
@@ -154,15 +156,8 @@ class Summary:
             "looks": [asdict(result) | {"observed_at": result.observed_at.isoformat()} for result in self.results],
             "events": self.n_events,
             "refused_rows": sum(result.n_refused for result in self.results),
-            "notes": self.notes,
             "truth_differs": self.truth,
-            "file": str(self.file) if self.file else None,
-            "report": str(self.report) if self.report else None,
-            "unchanged": self.unchanged,
-            "week_faults": list(self.week_faults),
-            "page_faults": list(self.page_faults),
-            "private_file": str(self.private_file) if self.private_file else None,
-            "private_fault": self.private_fault,
+            **{name: getattr(self, name) for name in SHOWN},
         }
 
 

@@ -59,6 +59,7 @@ from warehouse.lake import place
 if TYPE_CHECKING:
     from extract.base import Source
     from warehouse.landing.folder import Landing
+    from warehouse.landing.storage import Bucket
 
 LOG = logging.getLogger(__name__)
 
@@ -486,6 +487,15 @@ class Settings(BaseSettings):
         if where.startswith(place.S3):
             return where
         return Path(where).expanduser() if where else self.data_dir / "landing"
+
+    def shared_records(self) -> "Path | Bucket | None":
+        """Return where those who share a warehouse have the records of what was sent; None where one machine has it."""
+        from warehouse.landing.storage import Bucket
+
+        if not self.warehouse.landing or not self.place().is_shared:
+            return None
+        where = self.landing_place()
+        return where if isinstance(where, Path) else Bucket(where, endpoint=self.warehouse.s3_endpoint)
 
     def require_own_files(self, command: str, *, hint: str) -> None:
         """Raise ChipledgerError where a command that needs the files of one data directory does not have them."""

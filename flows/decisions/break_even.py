@@ -164,15 +164,12 @@ def _root(name: str, value: float, other: float, gain: float | None, more: float
     return max(value - gain * (other - value) / (more - gain), value * 1e-6) or None
 
 
-EFFORTS = {"light": (1.0, 2.0), "port": (2.0, 3.0), "rewrite": (4.0, 6.0)}
+EFFORTS = {
+    name: Range(low=low, likely=(low + high) / 2, high=high)
+    for name, low, high in (("light", 1.0, 2.0), ("port", 2.0, 3.0), ("rewrite", 4.0, 6.0))
+}
 """Weeks of a port from CUDA to Neuron, of a team that knows Neuron, that does not, and with kernels of its own: one
 author's estimates of 2026-07-02, not measurements, claims S2-049, S2-047 and S2-048 of `chipledger audit`."""
-
-
-def weeks_of(effort: str) -> Range:
-    """Return low, likely and high weeks of work of a kind of effort; the likely ones lie in the middle."""
-    low, high = EFFORTS[effort]
-    return Range(low=low, likely=(low + high) / 2, high=high)
 
 
 def move(

@@ -108,7 +108,7 @@ def _end(row: Mapping[str, Any], name: str) -> Any:
 
 
 def _evidence(of: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return what is told of a price and, where there is one, of its run."""
+    """Return what is shown of a price and, where there is one, of its run."""
     document = (of["price_document_sha256"] or "")[:12]
     known = {**of, **more, "chip": wording.chip(of), "seen_on": of["last_observed_at"].date(), "document": document}
     return {words: known[name] for name, words in words_of("evidence").items() if name in known}

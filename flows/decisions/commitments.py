@@ -30,7 +30,7 @@ from flows.config.settings import DecisionSettings, Profile, Spread
 from flows.decisions import regions
 from flows.shared.query import rows
 from reports import wording
-from warehouse.errors import ChipledgerError
+from warehouse.errors import SettingsError
 
 LIST, CONTRACTED = "list", "contracted"
 HORIZON_MONTHS = 36
@@ -109,10 +109,10 @@ large as a node, where the line's are."""
 def answer(
     file: Path, private: Path | None, decision: DecisionSettings, *, horizon_months: float | None = None
 ) -> dict[str, Any]:
-    """Return for each line of the fleet the best cover and its range. Raises ChipledgerError without a fleet."""
+    """Return for each line of the fleet the best cover and its range. Raises SettingsError without a fleet."""
     if private is None or not private.exists():
         hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
-        raise ChipledgerError("there is no fleet to cover", field="private.fleet", value="", hint=hint)
+        raise SettingsError("there is no fleet to cover", field="private.fleet", hint=hint)
     with duckdb.connect(str(private), read_only=True) as con:
         fleet = rows(con, "from fleet_line order by line_number")
         contracted = dict(con.execute(SHARES).fetchall())
@@ -219,7 +219,7 @@ def advise(
 
     `demands` has low, likely and high use; `ratios` what on demand costs over the horizon, of its price today.
     """
-    n = max(_most(demand) for demand in demands.values())
+    n = math.ceil(max((runs for demand in demands.values() for share, runs in demand if share > 0), default=0.0))
     mixed = tuple((share * SWANSON[name], runs) for name, demand in demands.items() for share, runs in demand)
     free = [max(0, days - owned_days) if i < owned else days for i in range(n)]
     chains = {length: cheapest_terms(terms, length) for length in set(free)}
@@ -293,10 +293,6 @@ def cheapest_terms(terms: Sequence[Term], days: int) -> Counter[Term]:
 def use_of_each(demand: Demand, machines: int) -> list[float]:
     """Return u(1) ... u(machines): the share of hours in which each further machine of cover is used."""
     return [sum(share * min(max(runs - i, 0.0), 1.0) for share, runs in demand) for i in range(machines)]
-
-
-def _most(demand: Demand) -> int:
-    return math.ceil(max((runs for share, runs in demand if share > 0), default=0.0))
 
 
 def _best(costs: Sequence[float]) -> int:

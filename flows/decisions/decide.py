@@ -40,7 +40,7 @@ https://thenegotiationexperts.com/blog/aws-enterprise-support-negotiation, read 
 COVERS = (0.0, 0.5, 1.0)
 QUARTERS = 4
 FEWEST_WINDOWS = 60
-"""Overlapping windows of history below which no odds are told."""
+"""Overlapping windows of history below which no odds are shown."""
 BINDING = ("reserved", "savings_plan")
 EXAMPLES = (
     "chipledger decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12",

@@ -28,9 +28,7 @@ def sections(found: Mapping[str, Any]) -> list[Section]:
     parts = [Section("What to do", list(_conclusion(found)))]
     if options:
         shown = _shown(options)
-        lines = [
-            f"Formula: {found['formula']}. {TEXT['columns']} {len(options) - len(shown)} more in --json.",
-        ]
+        lines = [f"Formula: {found['formula']}. {TEXT['columns']} {len(options) - len(shown)} more in --json."]
         has_range = any(row["charged_usd_low"] < row["charged_usd_high"] for row in shown)
         what = "charged_usd, charged_usd_low, charged_usd_high" if has_range else "charged_usd"
         what += ", how, accelerator_name, unit_accelerators, units, price_usd, capital_usd, support_usd, owed_after_usd"

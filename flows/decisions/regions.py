@@ -1,8 +1,7 @@
 """The published file as if nothing were sold outside of the regions that a decision allows.
 
-Medians, cheapest prices and costs are over all regions of an offer; leaving rows out afterwards would leave out what is
-sold in an allowed region too, and dearer. So the prices are cut, and the marts that decisions read are made of them
-again by the same SELECTs, in memory. A price whose region is not stated is in no region that is known to be allowed.
+Medians, cheapest prices and costs are over all regions of an offer. So the prices are cut, and the marts that decisions
+read are made of them again by the same SELECTs, in memory. A price whose region is not stated is in no allowed region.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,15 +36,20 @@ SHOWN = ("log", "core", "ref", "meta", "int")
 
 
 @contextmanager
-def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file, cut to some regions, or whole. Raises SettingsError for a region without a price."""
+def opened(
+    file: Path, regions: Sequence[str], unpriced: list[str] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the published file, cut to some regions, or whole.
+
+    Raises SettingsError for a region without a price; where there is a list, it is noted there and nothing is of it.
+    """
     if not regions:
         with duckdb.connect(str(file), read_only=True) as con:
             yield con
         return
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
-        allowed = _resolved(con, regions)
+        allowed = _resolved(con, regions, unpriced)
         for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
         # What decisions read, at whatever remove, and prices are in, at whatever remove.
@@ -59,7 +63,7 @@ def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnec
             if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema in SHOWN:
                 con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
         con.execute(
-            f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions, region_id)",
+            f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions::VARCHAR[], region_id)",
             {"regions": allowed},
         )
         formula.create_formulas(con)
@@ -91,7 +95,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 
 
-def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]:
+def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str], unpriced: list[str] | None) -> list[str]:
     """Return regions as providers name them; a country (DE) or a continent (Europe) stands for those of ref.region."""
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
@@ -101,6 +105,9 @@ def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[str]
         places = [name] if name in known else [row["region_id"] for row in lying if row["region_id"] in known]
         if not places:
             hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
-            raise SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
+            error = SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
+            if unpriced is None:
+                raise error
+            unpriced.append(str(error))
         allowed.update(dict.fromkeys(places))
     return list(allowed)

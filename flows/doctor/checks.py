@@ -18,6 +18,7 @@ from flows.doctor import services
 from flows.doctor.row import Row, fail, ok, warn
 from flows.private import fleet
 from flows.shared import Clock, Progress
+from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
@@ -148,7 +149,7 @@ def _writer(folder: Path, landing: Path | str, now: datetime) -> list[Row]:
         return []
     try:
         # Under the writer's lock, for the moment that this takes: a file that is open elsewhere cannot be opened.
-        with db.locked(folder), duckdb.connect(str(file), read_only=True) as con:
+        with disk.faults(folder), db.locked(folder), duckdb.connect(str(file), read_only=True) as con:
             row, is_current = shape("writer's file", con)
             if not is_current:
                 return [row]

@@ -1,16 +1,12 @@
 """What `chipledger doctor` finds outside: hosts of sources, clock, AWS's permissions and quotas, Prefect, mail, alerts.
 
-Each host of a source gets one request, for its robots.txt, with one attempt and little time. That a host answers does
-not show that its prices can be read; `chipledger collect --source NAME` does. No mail, alert or heartbeat is sent.
-
-Where AWS credentials are found, each operation that the sources call is called once, as small as possible, so that the
-answer shows whether it is allowed. Without credentials no provider is called; but the search for them is boto3's, which
-on its way calls this machine's metadata service, unless AWS_EC2_METADATA_DISABLED is true.
+Each host of a source gets one request, for its robots.txt: that it answers does not show that its prices can be read;
+`chipledger check-live` does. No mail, alert or heartbeat is sent. Where AWS credentials are found, each operation that
+the sources call is called once; the search for them is boto3's, which asks this machine's metadata service.
 
 EC2 counts running machines in vCPUs, by families and apart for spot: "Running On-Demand P instances", "All Trn Spot
 Instance Requests". Reserved terms and Savings Plans run under the on-demand quotas. A quota that AWS does not list for
-an account is unknown, not 0. What runs already is not counted: what is allowed is allowed to an account in which
-nothing else of the family runs.
+an account is unknown, not 0. What runs already is not counted.
 
 Sources: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html,
@@ -20,7 +16,6 @@ https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ListServic
 import base64
 import csv
 import json
-import os
 import re
 import smtplib
 from collections.abc import Callable, Mapping, Sequence
@@ -379,9 +374,9 @@ def _config() -> Any:
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
     from extract.aws import places
-    from extract.aws.client import HOME_REGION, session
+    from extract.aws.client import home_region, session
 
-    home = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or HOME_REGION
+    home = home_region()
     central = places.partition_of(home).api_region
     made, config = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S), _config()
     regions = {"pricing": central, "savingsplans": central, "ec2": home, QUOTAS: home}
@@ -394,7 +389,7 @@ def _permission(client: Any, permission: Permission) -> Row:
     from botocore.parsers import ResponseParserError
 
     from extract.aws.capacity_blocks import REFUSALS
-    from extract.aws.client import REFUSED, UNREADABLE
+    from extract.aws.client import EXPIRED, EXPIRED_HINT, REFUSED, UNREADABLE
 
     try:
         getattr(client, xform_name(permission.action.partition(":")[2]))(**permission.request)
@@ -403,7 +398,8 @@ def _permission(client: Any, permission: Permission) -> Row:
         code, message = answer.get("Error", {}).get("Code", ""), answer.get("Error", {}).get("Message", "")
         if not any(known in message for known in REFUSALS):  # which are answers about what the region sells
             refused = code in REFUSED or answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in (401, 403)
-            return _note(permission, f"denied: {code}" if refused else _fault(error))
+            found = f"denied: {code}" if refused else _fault(error)
+            return warn(permission.action, found, EXPIRED_HINT) if EXPIRED.match(code) else _note(permission, found)
     except (exceptions.BotoCoreError, ResponseParserError, *UNREADABLE) as error:  # the last of a page in its place
         return _note(permission, _fault(error))
     return ok(permission.action, "allowed")

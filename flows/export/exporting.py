@@ -96,10 +96,6 @@ class Written:
     rows: int
     left_out: dict[str, int]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"file": str(self.file), "rows": self.rows, "left_out": self.left_out}
-
 
 def marts(
     file: Path, folder: Path, *, form: str, names: Sequence[str] = (), with_private: bool = False, force: bool = False

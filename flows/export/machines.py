@@ -16,12 +16,12 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
+from extract.neoclouds.offers import plain
 from flows.export.exporting import PRIVATE, Written, attach_private
 from flows.shared import tabular
 from flows.shared.query import columns, rows
@@ -120,22 +120,16 @@ def karpenter(file: Path, folder: Path, *, with_private: bool = False, force: bo
             left_out[f"no Karpenter for {provider}"] += 1
             continue
         place = (provider.lower().replace(" ", "_"), f"{price['region_id']}.yaml")
-        overlays[place].append(_overlay(price, "list", "price", amount(price["unit_price"])))
+        overlays[place].append(_overlay(price, "list", "price", plain(price["unit_price"])))
         contract = contracts.get(price["offer_id"])
         if contract and contract["discount"] is not None:
-            off = f"-{amount(contract['discount'] * 100)}%"
+            off = f"-{plain(contract['discount'] * 100)}%"
             overlays[PRIVATE, *place].append(_overlay(price, "contracted", "priceAdjustment", off))
         elif contract:
-            agreed = amount(contract["contracted_unit_price"])
+            agreed = plain(contract["contracted_unit_price"])
             overlays[PRIVATE, *place].append(_overlay(price, "contracted", "price", agreed))
     texts = {place: [_document(one, built_at) for one in _merged(found)] for place, found in overlays.items()}
     return write(folder, texts, left_out, force=force)
-
-
-def amount(value: Decimal) -> str:
-    """Return an amount with all its digits and no exponent, as both tools require."""
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _current(con: duckdb.DuckDBPyConnection) -> tuple[list[Price], Counter[str]]:
@@ -210,7 +204,7 @@ def _price_file(prices: Sequence[Price], built_at: str) -> list[str]:
     """Return header and lines of OpenCost's file, one for a machine in a region."""
     lines = sorted(
         f",{each['instance_type']},{each['region_id']},node,metadata.labels.{INSTANCE_TYPE},{each['instance_type']},"
-        f"{amount(each['unit_price'])},chipledger {built_at}\n"
+        f"{plain(each['unit_price'])},chipledger {built_at}\n"
         for each in prices
     )
     return [",".join(COLUMNS) + "\n", *lines]

@@ -1,9 +1,9 @@
 """Sending the weekly mail: one message a recipient, never the same week twice to the same one.
 
-`mail.jsonl` in the data directory is the record: one line before a message is handed over (`handing`) and one after
+`mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
 (`sent`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was refused, or never
-reached the server, is sent again by the next call. A message whose fate is not known, as the connection broke after it
-was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
+reached the server, is sent by the next call for that week. A message whose fate is not known, as the connection broke
+after it was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
 """
 
 import smtplib
@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 from flows.config.settings import MailSettings
 from flows.shared import Clock, redact
-from flows.shared.append_log import Lines, locked
+from flows.shared.append_log import Lines
 from reports.weekly import mail as letters
 from reports.weekly.mail import Letter
+from warehouse.landing.storage import Bucket
 
 RECORD = "mail.jsonl"
-LOCK = "mail.lock"
 MAX_ERROR = 300
 
 
@@ -63,18 +63,22 @@ class Outcome:
         return not self.failed and not self.uncertain and not self.faults
 
 
+def record(data_dir: Path, shared: Path | Bucket | None = None) -> Lines:
+    """Return the record; `shared` is where machines that share a warehouse have it."""
+    return Lines(path=data_dir / RECORD, needed=("kind", "week", "to"), shared=shared)
+
+
 def send(
-    data_dir: Path, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
+    lines: Lines, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
 ) -> Outcome:
     """Send a week's mail to everybody who does not have it; with `again` also to those who may have it.
 
     Raises WriterBusy where another process sends.
     """
     outcome = Outcome(week=written.week)
-    with locked(data_dir / LOCK, who="sends mail"):
-        record = Lines(path=data_dir / RECORD, needed=("kind", "week", "to"))
+    with lines.locked(who="sends mail"):
         # The last thing that happened, by address.
-        states = {each["to"].lower(): each["kind"] for each in record.entries() if each["week"] == written.week}
+        states = {each["to"].lower(): each["kind"] for each in lines.entries() if each["week"] == written.week}
         for to in chosen.to:
             state = states.get(to.lower())
             if state == "sent":
@@ -82,18 +86,18 @@ def send(
             elif state == "handing" and not again:
                 outcome.uncertain.append(to)
             else:
-                _send_one(record, written, chosen, to, outcome, post=post, clock=clock)
+                _send_one(lines, written, chosen, to, outcome, post=post, clock=clock)
     return outcome
 
 
 def _send_one(
-    record: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
+    lines: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
 ) -> None:
     message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
     known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
 
     def note(kind: str, **more: str) -> None:
-        record.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
+        lines.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
 
     try:
         post.hand_over(message, sender=chosen.sender, to=to, before=lambda: note("handing"))
@@ -115,7 +119,7 @@ class Smtp:
     context: ssl.SSLContext | None = None
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        body = message.as_bytes()
+        body = letters.as_bytes(message)
         try:
             with self._connected() as server:
                 _expect(server.mail(sender))
@@ -180,7 +184,7 @@ class Ses:
         client = self.client()
         before()
         try:
-            content = {"Raw": {"Data": message.as_bytes()}}
+            content = {"Raw": {"Data": letters.as_bytes(message)}}
             client.send_email(FromEmailAddress=sender, Destination={"ToAddresses": [to]}, Content=content)
         except (exceptions.ReadTimeoutError, exceptions.ConnectionClosedError) as error:
             raise Uncertain from error

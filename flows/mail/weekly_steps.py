@@ -62,7 +62,7 @@ def _put_message(
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(message.as_bytes())
+    target.write_bytes(letters.as_bytes(message))
     return target, letter.faults
 
 
@@ -89,9 +89,8 @@ def send(
     if not found.faults and found.is_quiet and not chosen.send_quiet:
         return sending.Outcome(week=str(found.week), is_left_out=True)
     letter = _written(settings, written, chosen)
-    outcome = sending.send(
-        settings.data_dir, letter, chosen, post=post or sending.post_of(chosen), clock=clock, again=again
-    )
+    record, how = sending.record(settings.data_dir, settings.shared_records()), post or sending.post_of(chosen)
+    outcome = sending.send(record, letter, chosen, post=how, clock=clock, again=again)
     outcome.faults = letter.faults
     return outcome
 
@@ -103,7 +102,7 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         return
     yield f"{outcome.week}: {len(outcome.sent)} sent, {len(outcome.already)} had it already"
     for to, error in outcome.failed.items():
-        yield f"failed, will be sent again by the next call: {to}: {error}"
+        yield f"failed; when it is mended, `chipledger mail --week {outcome.week}` sends it: {to}: {error}"
     for to in outcome.uncertain:
         yield f"may have arrived, and is not sent again without --again: {to}"
     for fault in outcome.faults:

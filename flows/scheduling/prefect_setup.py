@@ -6,6 +6,7 @@ line, as a program of its own.
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -147,6 +148,8 @@ def prepared(argv: Sequence[str], environ: MutableMapping[str, str]) -> argparse
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
     prepare(chosen.data_dir, environ)
+    # By itself Python ends at once, and Prefect's temporary server, which it stops at its exit, runs on.
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
     return arguments
 
 

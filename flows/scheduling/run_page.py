@@ -53,7 +53,7 @@ def known(names: list[str]) -> list[str]:
 
 
 def outcome(summary: Summary) -> str:
-    """Return the outcome of a run in a sentence: how many looks were fresh, and which scopes are stale."""
+    """Return the outcome of a run in a sentence: how many fetches were fresh, and which scopes are stale."""
     stale = ", ".join(f"{result.source} {result.scope}" for result in summary.failed)
     if not summary.fresh:
         return f"nothing was fresh: {stale or 'no scope'}"

@@ -34,7 +34,7 @@ MEND = (
 )
 
 SILENCE_S = 1.0
-"""After which a terminal is told what is going on."""
+"""After which a terminal shows what is going on."""
 NEXT = {"fetch": "loading", "load": "publishing", "publish": "writing the pages", "report": "finishing"}
 STEP = re.compile(rf"({'|'.join(NEXT)}): ")
 """How messages of a whole step begin, which stay to be read."""

@@ -221,8 +221,11 @@ def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> st
         return tabular.csv_text(con, sql, most=EVERYTHING)
     if width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
         return text_table(found, FIRST, width=width, is_open=True)
-    relation = con.sql(sql)
-    return "" if relation is None else _box(relation)
+    text = io.StringIO()
+    if (relation := con.sql(sql)) is not None:
+        with contextlib.redirect_stdout(text):  # DuckDB's own rendering, with all columns
+            relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
+    return text.getvalue().rstrip("\n")
 
 
 def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
@@ -244,14 +247,6 @@ def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[st
         "order by observed_at, source, scope, quarantine_id"
     )
     return [row for row in rows(con, sql) if everything or row["decision"] is None]
-
-
-def _box(relation: duckdb.DuckDBPyRelation) -> str:
-    """Return DuckDB's own rendering, with all columns."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
-    return text.getvalue().rstrip("\n")
 
 
 def rows(

@@ -143,7 +143,9 @@ def headline(found: Facts) -> str:
     elif (lists := since.filter(pl.col("change_kind") == "list_change")).height:
         news = f"{_lists_moved(lists)}{offers}; {checked}"
     else:
-        news = f"No {_whose(found)}list price moved since the last run{offers}; {checked}"
+        providers = found["scope"].filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
+        whose = f"{providers[0]} " if len(providers) == 1 else ""  # where all live sources are of one
+        news = f"No {whose}list price moved since the last run{offers}; {checked}"
     return f"{news}{trouble(found['scope'])}."
 
 
@@ -238,12 +240,6 @@ def trouble(scopes: pl.DataFrame) -> str:
     live = scopes.filter(pl.col("kind") == "live")
     behind = live.filter(pl.col("state") != "fresh").height
     return f"; {behind:,} of {wording.count(live.height, 'live scope')} not read" if behind else ""
-
-
-def _whose(found: Facts) -> str:
-    """Return the provider in a word where all live sources are of one."""
-    providers = found["scope"].filter(pl.col("kind") == "live")["service_provider_name"].unique().to_list()
-    return f"{providers[0]} " if len(providers) == 1 else ""
 
 
 # --- the page

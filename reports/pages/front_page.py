@@ -31,7 +31,7 @@ AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
 MAX_MODELS = 4
-"""Models of which the cheapest cost is told in a line."""
+"""Models of which the cheapest cost is shown in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
 PRICE = "price_per_accelerator_hour_usd"
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
@@ -173,9 +173,12 @@ def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     def named(row: Row) -> str:
         return element("b", _linked(row["chip"], paths)) + small(_machine(front.cells[row["chip"]]))
 
+    n_priced = sum(front.priced(chip) for chip in front.chips)
+    rest = len(front.chips) - n_priced
+    lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
     return Table(
         id="chips",
-        title=_title(front, front.chips),
+        title=f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {wording.date(front.built_at)}",
         subtitle=_scope(front),
         rows=[{"chip": chip} for chip in shown],
         columns=[
@@ -248,13 +251,6 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
         ],
         columns=[Column("Provider", lambda row: element("b", _linked(row["name"], paths))), *map(column, chips)],
     )
-
-
-def _title(front: Front, shown: Sequence[str]) -> str:
-    n_priced = sum(front.priced(chip) for chip in shown)
-    rest = len(shown) - n_priced
-    lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
-    return f"{wording.count(n_priced, 'chip')} with prices{lacking}, as of {wording.date(front.built_at)}"
 
 
 def _scope(front: Front) -> str:

@@ -53,7 +53,7 @@ FRAMES = (
 )
 """The SELECTs of a week beside week_move and week_ranked, whose rows stand in tables of the schema week for them."""
 NEWEST_WITHIN_DAYS = 7
-"""A week is the newest while the file was built so few days after it: then what the file alone has is told, too."""
+"""A week is the newest while the file was built so few days after it: then what the file alone has is shown, too."""
 
 
 class Unanswered(Exception):

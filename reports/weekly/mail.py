@@ -149,6 +149,11 @@ def new_message(
     return made
 
 
+def as_bytes(message: EmailMessage) -> bytes:
+    """Return a message as it is sent, a long subject on the line of its name: Python would leave that empty."""
+    return message.as_bytes(policy=policy.SMTP.clone(max_line_length=100))
+
+
 def header(text: str) -> str:
     """Return a text for a header, on one line, in which no encoded word (RFC 2047) is found.
 

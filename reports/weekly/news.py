@@ -292,7 +292,7 @@ def whole_percent(ratio: float) -> str:
 
 
 def _troubled(found: WeekFacts) -> pl.DataFrame:
-    """Return the scopes of live sources that had no good look when the week ended."""
+    """Return the scopes of live sources that had no good fetch when the week ended."""
     return found["scope"].filter((pl.col("kind") == "live") & pl.col("state").is_in([*TROUBLED]))
 
 

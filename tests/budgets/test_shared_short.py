@@ -1,8 +1,6 @@
 """The load of bench/shared.py in short: a writer, the publisher and a reader; and what it must notice, it notices."""
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,6 +13,7 @@ import duckdb
 import pytest
 from few_marts import published_with
 from log_place import unsigned_extensions
+from scripts import script
 
 from flows.collect import steps
 from warehouse.lake import publication
@@ -32,16 +31,6 @@ READ = ("reader-0", {"at": 1.0, "file_ms": 2.0, "breaches": []})
 PUBLISHED = ("publisher-0", {"at": 1.0, "published_s": 1.0, "looks": []})
 
 
-def loaded(name: str) -> ModuleType:
-    """Return a script of bench/ as a module."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        module = sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def unsigned() -> Iterator[None]:
     """Leave the signatures of extensions unread."""
@@ -52,21 +41,21 @@ def unsigned() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def world() -> ModuleType:
     """Return what is collected, and the checks."""
-    return loaded("shared_world")
+    return script("bench/shared_world.py")
 
 
 @pytest.fixture(scope="module")
 def roles(world: ModuleType) -> ModuleType:
     """Return the roles: the writer, the publisher, a reader."""
-    loaded("soak_roles")
-    return loaded("shared_roles")
+    script("bench/soak_roles.py")
+    return script("bench/shared_roles.py")
 
 
 @pytest.fixture(scope="module")
 def shared(roles: ModuleType) -> ModuleType:
     """Return the load itself."""
-    loaded("soak")
-    return loaded("shared")
+    script("bench/soak.py")
+    return script("bench/shared.py")
 
 
 def times(number: int) -> Callable[[], bool]:

@@ -1,6 +1,5 @@
 """The soak of bench/soak.py in short: readers ask while runs publish; and what it must notice, it notices."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import duckdb
 import pytest
 from few_marts import published_with
 from looks import day
+from scripts import script
 
 from flows.collect.publisher import Publisher
 
@@ -25,28 +25,17 @@ READER = f"import sys; sys.path.insert(0, '{BENCH}'); import soak; soak.soak_rol
 NOTHING = "select 1 where false"
 
 
-def loaded(name: str) -> ModuleType:
-    """Return a script of bench/ as a module."""
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def roles() -> ModuleType:
     """Return the roles: the writer, and a reader."""
-    return loaded("soak_roles")
+    return script("bench/soak_roles.py")
 
 
 @pytest.fixture(scope="module")
 def soak() -> ModuleType:
     """Return the soak itself."""
-    loaded("soak_roles")
-    return loaded("soak")
+    script("bench/soak_roles.py")
+    return script("bench/soak.py")
 
 
 def told(file: Path) -> list[dict[str, Any]]:

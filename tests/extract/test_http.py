@@ -3,29 +3,15 @@
 import contextlib
 import gzip
 import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from web_site import Answer, Site, chunked, open_site, send
+from web_site import BODY, QUICK, Answer, Site, chunked, send, web
 
 from extract.web.http import BLOCK_BYTES, HttpWeb, Retries
 from extract.web.interface import BrokenOff
 from extract.web.streams import read_stream
 from warehouse.errors import SourceError, Unavailable
-
-QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
-BODY = b"".join(b"%d,line\n" % number for number in range(300_000))
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with open_site() as site:
-        yield site
-
-
-def web(**settings: int) -> HttpWeb:
-    return HttpWeb(retries=QUICK, **settings)
 
 
 def whole(site: Site, path: str = "/file") -> bytes:

@@ -4,28 +4,12 @@ import gzip
 import json
 import logging
 import traceback
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from web_site import Answer, Site, open_site, send
+from web_site import BODY, Answer, Site, send, web
 
-from extract.web.http import HttpWeb, Retries
 from warehouse.errors import SourceError, Unavailable
-
-QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
-BODY = b"".join(b"%d,line\n" % number for number in range(300_000))
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with open_site() as site:
-        yield site
-
-
-def web(**settings: int) -> HttpWeb:
-    return HttpWeb(retries=QUICK, **settings)
-
 
 # --- what is sent
 

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import importlib.util
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from types import ModuleType
 
 import polars as pl
 import pytest
+from scripts import script
 
 from extract import offline_archive
 from extract.base import Context
@@ -45,12 +45,7 @@ CONTEXT = Context(web=NoWeb(), settings={}, now=lambda: NOW)  # type: ignore[arg
 
 @cache
 def make_archive() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_archive", ROOT / "tools" / "make_archive.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/make_archive.py")
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

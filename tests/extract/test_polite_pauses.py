@@ -8,15 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 
 import pytest
-from web_site import Answer, Clock, Site, open_site, send
+from web_site import QUICK, Answer, Clock, Site, open_site, send
 
-from extract.web.http import HttpWeb, Retries
+from extract.web.http import HttpWeb
 from extract.web.polite import PAUSE_S, PAUSES_S, PoliteWeb
 from warehouse.errors import SourceError, Unavailable
 
 pytestmark = pytest.mark.usefixtures("own_pauses")
 
-QUICK = Retries(attempts=3, seconds=5, pause_s=0.001)
 A, B = "http://a.example", "http://b.example"
 
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-import doc_blocks
 import pytest
+from scripts import script
 
 from extract import SOURCES, observations, price_archive, source_named
 from extract.base import Context
@@ -147,7 +147,7 @@ def test_another_layout_is_refused(body: bytes) -> None:
 
 def test_the_page_lists_every_origin() -> None:
     """With its rows, its days, its evidence and its terms."""
-    page = doc_blocks.script("docs_site").archive_origins()
+    page = script("tools/docs_site.py").archive_origins()
     for name, origin in price_archive.origins().items():
         (line,) = re.findall(rf"^\| `{re.escape(name)}` .*$", page, flags=re.MULTILINE)
         at = sorted(row["observed_at_utc"][:10] for row in rows(name))

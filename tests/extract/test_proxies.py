@@ -307,19 +307,17 @@ def test_a_file_without_certificates_is_a_wrong_setting(tmp_path: Path, content:
     assert (caught.value.field, caught.value.value) == ("ca_bundle", str(file))
 
 
-def test_a_company_is_trusted_in_addition(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One file for clients that read one alone: the system's authorities and the company's; own variables stay."""
+def test_a_company_is_trusted_in_addition(company: Company, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One file for every client: authorities of the system, of a machine that sets all variables, and the company's."""
+    machine, own = tmp_path / "machine.pem", tmp_path / "own.pem"
+    trustme.CA().cert_pem.write_to_path(str(machine))
+    own.write_bytes(company.authority.read_bytes())
     for name in certificates.VARIABLES:
-        monkeypatch.setenv(name, "x")
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_CA_BUNDLE", str(company.authority))
-    settings.read(environ={"CHIPLEDGER_NETWORK__CA_BUNDLE": str(company.authority)})
-    assert os.environ["AWS_CA_BUNDLE"] == str(company.authority)
-    files = {os.environ[name] for name in certificates.VARIABLES if name != "AWS_CA_BUNDLE"}
-    (file,) = files
+        monkeypatch.setenv(name, str(machine))
+    settings.read(environ={"CHIPLEDGER_NETWORK__CA_BUNDLE": str(own)})
+    (file,) = {os.environ[name] for name in certificates.VARIABLES}
     trusted = ssl.create_default_context(cafile=file).get_ca_certs(binary_form=True)
-    own = ssl.PEM_cert_to_DER_cert(company.authority.read_text())
-    assert own in trusted
+    assert {ssl.PEM_cert_to_DER_cert(each.read_text()) for each in (own, machine)} <= {*trusted}
     assert len(trusted) > 50
 
 

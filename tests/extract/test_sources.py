@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from doc_blocks import script
+from scripts import script
 
 from extract import SOURCES, base, source_named
 from flows.collect.publisher import source_rows
@@ -105,7 +105,7 @@ def test_a_source_is_documented(source: base.Source):
 
 def test_the_page_of_sources_is_the_registry():
     """The docs site has a row for each source, in the order of precedence, with a reason for each that is off."""
-    page = script("docs_site").generated()["sources.md"]
+    page = script("tools/docs_site.py").generated()["sources.md"]
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| [`")]
     names = [cells[0].partition("`")[2].partition("`")[0] for cells in rows]
     assert names == [source.name for source in SOURCES]

@@ -19,9 +19,12 @@ from looks import day
 from flows.alerts import after_run, channels
 from flows.alerts.findings import Message
 from flows.cli.main import main
+from flows.collect import steps
+from flows.collect.summary import Summary
 from flows.config.settings import CHAT_ADDRESSES, read
 from flows.mail.sending import Refused, Uncertain
 from warehouse.errors import SettingsError
+from warehouse.log.parsed import ScopeResult
 
 SECRET = "s3cr3t-t0ken"
 ROSE = (2.5, "H100", 2.39, 2.89)
@@ -167,11 +170,24 @@ def test_after_a_run_a_failure_is_a_warning_without_a_secret(
     wrong = read(data_dir=tmp_path, environ={CHAT_ADDRESSES: f"{hook.url} nosuch://{SECRET}"})
     settings = wrong.replace(alerts={"to": ["a@example.com"]})
     write(tmp_path, 2)
-    after_run.alert(settings, clock=lambda: day(2))
+    assert not after_run.alert(settings, clock=lambda: day(2))
     write(tmp_path, 3, moves=[ROSE])
     hook.status = 500
-    after_run.alert(settings, clock=lambda: day(3))
+    assert not after_run.alert(settings, clock=lambda: day(3))
     for name in ("json:", f"{CHAT_ADDRESSES}, 2: address 2 is none", "mail:a@example.com: mail is not set up"):
         assert f"failed; the next run tries again: {name}" in caplog.text
     assert len(hook.bodies) == 1
     assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+def test_the_heartbeat_is_called_where_alerts_are_sent(monkeypatch: pytest.MonkeyPatch, is_sent: bool) -> None:
+    """A password that was changed would be noticed by nobody: the run is good, and the mail that says so is late."""
+    result = ScopeResult(source="ecb_rates", scope="all", observed_at=day(0), status="ok")
+    called = list[object]()
+    monkeypatch.setattr(steps, "run", lambda *_, **__: Summary(run_id="r", started_at=day(0), results=[result]))
+    monkeypatch.setattr(after_run, "alert", lambda *_, **__: is_sent)
+    monkeypatch.setattr(after_run, "call_heartbeat", called.append)
+
+    assert CliRunner().invoke(main, ["run"]).exit_code == 0
+    assert len(called) == is_sent

@@ -171,12 +171,14 @@ def test_a_move_that_was_refused_and_is_none_any_more_is_not_told(tmp_path: Path
 
 
 def test_a_scope_that_is_stale_again_is_told_again(tmp_path: Path) -> None:
-    """Stale, still stale, read, stale: two messages. One that was never read is stale at once."""
-    ear = Ear()
+    """Stale, still stale, read, stale: two messages, and no late one of what was read. Never read is stale at once."""
+    ear, late = Ear(), Ear(name="json:1", fate=Refused("503"))
     for at, last in ((1, 1), (5, 1), (6, 1), (7, 7), (11, 7)):
         write(tmp_path, at, health=[("runpod", "all", last)])
-        tell(tmp_path, at, ear)
+        late.fate = late.fate if at < 7 else None
+        tell(tmp_path, at, ear, late)
     assert ear.titles == ["1 source not read for 3 days: runpod"] * 2
+    assert late.titles == ["1 source not read for 3 days: runpod"]
     write(tmp_path, 12, health=[("lambda", "all", None)])
     tell(tmp_path, 12, ear)
     assert ear.heard[-1].text.startswith("- lambda: all (1 scope), never read")
@@ -360,11 +362,11 @@ def test_nothing_set_up_costs_nothing(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from flows.alerts import after_run; "
         "from flows.config.settings import Settings; "
-        f"after_run.alert(Settings(data_dir=Path({str(tmp_path)!r})), clock=None); "
+        f"print(after_run.alert(Settings(data_dir=Path({str(tmp_path)!r})), clock=None)); "
         "print(sorted({'apprise', 'polars', 'duckdb'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
-    assert done.stdout == "[]\n"
+    assert done.stdout == "True\n[]\n"
     assert not (tmp_path / "alerts.jsonl").exists()
 
 

@@ -47,10 +47,10 @@ def cut_once() -> Iterator[None]:
     cut, opened = {}, allowed.opened
 
     @contextmanager
-    def again(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def again(file: Path, regions: Sequence[str], *unpriced: list[str]) -> Iterator[duckdb.DuckDBPyConnection]:
         asked = (file, *regions)
         if asked not in cut:
-            cut[asked] = kept.enter_context(opened(file, regions))
+            cut[asked] = kept.enter_context(opened(file, regions, *unpriced))
         with cut[asked].cursor() as con:
             yield con
 
@@ -133,6 +133,15 @@ def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
     assert "us-east-1" in (error.value.hint or "")
 
 
+def test_pages_note_a_region_that_nobody_sells_in(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daily run goes on, and nothing is of that region: it may be one that was not read yet."""
+    making(monkeypatch, "accelerator_hour_price")
+    unpriced: list[str] = []
+    with allowed.opened(file, ["eu-south-2"], unpriced) as con:
+        assert con.execute("select count(*) from int.accelerator_hour_price").fetchall() == [(0,)]
+    assert ["value eu-south-2" in each for each in unpriced] == [True]
+
+
 def test_decide_stays_within(file: Path) -> None:
     """What may be bought is sold there, and where nothing is sold for it nothing is an option."""
     load = Load(model="gpt-3-175b", training_tokens=3e11, deadline_days=365)
@@ -189,10 +198,10 @@ def test_the_pages_of_chips_stand_within(
             write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False).parent
             / "chips/h100.html"
         ).read_text()
-        for regions in ((), ("eu-north-1",))
+        for regions in ((), ("eu-north-1", "eu-south-2"))
     }
-    told = "Regions: only eu-north-1. Current prices left out: "
+    told = "Regions: only eu-north-1, eu-south-2. Current prices left out: "
     assert [told in page for page in shown.values()] == [False, True]
-    assert [OF_ALL in page for page in shown.values()] == [False, True]
+    assert [OF_ALL in page and "no price is of this region" in page for page in shown.values()] == [False, True]
     assert ["providers/aws.html" in page for page in shown.values()] == [True, False]  # it sells in us-east-1 alone
     assert all("Alpha" in page for page in shown.values())

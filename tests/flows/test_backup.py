@@ -237,16 +237,19 @@ def test_a_run_that_writes_is_not_backed_up(kept: Toy, tmp_path: Path) -> None:
 
 
 def test_the_commands(kept: Toy, tmp_path: Path) -> None:
-    """backup, restore --check, and reproduce of a document, as a person calls them."""
+    """backup, restore --check, and reproduce of a document, as a person calls them; a lost document is named."""
     data_dir = tmp_path / "data"
     shutil.copytree(kept.data_dir, data_dir)
 
-    def call(*words: object) -> str:
+    def call(*words: object, exit_code: int = 0) -> str:
         done = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), *map(str, words)])
-        assert done.exit_code == 0, done.output
+        assert done.exit_code == exit_code, done.output
         return done.output
 
     assert "read back" in call("data", "backup", tmp_path / "own.tar.zst")
     assert json.loads(call("data", "restore", tmp_path / "own.tar.zst", "--check", "--json"))["is_good"] is True
     first = next(Landing(data_dir / "landing").entries()).content["documents"][0]["sha256"]
     assert json.loads(call("reproduce", first))["prices"] == [{"instance_type": "p5.48xlarge", "unit_price": "10"}]
+    Landing(data_dir / "landing").path.joinpath(first[:2], f"{first}.gz").unlink()
+    said = call("data", "backup", tmp_path / "poor.tar.zst", exit_code=1)
+    assert f"1 document of the journal missing in landing/, the first {first}.gz: keep the older backups" in said

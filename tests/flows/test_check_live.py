@@ -358,10 +358,10 @@ def test_the_status_page_leads_to_the_bundles(sites: dict[str, Site], tmp_path: 
 
 def test_the_shapes_of_the_package_are_those_of_the_fixtures() -> None:
     """`python tools/shapes.py` writes them."""
-    from doc_blocks import script
+    from scripts import script
 
     file = Path(live.__file__).parents[2] / "extract" / "shapes.json"
-    assert file.read_text(encoding="utf-8") == script("shapes").text()
+    assert file.read_text(encoding="utf-8") == script("tools/shapes.py").text()
 
 
 @pytest.mark.parametrize(

@@ -331,8 +331,8 @@ def test_the_fleet_beside_the_archive_s_file_is_found(tmp_path: Path, data_dir: 
 
 
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
-    """Nothing is made up: exit code 1, and the name of the setting."""
+    """Nothing is made up: exit code 2, and the name of the setting."""
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
     told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
-    assert told.exit_code == 1
+    assert told.exit_code == 2
     assert "there is no fleet to cover (field private.fleet). Write [private] with fleet =" in told.stderr

@@ -1,6 +1,7 @@
 """The daily flow: the parts of it that need no server. Runs on one are in tests/outside/test_month_on_schedule.py."""
 
 import os
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -158,3 +159,14 @@ def test_wrong_setting_ends_before_prefect_starts(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert "workers" in run.stderr
     assert "1 or more and 64 or less" in run.stderr
+
+
+def test_sigterm_ends_python_in_order(tmp_path: Path) -> None:
+    """So that what Prefect registered for the exit is done: its temporary server ends with the run."""
+    former = signal.getsignal(signal.SIGTERM)
+    try:
+        prefect_setup.prepared(["--data-dir", str(tmp_path)], {})
+        with pytest.raises(SystemExit, match="143"):
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, former)

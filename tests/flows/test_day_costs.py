@@ -5,17 +5,16 @@ back. `bench/simulated_year.py` measures a year of whole runs.
 """
 
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 from counted import Counted
 from kept_data import toy_at
+from scripts import script
 
 from flows.collect import ingest, steps
 from flows.config.settings import Settings
@@ -40,11 +39,7 @@ class Days:
 @pytest.fixture(scope="module")
 def bench() -> Any:
     """Return the bench as a module."""
-    spec = spec_from_file_location("simulated_year", YEAR)
-    assert spec and spec.loader
-    module = sys.modules["simulated_year"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("bench/simulated_year.py")
 
 
 @pytest.fixture(scope="module", params=LENGTHS)

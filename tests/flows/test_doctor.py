@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from standin import api, aws, ec2, faults
 
 from extract import SOURCES
+from extract.aws.client import EXPIRED_HINT
 from flows.cli import main
 from flows.config.settings import Settings
 from flows.doctor import services
@@ -44,14 +45,16 @@ def test_all_allowed(standin: aws.StandIn, tmp_path: Path) -> None:
 
 
 def test_one_denied(standin: aws.StandIn, tmp_path: Path) -> None:
-    """What is denied is a note that says what it would add; the rest stays allowed."""
+    """What is denied is a note that says what it would add, or to log in again; the rest stays allowed."""
     standin.fault("ec2:DescribeSpotPriceHistory", ec2.UNAUTHORIZED)
+    standin.fault("ec2:DescribeRegions", ec2.EXPIRED)
 
     rows = told(tmp_path)
 
     assert rows.pop("ec2:DescribeSpotPriceHistory") == (
         "warn", "denied: UnauthorizedOperation", "Would add spot prices by zone",
     )  # fmt: skip
+    assert rows.pop("ec2:DescribeRegions") == ("warn", "denied: RequestExpired", EXPIRED_HINT)
     assert set(rows.values()) == {("ok", "allowed", "")}
 
 

@@ -1,12 +1,15 @@
 """The doctor reads what lies in the data directory, names what is damaged, and changes nothing of it."""
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import duckdb
 import kept
@@ -213,6 +216,22 @@ def test_the_sample_is_of_the_newest_and_of_all_others(folder: Path, monkeypatch
     landed = [each["sha256"] for entry in entries for each in entry.get("documents", ())]
     assert read[:1] == landed[-1:]
     assert len(set(read)) == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(errno.ENOLCK, "the disk has no locks: No locks available"), (errno.EACCES, "may not be read")],
+)
+def test_a_lock_that_cannot_be_had_is_a_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
+    """A network folder without locks, and a file of another user: all else is checked."""
+    error = OSError(number, os.strerror(number))
+    name = "fcntl.flock" if number == errno.ENOLCK else "warehouse.disk.lock_file"
+    monkeypatch.setattr(name, MagicMock(side_effect=error))
+    row = looked(folder)["writer's file"]
+    assert row["result"] == "fail"
+    assert words in str(row["found"])
 
 
 def test_the_lock_is_given_back(folder: Path) -> None:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from doc_blocks import script
+from scripts import script
 
-STATUS = script("live_status")
+STATUS = script("tools/live_status.py")
 
 
 def check(source: str, verdict: str, error: str = "") -> dict[str, Any]:

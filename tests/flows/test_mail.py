@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from flows.config.settings import MailSettings
 from flows.mail import sending
 from flows.mail.sending import Outcome, Refused, Smtp, Uncertain
-from flows.shared.append_log import locked
+from flows.shared.append_log import Lines
 from reports.weekly.mail import Letter
 from warehouse.errors import ChipledgerError, WriterBusy
 
@@ -31,7 +31,7 @@ BASE = MailSettings(sender="prices@example.com", to=(A, B), host="localhost", us
 
 
 def send(data_dir: Path, post: sending.Post, chosen: MailSettings = BASE, **others: Any) -> Outcome:
-    return sending.send(data_dir, LETTER, chosen, post=post, clock=lambda: NOON, **others)
+    return sending.send(sending.record(data_dir), LETTER, chosen, post=post, clock=lambda: NOON, **others)
 
 
 def record(data_dir: Path) -> list[tuple[str, str]]:
@@ -68,7 +68,7 @@ def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
         send(tmp_path, post, chosen)
         more = chosen.model_copy(update={"to": ("A@example.com", B, "c@example.com")})
         again = send(tmp_path, post, more)
-        sending.send(tmp_path, replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
+        sending.send(sending.record(tmp_path), replace(LETTER, week="2026-W03"), chosen, post=post, clock=lambda: NOON)
 
     assert (again.sent, again.already) == (["c@example.com"], ["A@example.com", B])
     assert [envelope.rcpt_tos[0] for envelope in server.taken] == [A, B, "c@example.com", A, B]
@@ -196,7 +196,7 @@ def test_a_record_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_send_at_once(tmp_path: Path) -> None:
-    held = locked(tmp_path / sending.LOCK, who="sends mail")
+    held = Lines(path=tmp_path / sending.RECORD, needed=()).locked(who="sends mail")
     with held, pytest.raises(WriterBusy, match="another process sends mail"):
         send(tmp_path, Breaks(Refused("no"), late=False))
 

@@ -102,7 +102,7 @@ def test_mail_sends_once_and_fails_loudly(data_dir: Path) -> None:
     assert (first.exit_code, first.stdout) == (0, "2026-W03: 1 sent, 0 had it already\n")
     assert (again["sent"], again["already"]) == ([], [A])
     assert gone.exit_code == 1
-    assert f"failed, will be sent again by the next call: {A}" in gone.stdout
+    assert f"failed; when it is mended, `chipledger mail --week 2026-W05` sends it: {A}" in gone.stdout
     assert len(server.taken) == 1
 
 

@@ -1,12 +1,11 @@
 """Many regions side by side, with every fault switched on: the short form of bench/collect_regions.py."""
 
 import functools
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import script
 from standin import aws
 
 pytestmark = pytest.mark.usefixtures("least_marts", "log_alone")
@@ -18,11 +17,7 @@ AT_LENGTH = [pytest.param(door, marks=pytest.mark.prove) for door in ("aws_price
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """Return the bench, loaded by path as it is no package."""
-    spec = importlib.util.spec_from_file_location("collect_regions", ROOT / "bench/collect_regions.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("bench/collect_regions.py")
 
 
 @pytest.fixture

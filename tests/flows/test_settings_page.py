@@ -1,12 +1,12 @@
 """docs/settings.md names every setting of every source, and every key; what it shows of sources is what they do."""
 
-import importlib.util
 import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import script
 
 from extract import SOURCES
 from extract.base import Source
@@ -21,12 +21,7 @@ KEY_NAME = re.compile(r"[A-Z][A-Z0-9]*_(?:API_)?(?:KEY|TOKEN)")
 
 def tool() -> ModuleType:
     """Return the script that makes the tables, as a module."""
-    spec = importlib.util.spec_from_file_location("settings_page", ROOT / "tools" / "settings_page.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("tools/settings_page.py")
 
 
 def of(source: Source) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import duckdb
 import kept_data
 import landing_places
 import pytest
+from benchmark_words import WORDS
 from click.testing import CliRunner
 from few_marts import published_with
 from log_place import unsigned_extensions
@@ -21,7 +23,7 @@ from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import benchmarks, importer, ingest, publisher, steps
+from flows.collect import ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
@@ -96,8 +98,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who decides, withdraws or adds a benchmark holds the scope from before he reads the log. Upkeep compares two files
-    of one snapshot.
+    Who decides or withdraws holds the scope from before he reads the log. Upkeep compares two files of one snapshot.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -131,9 +132,9 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 
     is_free = []
 
-    def beside(work: Any, source: str = TOY) -> Any:
+    def beside(work: Any) -> Any:
         def working(*given: Any, **named: Any) -> Any:
-            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(source, "a")) as is_held:
+            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
                 is_free.append(is_held)
             return work(*given, **named)
 
@@ -147,10 +148,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
         one.withdraw(
             selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
         )
-        patched.setattr(benchmarks, "is_known", beside(lambda *given: True, benchmarks.NAME))
-        result = benchmarks.Result(name="a", label="a", body=b"", supplied={}, runs=())
-        assert not importer.add_benchmark(one, result)
-    assert is_free == [False, False, False]
+    assert is_free == [False, False]
 
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
@@ -194,6 +192,38 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     with pytest.raises(ChipledgerError, match="the target is the source"):
         replicas.migrate(shared, shared, clock=toy.clock)
+
+
+@pytest.mark.prove
+def test_a_benchmark_added_by_two_machines_is_in_the_log_once(
+    toy: Toy, sqlite_place: Place, tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever comes second waits until the first has loaded it, and then knows it."""
+    name = "vllm_bench_serve_4xL40S_llama3.2-3b.json"
+    result = benchmarks.understand(shared / "data/benchmark_samples" / name, WORDS[name])
+    machines = [toy.settings().replace(**on(sqlite_place, tmp_path / each, tmp_path / "landing")) for each in "ab"]
+    is_known, added = benchmarks.is_known, list[bool]()
+
+    def second() -> None:
+        with steps.open_run(machines[1]) as one:
+            added.append(importer.add_benchmark(one, result))
+
+    other = threading.Thread(target=second)
+
+    def slow(*given: Any) -> bool:
+        found = is_known(*given)
+        if threading.current_thread() is not other:
+            other.start()
+            other.join(2)
+        return found
+
+    monkeypatch.setattr(benchmarks, "is_known", slow)
+    with steps.open_run(machines[0]) as one:
+        added.append(importer.add_benchmark(one, result))
+        other.join()
+        rows = one.con.execute("select count(*) from core.throughput").fetchall()
+
+    assert (added, rows) == ([True, False], [(len(result.runs),)])
 
 
 @pytest.mark.prove

@@ -128,6 +128,20 @@ def test_one_region_fails_alone(standin: aws.StandIn, tmp_path: Path) -> None:
     assert again.failed == []
 
 
+@pytest.mark.usefixtures("log_alone")
+@pytest.mark.parametrize(
+    ("regions", "read"),
+    [(["Europe"], ["eu-west-1"]), (["IE", "us-west-2"], ["eu-west-1", "us-west-2"]), ([], ["us-east-1", "us-west-2"])],
+)
+def test_a_country_or_a_continent_of_decisions_is_read(
+    standin: aws.StandIn, tmp_path: Path, regions: list[str], read: list[str]
+) -> None:
+    """Not the regions that are read where nobody decides for any."""
+    sources = alone(aws_price_list={"access": "api"})
+    with steps.open_run(Settings(data_dir=tmp_path, sources=sources, decision={"regions": regions})) as run:
+        assert [scope for _, scope in run.plan(run.collector.sources())] == read
+
+
 @pytest.mark.usefixtures("quick", "least_marts", "log_alone")
 def test_a_landed_version_is_not_fetched_again(
     standin: aws.StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -70,4 +70,4 @@ def test_the_deployment_names_the_flow_and_runs_after_the_daily_one(weekly_file:
     assert weekly["entrypoint"] == "flows/weekly.py:weekly"
     assert set(weekly["parameters"]) <= set(weekly_file.weekly.parameters.properties)
     assert weekly["work_pool"] == daily["work_pool"]
-    assert (daily["schedules"][0]["cron"], weekly["schedules"][0]["cron"]) == ("10 6 * * *", "10 8 * * 1,2")
+    assert (daily["schedules"][0]["cron"], weekly["schedules"][0]["cron"]) == ("10 6 * * *", "10 8 * * *")

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from few_marts import published_with
+from published import records
 
 from flows.collect import importer, steps
 from flows.config.settings import Settings
@@ -38,13 +38,6 @@ ASKED = (
 Row = dict[str, Any]
 
 
-def ask(file: Path, sql: str) -> list[Row]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        cursor = con.execute(sql)
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
 def text(cell: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", cell)).split())
 
@@ -69,7 +62,7 @@ def unseen(page: str) -> str | None:
 def chosen(file: Path) -> dict[tuple[str, str], Row]:
     """Return the offer of each chip and way, by plain loops over mart.price_now."""
     rows = [
-        row for row in ask(file, "from mart.price_now where service_provider_name = 'AWS' and is_ranked")
+        row for row in records(file, "from mart.price_now where service_provider_name = 'AWS' and is_ranked")
         if re.match(r"us-(?!gov|iso)", row["region_id"] or "") and not (row["instance_type"] or "ml.").startswith("ml.")
     ]  # fmt: skip
     price = "price_per_accelerator_hour_usd"
@@ -94,11 +87,6 @@ def chosen(file: Path) -> dict[tuple[str, str], Row]:
 
 
 @pytest.fixture(scope="module")
-def file(offline_run: Path) -> Path:
-    return offline_run / "prices.duckdb"
-
-
-@pytest.fixture(scope="module")
 def page(file: Path) -> str:
     return (file.parent / "reports" / "claims.html").read_text(encoding="utf-8")
 
@@ -115,11 +103,11 @@ def test_every_cell(file: Path, cells: Mapping[str, Mapping[str, str]]) -> None:
     assert len(expected) >= 24
     seen = {
         row["offer_id"]: row["last_observed_at"]
-        for row in ask(file, "select offer_id, last_observed_at from mart.price_history where valid_to is null")
+        for row in records(file, "select offer_id, last_observed_at from mart.price_history where valid_to is null")
     }
     means = {
         row["offer_id"]: row["mean"]
-        for row in ask(file, "select offer_id, mean_price_per_accelerator_hour_30d as mean from mart.spot_zone")
+        for row in records(file, "select offer_id, mean_price_per_accelerator_hour_30d as mean from mart.spot_zone")
     }
     for way, of_way in cells.items():
         for chip in CHIPS:
@@ -162,7 +150,7 @@ def expected_line(file: Path) -> str:
     """Return the sentence on the chip without a price, counted from the log of what was fetched."""
     ((n, last),) = (
         tuple(row.values())
-        for row in ask(
+        for row in records(
             file,
             "select count(distinct (source, scope)), max(observed_at) from core.scope_run where status = 'ok' "
             "and not starts_with(source, 'import:')",
@@ -203,7 +191,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
     assert text(cells["On demand"]["Trainium1"]).startswith("1.25 ")
     assert "1 Nov 2026, transcribed" in text(cells["On demand"]["Trainium1"])
     plan = next(
-        row for row in ask(file, "from mart.price_now")
+        row for row in records(file, "from mart.price_now")
         if str(row["offer_id"]) in cells["1-year Savings Plan"]["Trainium1"]
     )  # fmt: skip
     saved = (1 - plan["price_per_accelerator_hour_usd"] / 1.25) * 100

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from published import records
 
 from reports import wording
 from reports.pages import cost_page
@@ -24,21 +24,9 @@ OLD = {"llama-2-70b", "mixtral-8x7b", "mistral-7b", "gpt-3-175b"}
 Row = dict[str, Any]
 
 
-def ask(file: Path, sql: str) -> list[Row]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        cursor = con.execute(sql)
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-@pytest.fixture(scope="module")
-def file(offline_run: Path) -> Path:
-    return offline_run / "prices.duckdb"
-
-
 @pytest.fixture(scope="module")
 def cells(file: Path) -> list[Row]:
-    return ask(file, "select * from int.model_token_cost order by point_rank")
+    return records(file, "select * from int.model_token_cost order by point_rank")
 
 
 def test_each_cell_is_a_cost_or_a_reason(cells: list[Row]) -> None:
@@ -71,7 +59,7 @@ def test_each_cell_is_a_cost_or_a_reason(cells: list[Row]) -> None:
 def test_each_cost_is_its_price_over_its_rate(file: Path, cells: list[Row]) -> None:
     """The last price of the offer per chip and usable hour, by 3,600 times the rate of the run's point, is the cost."""
     prices = {
-        row["offer_id"]: row for row in ask(
+        row["offer_id"]: row for row in records(
             file,
             "select h.offer_id, o.commitment_term_hours as term, last(h.effective_hourly_price order by h.valid_from) "
             "/ any_value(u.accelerator_count)::double as usd from int.price_history as h inner join core.offer as o "
@@ -81,10 +69,10 @@ def test_each_cost_is_its_price_over_its_rate(file: Path, cells: list[Row]) -> N
     }  # fmt: skip
     rates = {
         (row["throughput_id"], row["accelerator_name"], row["interactivity"], round(rate, 6))
-        for row in ask(file, "select * from int.token_rate where reach in ('measured', 'between two runs')")
+        for row in records(file, "select * from int.token_rate where reach in ('measured', 'between two runs')")
         if (rate := row["output_rate_per_paid_accelerator"])
     }
-    speeds = {row["model_name"]: row["interactivity"] for row in ask(file, "from int.model_point")}
+    speeds = {row["model_name"]: row["interactivity"] for row in records(file, "from int.model_point")}
     compared = 0
     for cell in cells:
         if not cell["usd_per_million_output_tokens"]:
@@ -104,14 +92,14 @@ def test_each_reason_is_true(file: Path, cells: list[Row]) -> None:
     """Where no price is told, none is known of that chip and way to buy; where no run, none at the model's point."""
     sold = {
         (row["accelerator_name"], kind, "AWS" if row["service_provider_name"] == "AWS" else "elsewhere")
-        for row in ask(file, "select * from int.cost_option where price_usd is not null")
+        for row in records(file, "select * from int.cost_option where price_usd is not null")
         for kind in (
             (["plan", "one_year"] if row["commitment_class"] == "one_year" else ["plan"])
             if row["purchase_option"] in ("reserved", "savings_plan") else [row["purchase_option"]]
         )
     }  # fmt: skip
     measured = {
-        (row["model_name"], row["accelerator_name"]) for row in ask(
+        (row["model_name"], row["accelerator_name"]) for row in records(
             file,
             "select distinct r.model_name, r.accelerator_name from int.token_rate as r inner join int.model_point as p "
             "on r.model_name = p.model_name and r.task = p.task and r.scenario = p.scenario "
@@ -119,7 +107,7 @@ def test_each_reason_is_true(file: Path, cells: list[Row]) -> None:
             "and r.decoding is not distinct from p.decoding and r.interactivity is not distinct from p.interactivity",
         )
     }  # fmt: skip
-    last = ask(
+    last = records(
         file,
         "select max(last_good_at)::date as day, count(distinct source) as n from int.source_health "
         "where kind <> 'import'",

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import duckdb
 import pytest
 from drift_in_python import Chains, drift
+from published import records
 
 from warehouse.schema.vocabulary import MARKETPLACES
 
@@ -29,11 +29,6 @@ NOT_SOLD = {"MI300X"}
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 Offer = Mapping[str, Any]
-
-
-@pytest.fixture(scope="module")
-def file(offline_run: Path) -> Path:
-    return offline_run / "prices.duckdb"
 
 
 @pytest.fixture(scope="module")
@@ -60,20 +55,13 @@ def text(cell: str) -> str:
 
 @pytest.fixture(scope="module")
 def built_at(file: Path) -> datetime:
-    return ask(file, "select built_at from meta.build")[0]["built_at"]
-
-
-def ask(file: Path, sql: str) -> list[Offer]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        cursor = con.execute(sql)
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return records(file, "select built_at from meta.build")[0]["built_at"]
 
 
 @pytest.fixture(scope="module")
 def offers(file: Path, built_at: datetime) -> list[Offer]:
     """Return every price that stands, with what it comes to per chip-hour, and whether it may be ranked."""
-    found = ask(
+    found = records(
         file,
         "select o.*, u.accelerator_name as chip, u.accelerator_count::double as chips, u.form_factor as form, "
         "u.hours_per_pricing_unit::double as hours, u.capacity_class, p.unit_price::double as unit, "
@@ -223,7 +211,7 @@ def test_spot_from_the_lowest_zone_to_the_highest(
 def has_mean(file: Path, known: Sequence[Offer]) -> bool:
     return any(
         each[f"mean_price_{days}d"] is not None and each[f"priced_share_{days}d"] >= 0.5
-        for each in ask(file, "from int.spot_zone_price") for days in (7, 30)
+        for each in records(file, "from int.spot_zone_price") for days in (7, 30)
         if each["offer_id"] in {offer["offer_id"] for offer in known}
     )  # fmt: skip
 
@@ -231,7 +219,7 @@ def has_mean(file: Path, known: Sequence[Offer]) -> bool:
 def test_a_cost_from_a_last_sighting_never_looks_like_a_mean(rows: Mapping[str, Mapping[str, str]], file: Path) -> None:
     """Grey with the words, exactly where int.headline_token_cost has no mean."""
     kinds = {
-        each["accelerator_name"]: each["price_kind"] for each in ask(
+        each["accelerator_name"]: each["price_kind"] for each in records(
             file, "from int.headline_token_cost where option_kind = 'spot' and place = 'AWS' "
             "and usd_per_million_output_tokens is not null")
     }  # fmt: skip
@@ -311,8 +299,8 @@ class Point:
 
 @pytest.fixture(scope="module")
 def point(file: Path) -> Point:
-    (stated,) = ask(file, "from int.headline_point")
-    runs = ask(
+    (stated,) = records(file, "from int.headline_point")
+    runs = records(
         file,
         "select t.*, i.chip_form_factor, i.decoding, i.topology, i.is_ranked from core.throughput as t "
         "join int.throughput as i using (throughput_id) where t.output_rate is not null",
@@ -353,7 +341,7 @@ def token_cost(file: Path, offers: Sequence[Offer], point: Point, chip: str, kin
     if not any(run["accelerator_name"] == chip for run in point.runs):
         return "no run"
     means = {}
-    for row in ask(file, "from int.spot_zone_price") if kind == "spot" else ():
+    for row in records(file, "from int.spot_zone_price") if kind == "spot" else ():
         for days in (7, 30):
             if row[f"mean_price_{days}d"] is not None and row[f"priced_share_{days}d"] >= 0.5:
                 means[row["offer_id"]] = (-days, row[f"mean_price_{days}d"] / float(row["accelerator_count"]))
@@ -430,7 +418,7 @@ def test_each_offer_has_its_evidence(page: str, file: Path) -> None:
     assert len(shown_offers) > 30
     documents = {
         str(row["offer_id"]): row["document_sha256"]
-        for row in ask(file, "select offer_id, document_sha256 from int.price_history where valid_to is null")
+        for row in records(file, "select offer_id, document_sha256 from int.price_history where valid_to is null")
     }
     for offer in shown_offers:
         part = evidence.partition(f'id="offer-{offer}"')[2].partition("</tr>")[0]
@@ -480,7 +468,7 @@ def test_the_trust_line(page: str, file: Path) -> None:
     """How many prices, by the kind of their evidence."""
     ((n, n_bytes, n_typed),) = (
         tuple(row.values())
-        for row in ask(
+        for row in records(
             file,
             "select count(*), count(*) filter (where evidence_kind = 'provider_bytes'), "
             "count(*) filter (where evidence_kind = 'transcribed') from mart.price_now",

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from pathlib import Path
 
-import duckdb
 import pytest
+from published import query
 
 LINES = {"H200": "H100", "B200": "H200", "B300": "B200", "GB300": "GB200", "MI325X": "MI300X", "MI355X": "MI325X",
          "Trainium2": "Trainium1", "Trainium3": "Trainium2"}  # fmt: skip
@@ -14,20 +14,10 @@ POINT = (
 )
 
 
-@pytest.fixture(scope="module")
-def file(offline_run: Path) -> Path:
-    return offline_run / "prices.duckdb"
-
-
-def ask(file: Path, sql: str) -> list[tuple]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        return con.execute(sql).fetchall()
-
-
 def test_a_newer_chip_that_costs_more_at_one_price_is_named(file: Path) -> None:
     """At an equal point and topology the older chip's best rate over the newer's, beyond 1.02, differs."""
     best: dict[tuple, dict[str, float]] = defaultdict(dict)
-    for *point, chip, rate in ask(
+    for *point, chip, rate in query(
         file,
         f"select {POINT}, accelerator_name, output_rate_per_paid_accelerator from int.token_rate "
         "where is_ranked and reach in ('measured', 'between two runs')",
@@ -41,7 +31,7 @@ def test_a_newer_chip_that_costs_more_at_one_price_is_named(file: Path) -> None:
                 ratios[f"{newer} after {older}"].append(at[older] / at[newer])
     found = {
         subject: (n, n_differing, value, result)
-        for subject, n, n_differing, value, result in ask(
+        for subject, n, n_differing, value, result in query(
             file,
             "select subject, n_compared, n_differing, checked_value, result from int.truth_check "
             "where check_name = 'generation'",
@@ -56,7 +46,7 @@ def test_a_newer_chip_that_costs_more_at_one_price_is_named(file: Path) -> None:
 
 def test_each_that_differs_says_where(file: Path) -> None:
     """The worst point stands in the example, with both chips and their rates; a reader is told what to do."""
-    rows = ask(
+    rows = query(
         file,
         "select c.example, c.advice, t.example from int.truth_check as c inner join int.truth_generation as t "
         "on c.subject = t.subject and c.checked_value = t.ratio where c.check_name = 'generation' "

@@ -1,41 +1,11 @@
 """A fresh state from the outside: after the first run every link of every page leads to a page and a part."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from page_links import dead
 
 NAVIGATION = ("Prices", "Tokens", "Explorer", "Drift", "This week", "Methods")
-
-
-class Page(HTMLParser):
-    """The links and ids of a page."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.ids: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self.links += [values["href"] or ""] if values.get("href") and tag in ("a", "link") else []
-        self.ids |= {values["id"] or ""} if values.get("id") else set()
-
-
-def dead(reports: Path) -> list[tuple[str, str]]:
-    """Return page and link of each link that leads nowhere."""
-    pages = {path.resolve(): Page(path) for path in reports.rglob("*.html")}
-    found = []
-    for path, page in pages.items():
-        for link in page.links:
-            to = urlsplit(link)
-            target = (path.parent / to.path).resolve() if to.path else path
-            if to.scheme:
-                continue
-            if not target.is_file() or (to.fragment and to.fragment not in pages[target].ids):
-                found.append((path.name, link))
-    return found
 
 
 def test_every_link_of_a_first_run_leads_somewhere(offline_run: Path) -> None:
@@ -45,10 +15,13 @@ def test_every_link_of_a_first_run_leads_somewhere(offline_run: Path) -> None:
 
 
 def test_the_crawler_finds_a_dead_link(tmp_path: Path) -> None:
-    """A missing page and a missing part; neither a good one nor one that leads away."""
-    (tmp_path / "a.html").write_text('<a href="b.html#x"></a><a href="https://example.org"></a><a href="#y"></a>')
-    (tmp_path / "b.html").write_text('<p id="x"></p><a href="c.html"></a>')
-    assert sorted(dead(tmp_path)) == [("a.html", "#y"), ("b.html", "c.html")]
+    """A missing page and part, a page outside and a script; neither a good one nor one that leads to an address."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.html").write_text("")
+    (tmp_path / "in/a.html").write_text('<a href="b.html#x"></a><a href="https://example.org"></a><a href="#y"></a>')
+    (tmp_path / "in/b.html").write_text('<p id="x"></p><a href="c.html"></a><a href="../out.html"></a><a href="x:y">')
+    wrong = [("a.html", "#y"), ("b.html", "../out.html"), ("b.html", "c.html"), ("b.html", "x:y")]
+    assert sorted(dead(tmp_path / "in")) == wrong
 
 
 def test_the_navigation_of_every_page(offline_run: Path) -> None:

@@ -36,7 +36,7 @@ from extract.web.http import HttpWeb, Retries
 from flows.scheduling import prefect_setup, run_page
 
 SEED = 20261122
-CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * 1,2"}
+CRONS = {"daily": "10 6 * * *", "weekly": "10 8 * * *"}
 """Those of prefect.yaml, which are compared with those on the server in the long form."""
 N_MESSAGES = {"short": 2, "long": 8}
 SHOWN = ("daily", "drift", "report")
@@ -122,7 +122,7 @@ def timetable(month: Month, crons: Mapping[str, str]) -> list[tuple[datetime, st
 def go(done: Done, shop: Shop, runs: Runs) -> Done:
     """Let the days of a month pass."""
     month, messages = done.month, done.mail.taken
-    for moment, name in timetable(month, CRONS):
+    for moment, name in timetable(month, {**CRONS, "weekly": "10 8 * * 1,2"}):  # the others are as Tuesdays
         day = (moment.date() - month.first).days
         shop.turn(moment)
         if day == month.missed:

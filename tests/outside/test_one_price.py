@@ -20,6 +20,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from published import named
 
 from extract import price_archive
 from flows.collect import steps
@@ -49,9 +50,7 @@ class Side:
 
     def rows(self, query: str) -> list[Row]:
         """Return what the published file says."""
-        answer = self.con.execute(query)
-        names = [column[0] for column in answer.description]
-        return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+        return named(self.con.execute(query))
 
     def cells(self) -> dict[tuple[str, int], str]:
         """Return the cells of the front page's table, by chip and number of the column."""

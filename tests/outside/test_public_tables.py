@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from click.testing import CliRunner
+from published import named
 
 from flows.cli.main import main
 from flows.decisions import chips, cost
@@ -140,9 +141,7 @@ def keyed(rows: Iterable[Mapping[str, Any]], price: str = "cheapest_price_usd") 
 
 
 def asked(con: duckdb.DuckDBPyConnection, sql: str, *values: Any) -> list[dict[str, Any]]:
-    cursor = con.execute(sql, *values)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return named(con.execute(sql, *values))
 
 
 def test_every_surface_has_one_cheapest(published: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from published import named
 
 from transform.models import MARTS
 
@@ -16,12 +17,6 @@ from .test_drift import WINDOWS, moments
 POINT = ("model_name", "scenario", "precision", "decoding", "interactivity", "interactivity_statistic")
 KEY = (*POINT, "accelerator_name", "purchase_option", "commitment_class")
 PARTS = ("price_effect", "new_provider_effect", "evidence_effect", "new_chip_effect")
-
-
-def rows(con: duckdb.DuckDBPyConnection, sql: str) -> list[dict]:
-    found = con.execute(sql)
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +33,9 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
     sql = next(mart.sql for mart in MARTS if mart.name == "token_drift")
     counted: dict[str, int] = defaultdict(int)
     with duckdb.connect(str(file)) as con:
-        held = rows(con, "from int.token_cost_history where coalesce(evidence_grade, 'A') = 'A' order by valid_from")
+        held = named(
+            con.execute("from int.token_cost_history where coalesce(evidence_grade, 'A') = 'A' order by valid_from")
+        )
         new, last = set(), {}
         for offer, since, seen in con.execute(
             "select offer_id, valid_from::date, last_observed_at::date from int.price_history order by valid_from"
@@ -52,7 +49,7 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
         con.execute("begin")
         for now in moments():
             con.execute("update meta.build set built_at = ?", [now])
-            for row in rows(con, f"from ({sql})"):
+            for row in named(con.execute(f"from ({sql})")):
                 end, begin = now.date(), now.date() - timedelta(days=row["window_days"])
                 assert (row["window_begins_on"], row["window_ends_on"]) == (begin, end)
                 own = history[tuple(row[name] for name in KEY)]
@@ -81,7 +78,7 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
                 counted["moved"] += abs(row["drift"]) > 1e-9
                 for name in PARTS:
                     counted[name] += abs(parts[name]) > 1e-9
-            assert {row["window_days"] for row in rows(con, f"from ({sql})")} <= set(WINDOWS)
+            assert {row["window_days"] for row in named(con.execute(f"from ({sql})"))} <= set(WINDOWS)
         con.execute("rollback")
     assert counted["known"] > 100
     assert min(counted[name] for name in ("unknown", "moved", "price_effect", "new_provider_effect")) > 10, counted

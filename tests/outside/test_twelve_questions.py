@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from published import named
 
 TEXT = (Path(__file__).parents[2] / "docs" / "querying.md").read_text(encoding="utf-8")
 PART = TEXT.partition("## Twelve questions")[2].partition("\n## ")[0]
@@ -33,9 +34,7 @@ Rows = list[dict[str, Any]]
 
 def ask(con: duckdb.DuckDBPyConnection, sql: str) -> Rows:
     """Return rows by column."""
-    cursor = con.execute(sql)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return named(con.execute(sql))
 
 
 @pytest.fixture(scope="module")

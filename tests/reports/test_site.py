@@ -4,12 +4,12 @@ import html
 import re
 import shutil
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import duckdb
 import pytest
+from page_links import Links, dead
+from published import query
 
 from flows.collect import publisher
 from flows.config.settings import Settings
@@ -26,31 +26,9 @@ def rows_of(file: Path, name: str) -> list[queries.Row]:
         return queries.ask(con, name)
 
 
-class Links(HTMLParser):
-    """The links and ids of a page."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.ids: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if tag in ("a", "link") and values.get("href"):
-            self.links.append(values["href"] or "")
-        if values.get("id"):
-            self.ids.add(values["id"] or "")
-
-
 @pytest.fixture(scope="module")
 def file(hostile_reports: Path) -> Path:
     return hostile_reports.with_name("prices.duckdb")
-
-
-def ask(file: Path, sql: str) -> list[tuple]:
-    with duckdb.connect(str(file), read_only=True) as con:
-        return con.execute(sql).fetchall()
 
 
 def text(page: Path) -> str:
@@ -73,21 +51,8 @@ def test_a_second_thread_waits_for_a_second_full_row_group(n_rows: int, threads:
 
 def test_every_link_leads_somewhere(hostile_reports: Path) -> None:
     """From any folder, without a server: to a file that is there, and to a part that it has."""
-    pages = {path: Links(path) for path in hostile_reports.rglob("*.html")}
-    checked = 0
-    for path, page in pages.items():
-        for link in page.links:
-            to = urlsplit(link)
-            if to.scheme:
-                assert to.scheme in ("https", "http", "data"), link
-                continue
-            target = (path.parent / to.path).resolve() if to.path else path
-            assert target.is_relative_to(hostile_reports), (path.name, link)
-            assert target.is_file(), (path.name, link)
-            if to.fragment:
-                assert to.fragment in pages[target].ids, (path.name, link)
-            checked += 1
-    assert checked > 200
+    assert sum(len(Links(path).links) for path in hostile_reports.rglob("*.html")) > 200
+    assert dead(hostile_reports) == []
 
 
 def test_every_page_is_light(hostile_reports: Path) -> None:
@@ -137,14 +102,14 @@ def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_re
     formulas, others, checks = (
         text(hostile_reports / name) for name in ("methods.html", "tables.html", "tables-checks.html")
     )
-    macros = ask(file, "select schema_name, function_name, comment from duckdb_functions() "
+    macros = query(file, "select schema_name, function_name, comment from duckdb_functions() "
                  "where not internal and database_name = current_database() and function_type = 'macro' "
                  "and schema_name <> 'meta'")  # fmt: skip
     assert len(macros) > 30
     for schema, name, meaning in macros:
         assert f"{schema}.{name}(" in formulas
         assert " ".join(meaning.split()) in formulas
-    for name, sql in ask(file, "select name, sql from meta.model"):
+    for name, sql in query(file, "select name, sql from meta.model"):
         tables, elsewhere = (checks, others) if name.startswith("truth_") else (others, checks)
         assert " ".join(sql.split()) not in elsewhere
         assert (name if name.startswith("mart.") else f"int.{name}") in tables
@@ -153,9 +118,9 @@ def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_re
 
 def test_a_macro_is_taken_apart_into_its_formula_and_what_it_refuses(file: Path) -> None:
     """As the catalogue has it; nothing of the formula is lost, and every refusal is told."""
-    (definition,) = ask(file, "select macro_definition from duckdb_functions() where function_name = 'price_to_beat'")[
-        0
-    ]
+    (definition,) = query(
+        file, "select macro_definition from duckdb_functions() where function_name = 'price_to_beat'"
+    )[0]
     formula, refused = methods_page.split_formula(definition)
 
     assert formula in definition
@@ -176,7 +141,7 @@ def test_a_select_is_the_same_in_whatever_order_it_leaves_columns_out() -> None:
 def test_costs_of_the_page_are_the_marts(file: Path, hostile_reports: Path) -> None:
     """Of each chip, way to buy and place the least cost that may be ranked at the model's point; where none is, why."""
     same = ("model_name", "accelerator_name", "place", "option_kind")
-    ways = ask(
+    ways = query(
         file,
         "select t.model_name, t.accelerator_name, if(service_provider_name = 'AWS', 'AWS', 'elsewhere') as place, "
         "unnest(case when purchase_option in ('reserved', 'savings_plan') then ['plan'] else [purchase_option] end), "
@@ -226,7 +191,7 @@ def test_a_tier_is_told_whatever_its_length() -> None:
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:
     """A row where it has a cost, else its name and why not, last searched when in how many sources, in one line."""
     page = (hostile_reports / "cost.html").read_text(encoding="utf-8")
-    (n_sources, day), = ask(
+    (n_sources, day), = query(
         file, "select count(distinct source), max(last_good_at)::DATE::VARCHAR from int.source_health "
         "where last_good_at is not null"
     )  # fmt: skip
@@ -237,7 +202,7 @@ def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: P
             html.unescape(chip): re.findall(r"<td[^>]*>(.*?)</td>", line, re.DOTALL)
             for chip, line in re.findall(r'<th scope="row" class="gt_stub">([^<]*)</th>(.*?)</tr>', table, re.DOTALL)
         }
-        (asked,) = ask(file, "select cost.usual_chips()")
+        (asked,) = query(file, "select cost.usual_chips()")
         named = {row["accelerator_name"] for row in rows}
         (line,) = re.findall(r"No cost: (.*)\.</div>", table)
         without = {each for each in named if re.search(rf"(^|, |; ){re.escape(html.escape(each))}( \(|, )", line)}
@@ -250,14 +215,14 @@ def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: P
 
 def test_what_has_no_cost_is_counted(file: Path, hostile_reports: Path) -> None:
     page = text(hostile_reports / "cost.html")
-    for reason, n in ask(file, "select reason, n_left_out from int.cost_left_out"):
+    for reason, n in query(file, "select reason, n_left_out from int.cost_left_out"):
         assert f"{reason} {n:,}" in page
 
 
 def test_sources_are_counted_as_the_marts_have_them(file: Path, hostile_reports: Path) -> None:
     page = text(hostile_reports / "sources.html")
-    registered = ask(file, "select count(*) from core.source")[0][0]
-    read = ask(file, "select count(distinct source) from int.source_health where scope <> 'all'")[0][0]
+    registered = query(file, "select count(*) from core.source")[0][0]
+    read = query(file, "select count(distinct source) from int.source_health where scope <> 'all'")[0][0]
     assert f"{read} of {registered} registered sources read" in page
     assert "1 fetch without a price" in page
     assert "1 refused row waits for a decision" in page

@@ -30,7 +30,7 @@ def sent(found: WeekFacts, **others: str) -> EmailMessage:
         mail.letter(found, page_url="https://prices.example.com/weeks/x.html"),
         sender="prices@example.com", to="you@example.com", reply_to="me@example.com", at=NOON, **others,
     )  # fmt: skip
-    parsed = email.message_from_bytes(made.as_bytes(), policy=policy.default)
+    parsed = email.message_from_bytes(mail.as_bytes(made), policy=policy.default)
     assert isinstance(parsed, EmailMessage)
     assert not parsed.defects
     return parsed
@@ -82,6 +82,13 @@ def test_sizes(weeks: dict[str, WeekFacts], week: str) -> None:
     assert max(map(len, part(message, "plain").splitlines())) <= 72
     assert len(part(message, "html").encode()) < 100_000
     assert max(map(len, message.as_bytes().splitlines())) <= 998
+
+
+def test_a_long_subject_is_on_the_line_of_its_name() -> None:
+    """Some readers show a subject that begins on the next line as none."""
+    subject = "AWS raised " + "H100 " * 13
+    made = mail.new_message(subject, "x", sender="a@example.com", to="b@example.com", reply_to="", at=NOON, kind="x")
+    assert f"\r\nSubject: {subject.strip()}\r\n" in mail.as_bytes(made).decode()
 
 
 def test_a_large_week_stays_short(weeks: dict[str, WeekFacts]) -> None:

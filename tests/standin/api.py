@@ -1,8 +1,7 @@
 """The Price List API: JSON 1.1 over POST, its operations over a catalogue, and its errors.
 
 Written from the service model and captured answers. Assumed, for want of a capture: a filter on a field that no
-product has matches nothing, and ANY_OF and NONE_OF take values separated by commas. Signatures are not verified,
-only their key, scope and session token.
+product has matches nothing. Signatures are not verified, only their key, scope and session token.
 """
 
 import base64
@@ -11,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TypeVar
 
 from standin import render
@@ -49,13 +47,12 @@ class ApiFailureError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One call with what it needs: the catalogue, how pages are cut, where bulk files are."""
+    """One call with what it needs: the catalogue, and how pages are cut."""
 
     parameters: Mapping[str, object]
     catalogue: Catalogue
     page_sizes: Sequence[int]
     empty_last_token: bool
-    bulk_url: str
     spoil: Spoil
 
     def text(self, name: str) -> str:
@@ -94,23 +91,13 @@ def _value(product: Product, name: str) -> str | None:
     return special.get(name.lower(), product.attributes.get(name))
 
 
-_MATCHES: Mapping[str, Callable[[str, str], bool]] = {
-    "TERM_MATCH": lambda value, wanted: value == wanted,
-    "EQUALS": lambda value, wanted: value == wanted,
-    "CONTAINS": lambda value, wanted: wanted in value,
-    "ANY_OF": lambda value, wanted: value in wanted.split(","),
-    "NONE_OF": lambda value, wanted: value not in wanted.split(","),
-}
-
-
 def matching(products: Iterable[Product], filters: object) -> tuple[Product, ...]:
-    """Return the products that match all filters; one without the field matches none."""
+    """Return the products that match all filters, which are TERM_MATCH; one without the field matches none."""
     kept = tuple(products)
     for each in filters if isinstance(filters, list) else []:
-        if each["Type"] not in _MATCHES:
+        if each["Type"] != "TERM_MATCH":
             raise ApiFailureError("InvalidParameterException", f"Input Parameters are invalid. Type: {each['Type']}")
-        matches, name, wanted = _MATCHES[each["Type"]], each["Field"], each["Value"]
-        kept = tuple(p for p in kept if (value := _value(p, name)) is not None and matches(value, wanted))
+        kept = tuple(product for product in kept if _value(product, each["Field"]) == each["Value"])
     return kept
 
 
@@ -178,48 +165,10 @@ def describe_services(call: Call) -> dict[str, object]:
     return {"FormatVersion": "aws_v1", "Services": list(page), **token}
 
 
-def list_price_lists(call: Call) -> dict[str, object]:
-    """Return a page of references to the bulk files in force at EffectiveDate, which the wire has in seconds."""
-    _check_service(call)
-    if call.text("CurrencyCode") != call.catalogue.currency:
-        raise ApiFailureError("ResourceNotFoundException", f"No price list in {call.text('CurrencyCode')}")
-    asked = _utc_text(call.parameters.get("EffectiveDate"))
-    in_force = [each for each in call.catalogue.editions if each.published <= asked]
-    if not in_force:
-        raise ApiFailureError("ResourceNotFoundException", "No price list is effective at that date")
-    edition, currency = in_force[-1], call.catalogue.currency
-    lists = [
-        {
-            "PriceListArn": f"arn:aws:pricing:::price-list/aws/{OFFER}/{currency}/{edition.version}/{region}",
-            "RegionCode": region,
-            "CurrencyCode": currency,
-            "FileFormats": ["json", "csv"],
-        }
-        for region in edition.regions()
-        if call.text("RegionCode") in ("", region)
-    ]
-    page, token = _page(call, lists)
-    return {"PriceLists": list(page), **token}
-
-
-def _utc_text(seconds: object) -> str:
-    return datetime.fromtimestamp(float(str(seconds)), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def get_price_list_file_url(call: Call) -> dict[str, object]:
-    """Return the address of a bulk file."""
-    version, region = call.text("PriceListArn").split("/")[-2:]
-    return {
-        "Url": f"{call.bulk_url}{render.base_path(call.catalogue)}/{version}/{region}/index.{call.text('FileFormat')}"
-    }
-
-
 OPERATIONS: Mapping[str, Callable[[Call], dict[str, object]]] = {
     "GetProducts": get_products,
     "GetAttributeValues": get_attribute_values,
     "DescribeServices": describe_services,
-    "ListPriceLists": list_price_lists,
-    "GetPriceListFileUrl": get_price_list_file_url,
 }
 
 

@@ -229,7 +229,6 @@ class StandIn:
                 catalogue=self.catalogues[partition],
                 page_sizes=self.page_sizes,
                 empty_last_token=self.empty_last_token,
-                bulk_url=self.url,
                 spoil=spoil,
             )
             return api.answer(request.operation, call)

@@ -1,7 +1,7 @@
 """EC2: the query protocol over POST, answered in XML after botocore's own service model, over a small cloud.
 
-Operations: DescribeRegions, DescribeAvailabilityZones, DescribeInstanceTypes, DescribeInstanceTypeOfferings,
-DescribeSpotPriceHistory, DescribeCapacityBlockOfferings. They answer from `standin.cloud`, an `ec2_cloud.Cloud`:
+Operations: DescribeRegions, DescribeInstanceTypes, DescribeInstanceTypeOfferings, DescribeSpotPriceHistory,
+DescribeCapacityBlockOfferings. They answer from `standin.cloud`, an `ec2_cloud.Cloud`:
 
     standin.cloud.change("us-east-1", spot=(Spot(...), Spot(...)))
     standin.cloud.page_sizes = (2, 0, 1000)                       # short and empty pages
@@ -237,35 +237,18 @@ def _matches(filters: Mapping[str, Sequence[str]], fields: Mapping[str, str]) ->
 
 
 def describe_regions(call: Call) -> Page:
-    """Return the regions that the account has, or all with AllRegions."""
+    """Return the regions that the account has."""
     wanted = call.texts("RegionName")
     regions = [
         {
-            "OptInStatus": "opt-in-not-required" if each.opted_in else "not-opted-in",
+            "OptInStatus": "opt-in-not-required",
             "RegionName": each.name,
             "Endpoint": f"ec2.{each.name}.amazonaws.com",
         }
         for each in call.cloud.regions.values()
-        if (each.opted_in or call.text("AllRegions") == "true") and (not wanted or each.name in wanted)
+        if each.opted_in and (not wanted or each.name in wanted)
     ]
     return {"Regions": regions}
-
-
-def describe_availability_zones(call: Call) -> Page:
-    """Return the region's zones, each with this account's name of it and its id."""
-    zones = [
-        {
-            "OptInStatus": "opt-in-not-required" if each.kind == "availability-zone" else "opted-in",
-            "RegionName": call.region.name,
-            "ZoneName": each.name,
-            "ZoneId": each.zone_id,
-            "ZoneType": each.kind,
-            "State": "available",
-        }
-        for each in call.region.zones
-        if each.kind == "availability-zone" or call.text("AllAvailabilityZones") == "true"
-    ]
-    return {"AvailabilityZones": zones}
 
 
 def describe_instance_types(call: Call) -> Page:
@@ -404,7 +387,6 @@ def _block(region: Region, block: Block) -> Page:
 
 OPERATIONS: Mapping[str, Callable[[Call], Page]] = {
     "DescribeRegions": describe_regions,
-    "DescribeAvailabilityZones": describe_availability_zones,
     "DescribeInstanceTypes": describe_instance_types,
     "DescribeInstanceTypeOfferings": describe_instance_type_offerings,
     "DescribeSpotPriceHistory": describe_spot_price_history,

@@ -3,14 +3,11 @@
 Faults of content act before rendering, so that the API and the bulk files show the same wrong fact.
 """
 
-import csv
-import io
 import json
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from standin import render
 from standin.api import CONTENT_TYPE, ApiFailureError, page_token
 from standin.catalogue import Product, sku_of, ten_places
 from standin.exchange import Answer
@@ -37,16 +34,6 @@ class Delay(Effect):
 
     def answer(self, answer: Answer) -> Answer:
         return replace(answer, delay=answer.delay + self.seconds)
-
-
-@dataclass(frozen=True)
-class Drip(Effect):
-    """The body comes slowly, spread evenly over some seconds."""
-
-    seconds: float
-
-    def answer(self, answer: Answer) -> Answer:
-        return replace(answer, drip=self.seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +99,6 @@ class ApiError(Effect):
 THROTTLED = ApiError("ThrottlingException", "Rate exceeded")
 INTERNAL_ERROR = ApiError("InternalErrorException", "An error on the server occurred", 500)
 ACCESS_DENIED = ApiError("AccessDeniedException", "User is not authorized to perform: pricing:GetProducts")
-EXPIRED_PAGE = ApiError("ExpiredNextTokenException", "The pagination token expired. Try again without a token.")
 
 
 @dataclass(frozen=True)
@@ -147,56 +133,6 @@ class EndlessToken(Effect):
         if self.same or not page.get("NextToken"):
             page["NextToken"] = page_token(offset=0, page=0, serial="" if self.same else uuid.uuid4().hex)
         return replace(answer, body=json.dumps(page).encode(), content_type=CONTENT_TYPE)
-
-
-# --- the bulk CSV's layout
-
-
-def _edit_header(body: bytes, change: Callable[[list[str]], list[str]], *, drop: str = "") -> bytes:
-    rows = list(csv.reader(io.StringIO(body.decode(), newline="")))
-    preamble, header, prices = rows[:5], rows[5], rows[6:]
-    dropped = header.index(drop) if drop else None
-    kept = [[value for i, value in enumerate(row) if i != dropped] for row in prices]
-    return "".join(render.csv_line(row) for row in [*preamble, change(header), *kept]).encode()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RenameColumn(Effect):
-    """A column of the CSV has another name."""
-
-    old: str
-    new: str
-
-    def answer(self, answer: Answer) -> Answer:
-        def renamed(header: list[str]) -> list[str]:
-            return [self.new if name == self.old else name for name in header]
-
-        return replace(answer, body=_edit_header(answer.body, renamed))
-
-
-@dataclass(frozen=True)
-class DropColumn(Effect):
-    """A column of the CSV is missing, with its values."""
-
-    name: str
-
-    def answer(self, answer: Answer) -> Answer:
-        def shortened(header: list[str]) -> list[str]:
-            return [name for name in header if name != self.name]
-
-        return replace(answer, body=_edit_header(answer.body, shortened, drop=self.name))
-
-
-@dataclass(frozen=True)
-class DropVersions(Effect):
-    """The version index has holes: these editions are not in it."""
-
-    versions: tuple[str, ...]
-
-    def answer(self, answer: Answer) -> Answer:
-        index = json.loads(answer.body)
-        kept = {name: entry for name, entry in index["versions"].items() if name not in self.versions}
-        return replace(answer, body=render.pretty(index | {"versions": kept}))
 
 
 # --- facts: the same through both doors

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from typing import Any, Literal
+from typing import Any
 
 import boto3
 import botocore.loaders
@@ -26,19 +26,17 @@ SERVICE_MODELS = botocore.loaders.create_loader()
 """Read once for all clients; nothing else of boto3 is shared or changed."""
 
 
-def pricing_client(
-    region: str = "us-east-1", *, attempts: int = 1, mode: Literal["adaptive", "standard"] = "standard"
-) -> Any:
-    """Return boto3's own client, made from the environment; it does not retry unless told so."""
+def pricing_client(region: str = "us-east-1") -> Any:
+    """Return boto3's own client, made from the environment; it does not retry."""
     session = botocore.session.Session()
     session.register_component("data_loader", SERVICE_MODELS)
-    config = Config(retries={"total_max_attempts": attempts, "mode": mode}, read_timeout=5)
+    config = Config(retries={"total_max_attempts": 1}, read_timeout=5)
     return boto3.session.Session(botocore_session=session).client("pricing", region_name=region, config=config)
 
 
-def filters(kind: str = "TERM_MATCH", **fields: str) -> list[dict[str, str]]:
-    """Return filters of one type, one for each field."""
-    return [{"Type": kind, "Field": name, "Value": value} for name, value in fields.items()]
+def filters(**fields: str) -> list[dict[str, str]]:
+    """Return filters, one for each field."""
+    return [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
 
 
 def products(client: Any, wanted: list[dict[str, str]]) -> list[Item]:

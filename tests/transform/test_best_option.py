@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from looks import Row, look, row
+from published import named
 from purchase import P5, REGION, block, plan, seen, spot, term
 from side_by_side import Case, World
 
@@ -246,17 +247,15 @@ def test_nothing_eligible_is_cheaper(
     answer = market.execute(
         f"from mart.best_option(?, ?, ?, ?, {EVERY_OPTION.regions})", [hours, share, nodes, tolerates]
     )
-    names = [column[0] for column in answer.description or ()]
-    (found,) = (dict(zip(names, line, strict=True)) for line in answer.fetchall())
+    (found,) = named(answer)
     rows = market.execute(
         "select purchase_option, effective_hourly_price, commitment_term_hours, minimum_quantity "
         "from int.aws_purchase_options where unit_price is not null and list_contains(?, region_id)",
         [[*EVERY_OPTION.names]],
     )
-    names = [column[0] for column in rows.description or ()]
     costs = [
         cost(line, hours, share, nodes)
-        for line in (dict(zip(names, values, strict=True)) for values in rows.fetchall())
+        for line in named(rows)
         if (tolerates or line["purchase_option"] != "spot")
         and (hours <= 4368 or line["purchase_option"] != "capacity_block")
     ]

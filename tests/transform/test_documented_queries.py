@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from looks import row
-from purchase import P5, plan, putting, records, seen, spot
+from published import records
+from purchase import P5, plan, putting, seen, spot
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "purchase-options.md"
 

@@ -1,6 +1,5 @@
 """The drift index of AWS's real on-demand list, us-east-1, 2022 to 2026: one day's fall, and a mean that rose."""
 
-import importlib.util
 import re
 from datetime import date
 from pathlib import Path
@@ -10,6 +9,7 @@ import kept
 import pytest
 from few_marts import published_with
 from published import query
+from scripts import script
 
 BENCH = Path(__file__).parents[2] / "bench" / "price_index.py"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "methodology.md"
@@ -19,12 +19,7 @@ CUT = date(2025, 6, 23)
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """Return the script that imports files and asks when the index moved."""
-    spec = importlib.util.spec_from_file_location("price_index_bench", BENCH)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("bench/price_index.py")
 
 
 @pytest.fixture(scope="module")

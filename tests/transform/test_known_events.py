@@ -1,9 +1,7 @@
 """The neoclouds' history imported, and what became of 46 moves in it that people labelled by hand."""
 
-import importlib.util
 import pickle
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +9,7 @@ import kept
 import pytest
 from few_marts import published_with
 from published import query
+from scripts import script
 
 from warehouse.schema.vocabulary import MARKETPLACES
 
@@ -21,13 +20,7 @@ BENCH = ROOT / "bench" / "import_history.py"
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """Return the script that imports the history and looks the labels up."""
-    spec = importlib.util.spec_from_file_location("import_history", BENCH)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return script("bench/import_history.py")
 
 
 @pytest.fixture(scope="module")

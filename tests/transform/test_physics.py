@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import doc_blocks
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from physics_file import physics_file
+from published import named
+from scripts import script
 
 from transform.formula import SQL, Domain, Formula, Parameter, formulas, read
 
@@ -138,7 +139,7 @@ def test_macros_are_as_listed(con: duckdb.DuckDBPyConnection) -> None:
 
 def test_the_page_has_every_formula() -> None:
     """The page of formulas shows each macro as it is called, and what it gives."""
-    page = doc_blocks.script("docs_site").formulas()
+    page = script("tools/docs_site.py").formulas()
 
     calls = {
         f"`{f.schema}.{f.name}({', '.join(p.declaration for p in f.parameters)})`: {f.meaning}." for f in formulas()
@@ -257,9 +258,8 @@ def test_chips_needed_are_the_least(needed: float, memory: float) -> None:
 
 def fit(con: duckdb.DuckDBPyConnection, arguments: str) -> dict[tuple[str, str | None], dict[str, Any]]:
     """Return the rows of `mart.fit` by chip and form."""
-    result = con.execute(f"from mart.fit({arguments})")
-    names = [column[0] for column in result.description or ()]
-    return {(row[0], row[1]): dict(zip(names, row, strict=True)) for row in result.fetchall()}
+    rows = named(con.execute(f"from mart.fit({arguments})"))
+    return {(row["accelerator_name"], row["form_factor"]): row for row in rows}
 
 
 def test_fit_by_hand(con: duckdb.DuckDBPyConnection) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from looks import Row, day, row
-from purchase import Put, block, plan, putting, records, said, seen, spot, term
+from published import records
+from purchase import Put, block, plan, putting, said, seen, spot, term
 
 ASKED = ("provider_price",)
 NOW = 160

@@ -8,7 +8,8 @@ from statistics import median
 
 import pytest
 from looks import day, row
-from purchase import Put, records, said, seen
+from published import records
+from purchase import Put, said, seen
 
 ASKED = ("provider_price",)
 NOW = 140

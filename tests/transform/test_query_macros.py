@@ -6,7 +6,8 @@ from pathlib import Path
 import duckdb
 import pytest
 from looks import day, row
-from purchase import P5, Put, plan, putting, records, seen, spot, term
+from published import records
+from purchase import P5, Put, plan, putting, seen, spot, term
 
 ASKED = ("cheapest", "price_on")
 P5EN = "p5en.48xlarge"

@@ -1,7 +1,6 @@
 """Every way to buy, from published data at hand: the prices that the data states, each with its date and source."""
 
 import csv
-import importlib.util
 import json
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import duckdb
 import kept
 import pytest
 from few_marts import published_with
+from scripts import script
 
 BENCH = Path(__file__).parents[2] / "bench" / "real_options.py"
 EAST_1, EAST_2 = "us-east-1", "us-east-2"
@@ -24,12 +24,7 @@ SPOT = "import:trainium_spot_observed_20261003"
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """Return the script that builds the warehouse and prints the table."""
-    spec = importlib.util.spec_from_file_location("real_options", BENCH)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("bench/real_options.py")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from looks import Row, day, look, row
-from purchase import P5, REGION, Put, putting, records, said, seen, spot
+from published import records
+from purchase import P5, REGION, Put, putting, said, seen, spot
 from side_by_side import Case, World
 
 ASKED = ("spot_zone_price", "spot_region_price")

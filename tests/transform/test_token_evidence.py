@@ -15,6 +15,7 @@ import duckdb
 import polars as pl
 import pytest
 from cost_file import cost_file, lines, put_prices, putting_costs, run
+from published import named
 
 from extract.benchmarks import read
 from warehouse.publish import frame
@@ -581,9 +582,7 @@ def at_held_back(file: Path, held: list[dict[str, Any]]) -> list[dict[str, Any]]
         con.execute(f"attach '{file}' as published (read_only); use published")
         frame = pl.DataFrame(held, infer_schema_length=None)
         con.register("held", frame)
-        cursor = con.execute(RATES)
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return named(con.execute(RATES))
 
 
 @pytest.mark.prove

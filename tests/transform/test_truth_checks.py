@@ -7,12 +7,12 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-import doc_blocks
 import polars as pl
 import pytest
 from looks import ParsedFetch, Row, day, row
 from published import query
 from purchase import said, spot
+from scripts import script
 from truth_file import (
     MONTH_HOURS,
     NOW,
@@ -312,7 +312,7 @@ def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
         f"| `{name}` | {group} | {meaning} | {'by chip' if low is None else f'{low:g} to {high:g}'} {unit} | {advice} |"
         for name, group, meaning, low, high, unit, advice in rules
     ]
-    page = doc_blocks.script("docs_site").truth_rules()
+    page = script("tools/docs_site.py").truth_rules()
     assert len(wanted) > 20
     assert [line for line in page.splitlines() if line.startswith("| `")] == wanted
 

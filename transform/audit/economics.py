@@ -120,7 +120,7 @@ def undiscounted(one: Claim) -> Fits:
 
 
 def has_figure(text: str) -> Fits:
-    """Return what is told as one figure."""
+    """Return what is stated as one figure."""
     return lambda other: other.value is not None and float(other.value) == float(text)
 
 
@@ -240,7 +240,10 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             return under
     tried: list[Tried] = []
     mfu = _MFU.search(claim.conditions_text)
-    for source in _chip_prices(claim, article)[:1]:
+    own = article.find(
+        claim, "price_per_chip", lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim)
+    )
+    for source in own[:1]:
         span = claimed(source, hedged=False)
         options: list[tuple[float, str, tuple[Claim, ...]]] = []
         # The machine whose price it is tells the form of its chips.
@@ -254,9 +257,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
                 (rate, f"{mfu[1]} % of the {words}", ()) for rate, (words, _) in zip(at_mfu, reached, strict=True)
             ]
         rates = article.find(
-            claim,
-            PER_CHIP,
-            lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing),
+            claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing)
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
@@ -333,15 +334,6 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
     )
 
 
-def _chip_prices(claim: Claim, article: Article) -> tuple[Claim, ...]:
-    """Return the text's own prices of one chip under the option of a claim."""
-    return article.find(
-        claim,
-        "price_per_chip",
-        lambda other: same_thing(other.thing, claim.thing) and same_option(other, claim),
-    )
-
-
 def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[float, str, bool] | None:
     """Return the lowest price of a chip-hour of the text, else of the history under any option, in words too.
 
@@ -384,7 +376,7 @@ def saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None
 
 
 def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return a share of an amount, both told in the claim's own words; it rests on the text's saving of that share."""
+    """Return a share of an amount, both in the claim's own words; it rests on the text's saving of that share."""
     match = _OF_A.search(claim.conditions_text)
     if match is None:
         return None

@@ -134,7 +134,9 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         one
         for one in evidence.offers_of(machine, chips)
         if one.purchase_option == option
-        and (machine or any(_is_chip(one, chip) for chip in chips))
+        and (
+            machine or any(one.accelerator_name == n and (f is None or one.form_factor in (f, None)) for n, f in chips)
+        )
         and (provider is None or one.service_provider_name == provider)
         and (not regions or one.region_id in regions)
         and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
@@ -193,10 +195,6 @@ def _line(price: Price, unit: str) -> str:
     offer = price.offer
     place = " ".join(filter(None, (offer.service_provider_name, offer.instance_type, offer.region_id)))
     return f"{number(price.per(unit) or 0)} USD/h of {unit} ({place}, from {price.valid_from} {end})"
-
-
-def _is_chip(offer: Offer, chip: tuple[str, str | None]) -> bool:
-    return offer.accelerator_name == chip[0] and (chip[1] is None or offer.form_factor in (chip[1], None))
 
 
 def available(claim: Claim, evidence: Evidence) -> Finding:

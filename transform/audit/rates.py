@@ -87,9 +87,7 @@ def _with_task(claim: Claim, article: Article) -> Claim:
     if claim.metric != SYSTEM or claim.conditions.is_training or claim.conditions.batch_size:
         return claim
     nearby = article.find(
-        claim,
-        PER_CHIP,
-        lambda other: other.model_name == claim.model_name and shares_chip(other.thing, claim.thing),
+        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and shares_chip(other.thing, claim.thing)
     )
     if not nearby:
         return claim
@@ -114,9 +112,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         return unknown("no model of known shape and chip is named")
     thing = claim.thing
     own = article.find(
-        claim,
-        PER_CHIP,
-        lambda other: other.model_name == claim.model_name and same_thing(other.thing, thing),
+        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, thing)
     )
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
@@ -259,9 +255,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.thing
     singles = article.find(
-        claim,
-        PER_CHIP,
-        lambda other: other.model_name == claim.model_name and shares_chip(other.thing, thing),
+        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and shares_chip(other.thing, thing)
     )
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None

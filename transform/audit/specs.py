@@ -69,7 +69,7 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
-    """Check a bandwidth between chips, which may be told of one direction or of both."""
+    """Check a bandwidth between chips, which may be stated of one direction or of both."""
     readings = [
         (f"{' '.join(filter(None, chip))} {words}", value * factor / 1000, url)
         for chip in _chips(claim, evidence)

@@ -166,7 +166,7 @@ def _cores(claim: Claim, evidence: Evidence) -> list[float]:
 
 
 def _figure_text(claim: Claim, evidence: Evidence) -> str:
-    """Return a figure as it was told; that of a core with what it is of a chip, as chips are compared."""
+    """Return a figure as it was stated; that of a core with what it is of a chip, as chips are compared."""
     cores = set(_cores(claim, evidence)) if claim.metric == "price_per_core" and claim.value is not None else set()
     if len(cores) != 1:
         return claim.figure

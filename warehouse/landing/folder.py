@@ -215,7 +215,7 @@ class Landing:
             yield Entry(kind=kind, recorded_at=recorded_at, content=content, end=end, part=part)
 
     def document(self, fetch: Mapping[str, Any], index: int) -> Document:
-        """Return the document at `index` of a journalled look, with its body."""
+        """Return the document at `index` of a journalled fetch, with its body."""
         entry = fetch["documents"][index]
         return Document(
             source=fetch["source"],

@@ -138,14 +138,21 @@ class Bucket:
 
     def read(self, name: str) -> bytes:
         """Return an object's bytes. Raises FileNotFoundError."""
+        return self.read_tagged(name)[0]
+
+    def read_tagged(self, name: str) -> tuple[bytes, str]:
+        """Return an object's bytes, and the server's tag of them. Raises FileNotFoundError."""
         with self._faults(name):
             answer = self.client.get_object(Bucket=self.bucket, Key=self.key(name))
-            return bytes(answer["Body"].read())
+            return bytes(answer["Body"].read()), answer["ETag"]
 
-    def put(self, name: str, content: bytes, *, only_new: bool = False) -> bool:
-        """Write an object, whole or not at all; with `only_new` return False where one of that name is there."""
+    def put(self, name: str, content: bytes, *, only_new: bool = False, only_over: str = "") -> bool:
+        """Write an object, whole or not at all.
+
+        Return False, with `only_new` where one is there, and with `only_over` where not that with this tag is.
+        """
         checksum = hashlib.sha256(content)
-        supplied = {"IfNoneMatch": "*"} if only_new else {}
+        supplied = {"IfNoneMatch": "*"} if only_new else {"IfMatch": only_over} if only_over else {}
         for left in reversed(range(ATTEMPTS)):
             try:
                 with self._faults(name):

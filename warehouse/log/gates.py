@@ -119,18 +119,15 @@ def _holds(rule: pl.Expr) -> pl.Expr:
     return rule.fill_null(value=True)
 
 
-def _all_rules(data: Any) -> pl.LazyFrame:
-    frame: pl.LazyFrame = data.lazyframe
-    return frame.select(pl.all_horizontal(_holds(rule) for _, _, rule in RULES))
-
-
 SCHEMA = pa.DataFrameSchema(
     columns={
         name: pa.Column(pl.Int64 if name == "commitment_term_hours" else pl.String, nullable=True)
         for name in tables.OBSERVATION
     },
     # One check of all rules: twenty of them, one by one, take longer than all else that is done with a small answer.
-    checks=[pa.Check(_all_rules, name="rules")],
+    checks=[
+        pa.Check(lambda data: data.lazyframe.select(pl.all_horizontal(_holds(each[2]) for each in RULES)), name="rules")
+    ],
 )
 FIRST_BROKEN = pl.coalesce(
     pl.when(~_holds(rule)).then(pl.lit(number, pl.Int32)) for number, (_, _, rule) in enumerate(RULES)

@@ -141,11 +141,7 @@ def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantin
 
 
 def verdicts(
-    con: duckdb.DuckDBPyConnection,
-    waiting: Mapping[Key, list[Quarantined]],
-    replaced: Replacements,
-    *,
-    live: Set[int],
+    con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]], replaced: Replacements, *, live: Set[int]
 ) -> Verdicts:
     """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
     rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()

@@ -42,7 +42,9 @@ def load(con: duckdb.DuckDBPyConnection, fetches: Iterable[ParsedFetch], *, reco
     rounds = list(_rounds(fetches))
     every = [fetch for batch in rounds for fetch in batch]
     scopes = {(fetch.source, fetch.scope) for fetch in every}
-    name_documents(con, _hashes(every))
+    frames = [rows for fetch in every for rows in (fetch.rows, fetch.set_aside) if rows is not None]
+    named = [rows["document_sha256"].cast(pl.String) for rows in frames if "document_sha256" in rows.columns]
+    name_documents(con, {fetch.document_sha256 for fetch in every} | set(pl.concat(named).unique() if named else ()))
 
     def append(some: list[list[ParsedFetch]]) -> list[ScopeResult]:
         return [result for batch in some for result in _load_round(con, batch, naive(recorded_at))]
@@ -208,13 +210,6 @@ def _record(
     complete = fetch.complete and result.status == "ok" and number not in batch.incomplete
     key = (fetch_no, fetch.source, fetch.scope, naive(fetch.observed_at), document_no, recorded_at, fetch.run_id)
     return (*key, complete, fetch.archived, result.status, result.n_rows, result.n_refused, result.error)
-
-
-def _hashes(fetches: list[ParsedFetch]) -> set[str | None]:
-    """Return the documents that fetches and their rows name."""
-    frames = [rows for fetch in fetches for rows in (fetch.rows, fetch.set_aside) if rows is not None]
-    named = [rows["document_sha256"].cast(pl.String) for rows in frames if "document_sha256" in rows.columns]
-    return {fetch.document_sha256 for fetch in fetches} | set(pl.concat(named).unique() if named else ())
 
 
 def _known_fetches(

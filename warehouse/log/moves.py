@@ -1,4 +1,4 @@
-"""How the prices of one answer moved together: whether one factor explains them, and what a reader has to be told.
+"""How the prices of one answer moved together: whether one factor explains them, and what a reader has to know.
 
 A price is known to half a unit of its last digit, so a factor is known as an interval: from (after - half) / (before +
 half) to (after + half) / (before - half). One factor explains several moves where their intervals have a point in

@@ -178,9 +178,10 @@ class Reader:
                 if value is not None:
                     found[name].add(value)
             at = word.end() + text[word.end() :].startswith(" ")
+        forms = {self._forms[squeezed(word)] for word in found["form"]}
         return Words(
             chips=frozenset(map(squeezed, found["chip"])),
-            form_factors=_most_precise({self._forms[squeezed(word)] for word in found["form"]}),
+            form_factors=frozenset(forms.difference(*(MORE_PRECISE.get(form, ()) for form in forms))),
             vendors=frozenset(found["vendor"]),
             architectures=frozenset(map(squeezed, found["architecture"])),
             memories=frozenset(map(Decimal, found["memory"])),
@@ -213,11 +214,6 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(
         re.escape(word).replace(r"\ ", " ?") for word in sorted({*words}, key=lambda word: (-len(word), word))
     )
-
-
-def _most_precise(form_factors: set[str]) -> frozenset[str]:
-    implied = {wider for form in form_factors for wider in MORE_PRECISE.get(form, ())}
-    return frozenset(form_factors - implied)
 
 
 MAX_COUNT = 16

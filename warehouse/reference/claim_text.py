@@ -120,7 +120,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Hedge:
-    """How loosely a figure is told: a share that it may be off, and whether it bounds from above or from below."""
+    """How loosely a figure is stated: a share that it may be off, and whether it bounds from above or from below."""
 
     share: float = 0.0
     is_upper: bool = False

@@ -1,13 +1,10 @@
 """What the tests of the AWS price list share: one way through both doors, and contexts for the stand-in."""
 
 import pytest
-from price_list_files import NOW, Ask, Line, Read, document, offer_csv, page_of, products_of
-from standin import aws
+from price_list_files import Line, Read, document, offer_csv, page_of, products_of
 
 from extract.aws.price_list import parse
-from extract.base import Context, Landed, Parsed
-from extract.web.http import HttpWeb, Retries
-from warehouse.documents import Document
+from extract.base import Parsed
 
 
 @pytest.fixture(params=["bulk", "api"])
@@ -19,21 +16,3 @@ def read(request: pytest.FixtureRequest) -> Read:
         return parse(document(body, scope))
 
     return through
-
-
-def nothing(version_key: str) -> Document | None:
-    return None
-
-
-@pytest.fixture
-def ask(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """Return a maker of contexts for the stand-in."""
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
-    monkeypatch.setattr("extract.web.http.STREAM_RETRIES", Retries(attempts=3, pause_s=0.001))
-    web = HttpWeb(retries=Retries(attempts=3, pause_s=0.001))
-
-    def context(door: str, landed: Landed = nothing, **settings: object) -> Context:
-        set_ = {"access": door, "bulk_url": standin.url, **settings}
-        return Context(web=web, settings=set_, now=lambda: NOW, landed=landed)
-
-    return context

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from savings_plan_files import csv_file, document
+from savings_plan_files import csv_file, document, rates
 
 from extract.aws import savings_plans
-from extract.aws.savings_plans import SOURCE, rates
+from extract.aws.savings_plans import SOURCE
 from warehouse.errors import LayoutChanged
 
 

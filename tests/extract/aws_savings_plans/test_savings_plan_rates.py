@@ -2,15 +2,13 @@
 
 import csv
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, result
+from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, rates, result
 
-from extract.aws.savings_plans import SOURCE, rates
+from extract.aws.savings_plans import SOURCE
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
 from warehouse.log.gates import row_gate
@@ -314,11 +312,3 @@ def test_columns_may_move() -> None:
 def test_a_compressed_document_is_the_same() -> None:
     """A document may be kept as gzip."""
     assert SOURCE.parse(document(gzip.compress(csv_file({})))).rows.equals(parsed({}).rows)
-
-
-def test_the_shell_does_not_wait_for_this_source() -> None:
-    """Importing the source loads neither boto3 nor an HTTP client nor polars."""
-    heavy = "{'boto3', 'botocore', 'urllib3', 'stamina', 'polars'}"
-    code = f"import sys, extract.aws.savings_plans; print(sorted({heavy} & set(sys.modules)))"
-
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -266,9 +267,11 @@ def test_some_types_alone_say_nothing_of_the_others(ask: Ask) -> None:
     ("fault", "error", "said"),
     [
         (ec2.AUTH_FAILURE, SourceError, "Enable us-east-2"),
+        (ec2.AUTH_FAILURE, SourceError, "else give credentials that may call ec2:DescribeSpotPriceHistory"),
         (ec2.QueryError("OptInRequired", "You are not subscribed", 401), SourceError, "Enable us-east-2"),
         (ec2.UNAUTHORIZED, CredentialsMissing, "ec2:DescribeSpotPriceHistory"),
-        (ec2.EXPIRED, CredentialsMissing, "ec2:DescribeSpotPriceHistory"),
+        (ec2.EXPIRED, CredentialsMissing, "log in again"),
+        (ec2.QueryError("SignatureDoesNotMatch", "Signature expired: it is earlier", 403), CredentialsMissing, "clock"),
         (ec2.THROTTLED, Unavailable, "Try again later"),
         (ec2.INTERNAL_ERROR, Unavailable, "Try again later"),
         (faults.Reset(at=0.0), Unavailable, "Check the network"),
@@ -297,6 +300,39 @@ def test_regions_are_those_that_the_account_has(ask: Ask) -> None:
     assert SOURCE.scopes(ask(regions=["me-south-1", "us-east-1"])) == ("me-south-1", "us-east-1")
     with pytest.raises(SourceError, match="me-south-1"):
         SOURCE.fetch(ask(), "me-south-1")
+
+
+def test_a_login_that_ended_is_one_line(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An SSO session without a token: what to do, and no traceback of botocore's."""
+    session = "[sso-session s]\nsso_start_url = https://s.awsapps.com/start\nsso_region = eu-west-1\n"
+    profile = "[profile p]\nsso_session = s\nsso_account_id = 111122223333\nsso_role_name = r\n"
+    (tmp_path / "config").write_text(session + profile)
+    for name, value in (("HOME", tmp_path), ("AWS_CONFIG_FILE", tmp_path / "config"), ("AWS_PROFILE", "p")):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+
+    with pytest.raises(CredentialsMissing, match="log in again"):
+        SOURCE.scopes(ask())
+    assert caplog.text == ""
+
+
+def test_a_company_may_forbid_a_region(
+    standin: aws.StandIn, ask: Ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The region of boto3's profile lists the regions; where none may, the user's own that AWS has are taken."""
+    (tmp_path / "config").write_text("[default]\nregion = ap-south-2\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    standin.fault("ec2:us-east-1", ec2.UNAUTHORIZED)
+    assert SOURCE.scopes(ask()) == ("us-east-1", "us-east-2")
+
+    standin.fault("ec2:DescribeRegions", ec2.UNAUTHORIZED)
+    assert SOURCE.scopes(replace(ask(), regions=("ap-south-2", "westeurope"))) == ("ap-south-2",)
+    for context in (ask(), replace(ask(regions="all"), regions=("ap-south-2",))):
+        with pytest.raises(CredentialsMissing, match="ec2:DescribeRegions and the others of the policy"):
+            SOURCE.scopes(context)
 
 
 def test_a_history_without_prices_in_force_is_an_error(standin: aws.StandIn, ask: Ask) -> None:

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from neoclouds.case import MOMENT, document, rows
 from neoclouds.cases.azure import CASE
-from web_site import Site, open_site, send
+from web_site import Site, send
 
 from extract.base import Context
 from extract.neoclouds.azure import REGIONS, SOURCE
@@ -124,12 +124,6 @@ def test_a_plan_above_its_price_is_refused() -> None:
         changed(lambda item: item["savingsPlan"][0].update(retailPrice=99.0), "Standard_ND96isr_H100_v5")
     )
     assert [one.field for one in found.refused] == ["page 1.Items[0].savingsPlan[0].retailPrice"]
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with open_site() as site:
-        yield site
 
 
 def context(site: Site, **settings: object) -> Context:
