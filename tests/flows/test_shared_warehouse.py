@@ -23,7 +23,7 @@ from toy_source import TOY, Toy
 
 from flows.backup import replicas
 from flows.cli.main import main
-from flows.collect import ingest, publisher, steps
+from flows.collect import benchmarks, importer, ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, maintenance, publication, transfer
