@@ -63,7 +63,7 @@ def publish(shared: Path, folder: Path, n_runs: int) -> tuple[Path, dict[str, fl
     with steps.open_run(Settings(data_dir=folder)) as one:
         start = time.perf_counter()
         for name in HISTORIES:
-            importer.land_file(one, shared / "data" / name)
+            importer.land(one, importer.landed(shared / "data" / name, one.clock()))
         one.load()
         throughput.append(one.con, copies(n_runs))
         seconds["load"] = time.perf_counter() - start

@@ -156,7 +156,7 @@ def run(shared: Path, folder: Path) -> Import:
     clock = time.perf_counter
     with steps.open_run(Settings(data_dir=folder)) as one:
         start = clock()
-        importer.land_file(one, history)
+        importer.land(one, importer.landed(history, one.clock()))
         seconds["land"] = clock() - start
         one.load()
         seconds["load"] = clock() - start - seconds["land"]

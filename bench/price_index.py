@@ -41,7 +41,7 @@ def build(files: Iterable[Path], folder: Path) -> Path:
     """Import files into a warehouse in a folder; return the published file."""
     with steps.open_run(Settings(data_dir=folder)) as run:
         for file in files:
-            importer.land_file(run, file)
+            importer.land(run, importer.landed(file, run.clock()))
         run.load()
         return run.publisher.publish()
 

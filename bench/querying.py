@@ -64,7 +64,7 @@ def publish(shared: Path, folder: Path) -> Path:
             look = saved_spot(path)
             run.land(FetchResult(source=look.source, scope=look.scope, fetches=(look,)))
         for name in HISTORIES:
-            importer.land_file(run, shared / "data" / name)
+            importer.land(run, importer.landed(shared / "data" / name, run.clock()))
         run.load()
     steps.run(chosen, offline=True)
     return chosen.published()

@@ -152,7 +152,7 @@ def build(shared: Path, folder: Path) -> Path:
     )
     with steps.open_run(Settings(data_dir=folder / "warehouse")) as run:
         for file in imports:
-            importer.land_file(run, file)
+            importer.land(run, importer.landed(file, run.clock()))
         look = published_rates(samples / "capacity_block_published_rates_20260722.json", run.started_at)
         run.land(FetchResult(source=look.source, scope=look.scope, fetches=(look,)))
         run.load()

@@ -117,7 +117,7 @@ def _import(settings: Any, histories: list[Path], now: datetime, told: TextIO) -
     began = time.perf_counter()
     with steps.open_run(settings, clock=lambda: now) as one:
         for file in histories:
-            importer.land_file(one, file)
+            importer.land(one, importer.landed(file, one.clock()))
         one.load()
         one.publisher.publish()
     tell(told, imported=[file.name for file in histories], seconds=time.perf_counter() - began)

@@ -108,6 +108,8 @@ AWS_TYPE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]*\.(?:nano|micro|small|medium|lar
 """How AWS names machines of every kind."""
 AWS_ZONE = re.compile(r"-(?:[a-z]{3}-\d+|wl\d+(?:-[a-z]{3}\d+)?)$")
 """What AWS's price list puts behind the region of a Local or a Wavelength Zone: us-west-2-lax-1, us-east-1-wl1-bos1."""
+TPU_SLICE = re.compile(r"(?:tpu[ -])?(v5litepod|v5e|v5p|v6e)-(\d{1,4})")
+"""A slice of TPUs, by its number of chips, or of v5p by that of cores, two of a chip: v6e-8."""
 PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
 """A part of a chip in its name: 1/2 L40S."""
 MAX_NAMED = 10
@@ -284,7 +286,7 @@ def _machine(
         if AWS_TYPE.fullmatch(name) and not ACCELERATOR_TYPE.match(name):
             return Machine(name, is_plain=True)
         return Machine(name, machine_reason="not an instance type of AWS that is known")
-    if own := _own_chips(provider, name):
+    if own := _own_chips(provider, name, name or gpu or raw):
         if _are_two(gpu or raw, own[0], provider):
             return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
@@ -317,10 +319,12 @@ def _are_two(one: str | None, other: str | None, provider: str | None) -> bool:
     return len(names) == 2 and names[0] not in (names[1], re.sub(r"-\d+GB$", "", names[1]))
 
 
-def _own_chips(provider: str | None, name: str | None) -> tuple[str, str] | None:
-    """Return chip and count of a machine that our tables have; None of any other."""
+def _own_chips(provider: str | None, name: str | None, words: str | None) -> tuple[str, str] | None:
+    """Return chip and count of a machine that our tables have, or of Google's TPUs its words; None of any other."""
     if provider == "AWS":
         return _aws_types().get((name or "").removeprefix("ml."))
+    if provider == "Google Cloud" and (found := TPU_SLICE.fullmatch((words or "").lower())):
+        return f"TPU {found[1]}", str(int(found[2]) // (2 if found[1] == "v5p" else 1))
     machine = cloud_machines.known(provider, name)
     return machine and (machine.accelerator_label, str(machine.accelerator_count))
 
@@ -355,8 +359,9 @@ def _cell(text: str | None) -> str | None:
 
 def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
     """Return a CSV with all columns that are known, and the names of the others. Raises LayoutChanged."""
-    if len(document.body.partition(b"\n")[0]) > MAX_HEADER_BYTES:
-        raise _wrong(document, "the header is no line of names", "header", document.body[:80], COLUMNS_HINT)
+    header = document.body[: MAX_HEADER_BYTES + 1].partition(b"\n")[0].decode("utf-8-sig", "replace")
+    if len(header) > MAX_HEADER_BYTES or "," not in header or {"\0", "\ufffd"} & {*header}:
+        raise _wrong(document, NOT_CSV, "header", header[:80], CSV_HINT)
     _check_cells(document)
     try:
         table = pl.read_csv(document.body, infer_schema=False, encoding="utf8", truncate_ragged_lines=False)

@@ -174,15 +174,6 @@ def few(names: Sequence[str], *, most: int = 3) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
 
 
-NO_TIER = {"api", "page", "page_from_price", "skypilot_catalog", "hand_curated", "on-demand", "on_demand", "spot"}
-"""Tiers of imported rows that say where a price was read or how it is bought, and nothing more to a buyer."""
-
-
-def tier(name: str | None) -> str:
-    """Return a provider's tier; empty where there is none."""
-    return "" if name in NO_TIER else name or ""
-
-
 def short(text: str | None, *, most: int = 160) -> str:
     """Return text on one line, cut where it is too long for its place."""
     line = " ".join((text or "").split())
@@ -238,5 +229,5 @@ def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
     """Return where chips without any price were looked for, and when last: a row of front_unseen."""
     last = seen["last_good_at"]
     when = f", last searched {date(last)}" if last else ""
-    where = count(seen["n_lists"] or 0, "price list")
-    return f"{few(list(chips))}: unknown, in none of {where}{when}."
+    where = f", in none of {count(seen['n_lists'], 'price list')}" if seen["n_lists"] else ""
+    return f"{few(list(chips))}: unknown{where}{when}."

@@ -153,7 +153,7 @@ def shared_history(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Pa
     def make(folder: Path) -> None:
         with open_run(Settings(data_dir=folder), clock=lambda: HISTORY_AT) as one:
             for name in HISTORY:
-                importer.land_file(one, shared / "data" / name)
+                importer.land(one, importer.landed(shared / "data" / name, one.clock()))
             one.load()
             one.publisher.publish()
 

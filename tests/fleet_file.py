@@ -70,8 +70,8 @@ def observed(file: Path, **wanted: str) -> Iterator[tuple[float, str]]:
 def h100(price: str, **others: object) -> dict[str, object]:
     """Return RunPod's price of one H100 SXM of its secure cloud."""
     return row(
-        None, price, service_provider_name="RunPod", accelerator_label="H100 SXM", accelerator_count="1",
-        capacity_unit="GPU", region_id=None, **({"tier": "secure"} | others),
+        None, price, accelerator_label="H100 SXM", accelerator_count="1", capacity_unit="GPU", region_id=None,
+        **({"tier": "secure", "service_provider_name": "RunPod"} | others),
     )  # fmt: skip
 
 
@@ -100,6 +100,8 @@ def looks(shared: Path) -> list[ParsedFetch]:
           for at, price in runpod.items()),
         seen(now, "aws_savings_plans", plan("p5.48xlarge", PLAN_RATE), plan("p5.48xlarge", "26", years=3)),
         seen(now, "aws_spot", spot("p5.48xlarge", "use1-az1", "20")),
+        seen(now, "aws_price_list", h100("4.29", service_provider_name="Nebius"),
+             h100("3.99", service_provider_name="Nebius", minimum_quantity="8"), scope="nebius"),
     ]  # fmt: skip
     return sorted(found, key=lambda look: look.observed_at)
 

@@ -104,7 +104,7 @@ def test_fit_says_on_how_many_chips_and_how_fast_at_most(call):
     [
         (("--model", "llama-9-1t"), 2, "no such model"),
         (("--model", "llama-3-70b", "--context", "8q"), 2, "write 8192 or 8k"),
-        (("--model", "llama-3-70b", "--context", "9M"), 2, "no more than the model takes"),
+        (("--model", "llama-3-70b", "--context", "9M"), 2, "at most 8192"),
         (("--model", "llama-3-70b", "--precision", "fp9"), 2, "precision_name must be"),
     ],
 )

@@ -50,7 +50,7 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
             source=name,
             field="body",
             value=body[:60].decode("utf-8", "replace"),
-            hint=f"Read are the results of {KNOWN}",
+            hint=f"Read are the files that docs/cost-per-token.md names, of {KNOWN}",
         )
     tool, every = found
     left_out = words.left_out()
@@ -84,6 +84,8 @@ def runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
         run = parse(text, name)
         if run is not None:
             return tool, [run]
+    if not text.lstrip().startswith(("{", "[")):
+        return None
     found = content.json_runs(text, name)
     for tool in _JSON_TOOLS:
         if tool.claims(found[0]):

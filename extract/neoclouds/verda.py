@@ -56,7 +56,9 @@ KINDS = {
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of an answer of the API or of the page."""
-    return _page(document) if document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") else _api(document)
+    if not document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return _api(document)
+    return each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
 
 
 def _api(document: Document) -> Iterator[Found]:
@@ -85,10 +87,6 @@ def _machine(one: Fields) -> Iterator[Found]:
     for option, price in by_option(on_demand, spot, f"{one.place}.spot_price").items():
         others = {"instance_type": machine, "tier": _tier(label, None)}
         yield offer(label, price, count=count, option=option, currency=currency, **others)
-
-
-def _page(document: Document) -> Iterator[Found]:
-    yield from each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
 
 
 def _node(node: Fields) -> Iterator[Found]:

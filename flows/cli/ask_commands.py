@@ -301,9 +301,12 @@ def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[st
 def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from extract.benchmarks import describe
     from flows.collect import benchmarks
+    from warehouse.reference import models
 
+    other = " No model of ref.model has that name: with --set model=NAME it counts as that one."
     runs = [
-        {"throughput_id": number, "sentence": describe(run), "unpriced": benchmarks.unpriced(run)}
+        {"throughput_id": number, "unpriced": benchmarks.unpriced(run)}
+        | {"sentence": describe(run) + ("" if models.find(run["model_name"]) else other)}
         for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
     ]
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
@@ -340,12 +343,7 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
 
 
 @command("audit --article semianalysis", has_table=True)
-@click.option(
-    "--claims",
-    "file",
-    type=EXISTING_FILE,
-    help="A CSV of claims; docs/auditing-a-claim.md has its columns. Default: the shipped ones.",
-)
+@click.option("--claims", "file", type=EXISTING_FILE, help="A CSV: docs/auditing-a-claim.md [the shipped claims].")
 @click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
 def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     """Check published claims on prices and speed.

@@ -209,11 +209,12 @@ def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None)
     from flows.collect import importer, steps
 
     with steps.open_run(read()) as one:
+        documents = [importer.landed(file, one.clock()) for file in files]
         if replaces:
-            importer.withdraw_file(one, replaces, [importer.landed(file) for file in files])
-        for file in files:
-            importer.land_file(one, file)
-        one.load()
+            importer.withdraw_file(one, replaces, documents)
+        for document in documents:
+            importer.land(one, document)
+            one.load()
         one.summary.notes += importer.refused(one)
         if one.summary.fresh:
             one.publisher.publish()

@@ -26,9 +26,7 @@ SHARE = Number(min=0, max=1, min_open=True)
 POSITIVE = Number(min=0, min_open=True)
 NOT_NEGATIVE = Number(min=0)
 COMMITMENT_USE = click.option(
-    "--commitment-use",
-    type=SHARE,
-    help="Hours used of the hours committed, by all that runs there [serving 1; a training pays its whole term].",
+    "--commitment-use", type=SHARE, help="Hours used / hours committed [serving 1; a training pays its whole term]."
 )
 SPOT_LOSS = click.option(
     "--spot-loss",
@@ -43,8 +41,7 @@ ADD = click.option(
     "additions",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="A cost besides the chips, over that of the settings: egress, storage, support, tax, engineering or capital, "
-    "as USD a month or 10%.",
+    help="A cost besides the chips: egress, storage, support, tax, engineering or capital, USD a month or 10%.",
 )
 HTML = click.option("--html", "in_html", is_flag=True, help="Print the result as a page.")
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -87,6 +84,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--interactivity", type=POSITIVE, help="Least tokens per second for one user.")
 @click.option("--batch", "is_batch", is_flag=True, help="No user waits: the rate of batches.")
 @click.option("--scenario", help='Of which lengths, such as "8k/1k"; default: where most chips were measured.')
+@click.option("--precision", help="Of the weights, such as fp8; default: likewise.")
 @click.option("--utilisation", type=SHARE, default=1.0, help="Share of the measured rate that the peak may use.")
 @click.option("--training-tokens", type=Count(), help="Tokens of a training, such as 300B.")
 @click.option("--deadline-days", type=POSITIVE, help="Days in which the training must end.")
@@ -95,7 +93,7 @@ class Spread(click.ParamType["Range"]):
 @click.option("--months", "--horizon-months", "months", type=TIME, help="For how long.")
 @click.option("--days", type=Number(min=0, min_open=True, max=3652), help="The same in days.")
 @click.option("--use", "--share-of-use", "use", type=Spread(), help="Share of hours that run: 0.8 or 0.6..0.9 [1].")
-@click.option("--spare", type=click.IntRange(0, 1000), help="Whole units more than must run [1 for serving, else 0].")
+@click.option("--spare", type=click.IntRange(0, 1000), help="Units, of a model copies, more than run [serving: 1].")
 @click.option("--provider", "providers", multiple=True, help="Only this provider; may repeat.")
 @click.option("--region", "regions", multiple=True, help="Only this region; may repeat.")
 @click.option("--tolerates-interruption", is_flag=True, default=None, help="Spot counts too.")
@@ -351,7 +349,7 @@ def _cover_answer(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 USED = {
-    "serving": {"interactivity", "tokens_per_day"},
+    "serving": {"interactivity", "tokens_per_day", "precision", "utilisation"},
     "training": {"tokens", "overhead", "goodput", "mfu", "measured_only", "precision"},
     "a bare sum": {"throughput", "price", "utilisation", "overhead", "goodput", "chips", "precision", "batch"}
     | {"context", "accepted_tokens"},
@@ -365,30 +363,19 @@ USED = {
 @click.option("--interactivity", type=POSITIVE, help="Serving: least tokens per second for one user.")
 @click.option("--tokens-per-day", type=Count(), help="Serving: output tokens a day, such as 1B.")
 @click.option("--tokens", type=Count(), help="Training: tokens to train on, such as 300B.")
-@click.option(
-    "--overhead", type=NOT_NEGATIVE, default=0.0, help="Training: work besides the measured one, as a share of it."
-)
+@click.option("--overhead", type=NOT_NEGATIVE, default=0.0, help="Training: other work, as a share of it.")
 @click.option("--goodput", type=SHARE, default=1.0, help="Training: share of running time that makes progress.")
 @click.option("--mfu", type=SHARE, help="Training: share of the peak to assume where nothing was measured [0.4].")
 @click.option("--measured-only", is_flag=True, help="Training: assume nothing.")
 @click.option("--throughput", type=POSITIVE, help="Bare sum: tokens per second of all chips.")
 @click.option("--price", type=POSITIVE, help="Bare sum: USD an hour of all chips.")
-@click.option("--utilisation", type=SHARE, default=1.0, help="Bare sum: share of the rate served.")
+@click.option("--utilisation", type=SHARE, help="Share of the rate served [bare sum 1, serving 1, 0.7, 0.5, 0.3].")
 @click.option("--chip", help="A chip: the bound of a bare sum, or the only one to show.")
-@click.option(
-    "--chips",
-    type=POSITIVE,
-    default=1.0,
-    help="Bare sum: chips that price and throughput are of; a core of a Trainium3 is 0.125.",
-)
-@click.option("--precision", help="Of weights (bare sum), or of the peak (training, bf16).")
+@click.option("--chips", type=POSITIVE, default=1.0, help="Bare sum: how many chips; a Trainium3's core is 0.125.")
+@click.option("--precision", help="Of weights, or of the peak (training, bf16).")
 @click.option("--batch", type=click.IntRange(min=1), help="Bare sum: sequences in flight, for the bandwidth bound.")
 @click.option("--context", type=click.IntRange(min=0), default=0, help="Bare sum: tokens that each of them attends to.")
-@click.option(
-    "--accepted-tokens",
-    type=Number(min=1),
-    help="Bare sum: output tokens of one step, 1 without speculative decoding; unstated, every reading counts.",
-)
+@click.option("--accepted-tokens", type=Number(min=1), help="Bare sum: output tokens a step [every reading counts].")
 @COMMITMENT_USE
 @SPOT_LOSS
 @click.option("--beat", type=POSITIVE, help="USD a million tokens to beat: the price or rate that it takes.")
@@ -406,6 +393,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
     from flows.decisions import cost_added
 
     model, chip, is_training = options["model"], options["chip"], options["task"] == "training"
+    utilisations = [options["utilisation"]] if options["utilisation"] else decision.UTILISATIONS
 
     def of(*names: str) -> dict[str, Any]:
         return {name: options[name] for name in names}
@@ -430,7 +418,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         field, value = f"--{unused[0].replace('_', '-')}", options[unused[0]]
         raise SettingsError(f"means nothing for {kind}: leave it out", field=field, value=value)
     if is_bare:
-        stated = decision.Sum(**of(*decision.SUM_INPUTS))
+        stated = decision.Sum(**of(*decision.SUM_INPUTS) | {"utilisation": utilisations[0]})
         found = decision.bare(stated, terms, read.published() if chip and model else None)
     elif is_training:
         mfu = None if options["measured_only"] else options["mfu"] or decision.ASSUMED_MFU
@@ -438,8 +426,8 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         inputs = of("model", "tokens", "overhead", "goodput")
         found = decision.training(read.published(), **inputs, mfu=mfu, precision=of_peak, terms=terms)
     else:
-        inputs = of("model", "interactivity", "tokens_per_day")
-        found = decision.serving(read.published(), **inputs, terms=terms)
+        inputs = of("model", "interactivity", "tokens_per_day", "precision")
+        found = decision.serving(read.published(), **inputs, terms=terms, utilisations=utilisations)
     if chip is not None and not is_bare:
         found["rows"] = decision.only(found["rows"], chip)
     shown = decision.shown(found, everything=everything)
@@ -452,9 +440,7 @@ MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
 
 
 @command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
-@click.option(
-    "--moves", "since", type=DAY, metavar="SINCE", help="Also each move of a list price since this day, in USD a month."
-)
+@click.option("--moves", "since", type=DAY, metavar="SINCE", help="Also moves of list prices since then, USD a month.")
 @click.option("--renewals", is_flag=True, help="Also the commitments that end, and what is left of them.")
 def fleet(read: Reader, *, since: datetime | None, renewals: bool) -> Result:
     """Show what your fleet costs a month.
@@ -492,9 +478,7 @@ def check(read: Reader) -> Result:
 
 @command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import", has_table=True)
 @click.argument("file", type=EXISTING_FILE)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The fleet file to write."
-)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The file.")
 @click.option("--replace", is_flag=True, help="Replace an existing file.")
 def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Result:
     """Write a fleet file from costs in FOCUS columns.

@@ -147,16 +147,12 @@ def document(read: Reader, *, sha256: str, in_json: bool) -> None:
 
 
 @command("data migrate --to ducklake:sqlite:/srv/lake.sqlite --data-path /srv/lake", group=data)
-@click.option(
-    "--to", "url", required=True, help='"duckdb:", "ducklake:postgres:dbname=..." or "ducklake:sqlite:/path".'
-)
+@click.option("--to", "url", required=True, help='"duckdb:", "ducklake:postgres:..." or "ducklake:sqlite:/path".')
 @click.option("--data-path", help="Folder or s3://bucket/prefix/ for a lake's rows and published files.")
 @click.option("--schema", help="PostgreSQL schema of the lake's catalogue.")
 @click.option("--landing", help="Folder or s3://bucket/prefix/ for documents [landing/ in the directory].")
 @click.option("--s3-endpoint", help="Address of another S3 server than AWS's.")
-@click.option(
-    "--into", type=click.Path(path_type=Path, file_okay=False), help="Data directory of the target [the same]."
-)
+@click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="The target's data directory [same].")
 def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str | None) -> Result:
     """Copy the history into another, empty warehouse.
 

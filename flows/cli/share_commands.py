@@ -114,8 +114,7 @@ def alert(read: Reader, *, dry_run: bool) -> Result:
     "--as",
     "kind",
     type=click.Choice(["focus-sku-price", "skypilot", "opencost", "karpenter", "dbt", "xlsx"]),
-    help="FOCUS SkuPrice (CSV), what SkyPilot, OpenCost or Karpenter read (a folder), dbt's sources (YAML), or a "
-    "workbook.",
+    help="FOCUS SkuPrice (CSV), a folder for SkyPilot, OpenCost or Karpenter, dbt's sources (YAML), or a workbook.",
 )
 @click.option("--with-private", is_flag=True, help="Your fleet and contracted prices too, in files for you alone.")
 @click.option("--force", is_flag=True, help="Replace existing files.")

@@ -12,15 +12,11 @@ from flows.collect.steps import Run
 from flows.shared import user_file
 from reports.wording import count
 from warehouse.documents import Document
-from warehouse.errors import SettingsError, SourceError
+from warehouse.errors import ChipledgerError, SettingsError, SourceError
 from warehouse.lake import ducklake
-from warehouse.log.events import naive
 from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
-WITHDRAWN_UNTIL = (
-    "select greatest(?, max(recorded_at) + interval 1 microsecond) from core.withdrawal where document_sha256 = ?"
-)
 REFUSED = """
 select decision is null as is_open, reason, count(*)
 from core.quarantine
@@ -30,17 +26,20 @@ order by is_open desc, count(*) desc, reason
 """
 
 
-def land_file(run: Run, file: Path) -> None:
-    """Land a CSV file of observations, as a fetch of the past. Raises ChipledgerError where it cannot be parsed."""
-    _record(run, landed(file, at=run.clock()))
-
-
-def landed(file: Path, *, at: datetime | None = None) -> Document:
+def landed(file: Path, at: datetime) -> Document:
     """Return a CSV file of observations as a document. Raises ChipledgerError where it cannot be parsed."""
     name, body = user_file.name(file), user_file.read(file)
-    document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at or datetime.now(UTC))
-    observations.read(document)
+    document = Document(source=IMPORT, scope=name, url=name, body=body, fetched_at=at)
+    if observations.read(document)[0].is_empty():
+        hint = "Export it again, each row on a line of its own"
+        raise ChipledgerError("no rows below the header", source=name, field="file", value=str(file), hint=hint)
     return document
+
+
+def land(run: Run, document: Document) -> None:
+    """Land a document that a person has, as a fetch of the past: a withdrawal is of what was learnt before it."""
+    fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
+    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=run.after_all())
 
 
 def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
@@ -123,16 +122,9 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
     with ducklake.scopes_held(run.con, [(document.source, document.sha256)]):  # of machines that add it, one does
         if benchmarks.is_known(run.con, result, document, now):
             return False
-        _record(run, document)
+        land(run, document)
         run.load()
     return True
-
-
-def _record(run: Run, document: Document) -> None:
-    fetch = past_fetch(document.source, document.scope, document.fetched_at, (document,))
-    # After the withdrawal of it, if any, which another clock may have dated: what was recorded before is withdrawn.
-    ((last,),) = run.con.execute(WITHDRAWN_UNTIL, [naive(document.fetched_at), document.sha256]).fetchall()
-    run.landing.record_fetch(fetch, run_id=run.summary.run_id, recorded_at=last.replace(tzinfo=UTC))
 
 
 def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:

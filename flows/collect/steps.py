@@ -141,21 +141,22 @@ class Run:
         # Until the end, so that of two persons the second is refused, and the journal has the first one alone.
         with ducklake.scopes_held(self.con, [(row.source, row.scope)]):
             ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
-            at = self._after_all()
+            at = self.after_all()
             words = {"quarantine_id": quarantine_id, "decision": decision, "decided_by": self.settings.operator}
             self.landing.record("decision", at, **words)
             self._carry_out(at)
 
     def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
         """Take fetches back: written to the journal, then carried out."""
-        at, words = self._after_all(), {"reason": reason, "withdrawn_by": self.settings.operator}
+        at, words = self.after_all(), {"reason": reason, "withdrawn_by": self.settings.operator}
         self.landing.record("withdrawal", at, fetches=[one.entry for one in fetches], **words)
         self._carry_out(at)
 
-    def _after_all(self) -> datetime:
+    def after_all(self) -> datetime:
         """Return the present, or a moment after all that was learnt: a machine whose clock is ahead may be among us."""
-        moments = "(select recorded_at from log.scope_fetch union all select recorded_at from core.quarantine)"
-        last = f"select greatest(?, max(recorded_at) + interval 1 microsecond) from {moments}"
+        tables = ("log.scope_fetch", "core.quarantine", "core.withdrawal")
+        moments = " union all ".join(f"select recorded_at from {table}" for table in tables)
+        last = f"select greatest(?, max(recorded_at) + interval 1 microsecond) from ({moments})"
         at: datetime = self.con.execute(last, [naive(self.clock())]).fetchall()[0][0]
         return at.replace(tzinfo=UTC)
 

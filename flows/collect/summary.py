@@ -166,7 +166,7 @@ CHIPS = ("H100", "H200", "B200", "MI300X", "L40S", "Trainium1")
 MAX_CHIPS = 6
 MAX_WIDTH = 100
 HEADS = ("", "AWS", "1 year", "3 years", "spot", "elsewhere", "tokens")
-WIDTHS = (11, 8, 8, 9, 13, 24, 0)
+WIDTHS, ALIGNED = (11, 8, 8, 9, 13, 24, 0), "<>>><<<"
 NOT_KNOWN = "-"
 
 PRICES = """
@@ -201,7 +201,7 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
         way, percent = "rose" if ratio > 0 else "fell", abs(ratio) * 100
         yield f"Biggest on-demand move in 90 days: {chip} {way} {percent:.{0 if percent >= 1 else 2}f} % at {provider}."
     else:
-        yield "No on-demand price moved in 90 days."
+        yield "No on-demand price was seen to move in 90 days."
 
 
 def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
@@ -215,13 +215,13 @@ def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def _price(value: object) -> str:
-    return wording.amount(value, 2) if isinstance(value, float) else NOT_KNOWN
+    return wording.amount(value, wording.places_of([value])) if isinstance(value, float) else NOT_KNOWN
 
 
 def _line(cells: Sequence[str]) -> str:
     """Return a line of cells, each cut to its width."""
     made = "".join(
-        f"{cell if len(cell) < width else cell[: width - 2] + '~':<{width}}" if width else cell
-        for cell, width in zip(cells, WIDTHS, strict=True)
+        f"{cell if len(cell) < width else cell[: width - 2] + '~':{way}{width - 2}}  " if width else cell
+        for cell, width, way in zip(cells, WIDTHS, ALIGNED, strict=True)
     )
     return f" {made}".rstrip()[:MAX_WIDTH]

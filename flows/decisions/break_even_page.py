@@ -121,11 +121,11 @@ def _needed(needed: Sequence[Mapping[str, Any]], inputs: Mapping[str, Any]) -> S
             "side": one["side"],
             "at the point": _point(one),
             "other side USD/M": one["known"]["likely"],
-            **_evidence(one["price"]),
             "tok/s a chip for equal cost": one["rate_to_be_equal"],
             f"to pay in {wording.count(inputs['horizon_months'], 'month')}": one["rate_to_pay"]
             or (None if inputs["tokens_per_day"] is None else "no rate"),
             "equal cost, of what compute allows": one["equal_share_of_bound"],
+            **_evidence(one["price"]),
         }
         for one in needed[:MAX_LINES]
     ]

@@ -21,7 +21,7 @@ from transform.audit import rates
 from transform.audit.evidence import Evidence
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference.claim_text import Conditions
-from warehouse.reference.instance_types import chip_named
+from warehouse.reference.instance_types import chip_named, chips_named
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
@@ -120,16 +120,23 @@ def bare(inputs: Sum, terms: Terms, file: Path | None) -> dict[str, Any]:
 
 
 def serving(
-    file: Path, *, model: str, interactivity: float | None, tokens_per_day: float | None, terms: Terms
+    file: Path,
+    *,
+    model: str,
+    interactivity: float | None,
+    tokens_per_day: float | None,
+    terms: Terms,
+    precision: str | None = None,
+    utilisations: Sequence[float] = UTILISATIONS,
 ) -> dict[str, Any]:
     """Return what serving a model costs on every offer with evidence, at each utilisation. Raises ChipledgerError."""
     name = chips.model_named(model)
     terms = replace(terms, added=addable(terms.added, has_month=tokens_per_day is not None))
-    values = {"model": name, "speed": interactivity, "load": tokens_per_day, **terms.values}
+    values = {"model": name, "speed": interactivity, "load": tokens_per_day, "precision": precision, **terms.values}
     with duckdb.connect(str(file), read_only=True) as con:
         found = [
             row
-            for used in UTILISATIONS
+            for used in utilisations
             for row in rows(
                 con,
                 "select *, cost.price_to_beat($beat, 1, median_output_rate, utilisation) * running_share "
@@ -137,13 +144,17 @@ def serving(
                 "cost.rate_to_beat(paid_rate_usd, 1, $beat, utilisation) / rate_bound_per_accelerator "
                 "as rate_to_beat_share_of_bound "
                 "from mart.serving_cost($model, $speed, $used, $committed, $spot, $load) "
-                f"order by count(distinct accelerator_name) over (partition by {POINT}) desc, {POINT}, "
-                "purchase_option, commitment_class, cost_rank nulls last, not is_price_ranked, "
+                "where $precision::VARCHAR is null or precision = lower($precision) "
+                f"window point as (partition by {POINT}) "
+                "order by bool_or(is_ranked) over point desc, count(distinct accelerator_name) over point desc, "
+                f"{POINT}, purchase_option, commitment_class, cost_rank nulls last, not is_price_ranked, "
                 "if(is_price_ranked, all_in_output_usd_median, age_days), offer_id, throughput_id",
                 values | {"used": used},
                 field="cost",
             )
         ]
+        kinds = "select distinct precision from int.serving_rate where model_name = $1 and precision is not null"
+        known = sorted(row["precision"] for row in rows(con, kinds, [name]))
         slower = rows(
             con,
             "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
@@ -151,6 +162,9 @@ def serving(
             {"model": name, "speed": interactivity},
         )
         left_out = _left_out(con)
+    if precision and precision.lower() not in known:
+        hint = f"Its runs are in {', '.join(known) or 'none that is stated'}"
+        raise SettingsError("nothing of this model was measured in it", field="--precision", value=precision, hint=hint)
     if slower[0]["n"]:
         reason = f"points whose runs promise less than {interactivity:g} tokens per second and user, or nothing"
         left_out.insert(0, {"left_out_kind": "point", "reason": reason, "n_left_out": slower[0]["n"]})
@@ -159,6 +173,7 @@ def serving(
         base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
         row |= cost_added.lines(base, monthly, terms.added)
     inputs = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
+    inputs |= {"precision": precision, "utilisation": utilisations[0]}
     return _answer(inputs, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
 
 
@@ -212,8 +227,8 @@ def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
     """Return the rows of one chip, in any form where none is named. Raises SettingsError for what is no chip."""
-    name, form = chip_named(chip, "--chip")
-    return [row for row in found if row["accelerator_name"] == name and form in (None, row["form_factor"])]
+    named = chips_named(chip, "--chip")
+    return [r for r in found if {(r["accelerator_name"], form) for form in (None, r["form_factor"])} & {*named}]
 
 
 def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, bool, float, int]:
@@ -306,7 +321,7 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
             for name, value in found["rows"][0].items()
             if name != "readings"
         ]
-    listed = [row for row in found["rows"] if row.get("utilisation", 1) == 1]
+    listed = [row for row in found["rows"] if row.get("utilisation") == found["inputs"].get("utilisation")]
     listed = listed if everything else cheapest(listed)
     if found["inputs"]["task"] == "training":
         return [_training(row) for row in listed]
@@ -322,10 +337,10 @@ def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[
     whole = output.text_table(rows, ("what", "value") if _is_sum(found) else ())
     if _is_sum(found) or not rows or output.line_width() is None:
         return [*_head(found), whole or _nothing(found), *_foot(found, len(table))]
-    parts = []
+    parts, narrow = [], [name.replace("100%", f"{found['inputs'].get('utilisation', 1):.0%}") for name in NARROW]
     for title, group in groupby(rows, lambda row: row.get("scenario") or row.get("training")):
-        shown = [{name: row[name] for name in NARROW if name in row} for row in group]
-        parts += [f"\n{title}", output.text_table(shown, NARROW)]
+        shown = [{name: row[name] for name in narrow if name in row} for row in group]
+        parts += [f"\n{title}", output.text_table(shown, narrow)]
     return [*_head(found), *parts, "\n--wide shows all columns.", *_foot(found, len(table))]
 
 
@@ -346,7 +361,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
     inputs = {name: value for name, value in found["inputs"].items() if value not in (None, (), [], "")}
     unit = {
         "training": "USD of the whole training; low, median, high over price and submitters",
-        "serving": "USD per million output tokens, all of the machine charged to them, at full load",
+        "serving": f"USD per million output tokens for all of the machine, {inputs.get('utilisation', 1):.0%} used",
     }
     return [
         ", ".join(f"{name} {output.word(value)}" for name, value in inputs.items()),
@@ -387,10 +402,10 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
     median = row["all_in_output_usd_median"]
     limits = {"unreachable": "unreachable", "at most": f"at most {output.rounded(median)}"}
     if "usd_per_month_at_load" in row:
-        by_use = {f"USD/month at {used:.0%}": at[used]["usd_per_month_at_load"] for used in UTILISATIONS}
+        by_use = {f"USD/month at {used:.0%}": at[used]["usd_per_month_at_load"] for used in at}
         by_use = {"chips paid": row["paid_accelerators"], **by_use}
     else:
-        by_use = {f"at {used:.0%}": at[used]["all_in_output_usd_median"] for used in UTILISATIONS[1:]}
+        by_use = {f"at {used:.0%}": at[used]["all_in_output_usd_median"] for used in [*at][1:]}
     return {
         "scenario": ", ".join(filter(None, scenario)),
         "tok/s/user": row["interactivity"],

@@ -27,7 +27,7 @@ from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
-from warehouse.reference.instance_types import chip_named, chips
+from warehouse.reference.instance_types import chips, chips_named
 
 HOURS_A_MONTH = 730
 OVERHEAD = 0.15
@@ -60,6 +60,7 @@ class Load:
     accelerators: float | None = None
     model: str | None = None
     scenario: str | None = None
+    precision: str | None = None
     tokens_per_day: float | None = None
     peak: float | None = None
     interactivity: float | None = None
@@ -113,9 +114,17 @@ SERVING = """
 from mart.serving_need($model, $speed, $load, $utilisation)
 where
     ($scenario::VARCHAR is null or scenario = $scenario)
+    and ($precision::VARCHAR is null or precision = lower($precision))
     and coalesce(abs(input_length / output_length - $ratio::DOUBLE) <= 0.01 * $ratio::DOUBLE, true)
 qualify point_rank = min(point_rank) over ()
 order by accelerator_name, form_factor, unit_accelerators, network
+"""
+RUNS = """
+select concat_ws(' ', scenario, precision, if(
+    task = 'offline', 'in batches', format('at {:.3g} to {:.3g}', min(interactivity), max(interactivity))
+)) as run
+from int.throughput where model_name = $model and is_ranked and task in ('serving', 'offline')
+group by scenario, precision, task order by count(*) desc limit 8
 """
 TRAINING = """
 from mart.training_need($model, $tokens, $days, $overhead, $goodput)
@@ -221,7 +230,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:
     """Return the operating point of a model, and how many chips of which unit the load takes."""
-    wanted = sorted({chip_named(name, "--chip") for name in load.chips}, key=str)
+    wanted = sorted({each for name in load.chips for each in chips_named(name, "--chip")}, key=str)
     spare = {"spare_units": load.spare or 0}
     if load.model is None and load.machine:
         found = rows(con, MACHINE, {"name": load.machine})
@@ -238,14 +247,15 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"tokens": load.training_tokens, "days": load.deadline_days}
         found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
     else:
-        values |= {"scenario": load.scenario, "ratio": load.input_per_output}
+        values |= {"scenario": load.scenario, "precision": load.precision, "ratio": load.input_per_output}
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
-        spare = {"spare_units": 1 if load.spare is None else load.spare}
+        copies = 1 if load.spare is None else load.spare
+        found = [row | {"spare_units": copies * _copy(row)} for row in found]
     # Of some chips one need holds in every form, and has none.
     found = [
-        row | spare
+        spare | row
         for row in found
         if not wanted
         or any(
@@ -257,12 +267,16 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if not found:
         if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
             raise models.unknown(load.model)
-        hint = f"Its runs: chipledger cost --model {load.model}; of other lengths: --scenario"
+        known_runs = ", ".join(row["run"] for row in rows(con, RUNS, {"model": values["model"]}))
+        hint = (
+            f"Its runs (--scenario, --precision, tokens a second of a user): {known_runs or 'none that may be ranked'}"
+        )
         message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
-        raise SettingsError(message, field="--deadline-days", value=load.deadline_days)
+        hint = f"A share of the peak assumes any: chipledger cost --model {load.model} --task training --tokens 1T"
+        raise SettingsError(message, field="--deadline-days", value=load.deadline_days, hint=hint)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
 
@@ -271,9 +285,10 @@ def _held(con: duckdb.DuckDBPyConnection, needs: list[Row]) -> list[Row]:
     """Return needs with the least chips that run a sequence of their lengths, by mart.fit, and no fewer than that."""
     point: Row = needs[0] if needs else dict.fromkeys(POINT)
     name, *lengths = (point[each] for each in ("model_name", "input_length", "output_length"))
-    if None in (name and models.find(name), *lengths):
+    if (shape := models.find(name or "")) is None or None in lengths:
         return [need | {"accelerators_needed": None} for need in needs]
-    values = {"model": name, "precision": point["precision"], "context": math.ceil(sum(lengths))}
+    context = min(math.ceil(sum(lengths)), shape.max_context_tokens)  # of a run that stretched it, the least
+    values = {"model": name, "precision": point["precision"], "context": context}
     sql = "select accelerator_name, form_factor, accelerators_needed from mart.fit($model, $precision, $context, 1)"
     least = {
         (row["accelerator_name"], row["form_factor"]): row["accelerators_needed"] for row in rows(con, sql, values)
@@ -355,30 +370,40 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
         yield _option(row | {"hours_needed": hours, "charged_hours": hours}, load, {})
 
 
-def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
-    """Return between which tokens a day in the mean the cheapest machines cost less than the cheapest hosted price.
+def _copy(need: Row) -> int:
+    """Return the units that a copy of what was measured takes; fewer serve nothing."""
+    return int(-(-need["most_accelerators"] // need["unit_accelerators"]))
 
-    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes.
+
+def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
+    """Return between which tokens a day in the mean machines cost less than the cheapest hosted price.
+
+    As `mart.make_or_buy`, with machines for the peak and spare ones, in as many units as one copy of the model takes:
+    of the option that pays from the least load on, which need not be the cheapest at the load that is stated.
     """
-    own = next((row for row in options if row["offer_id"]), None)
     bought = next((row for row in options if row["purchase_option"] == "hosted tokens"), None)
-    if own is None or bought is None or not bought["usd_per_million_tokens"]:
+    if bought is None or not bought["usd_per_million_tokens"]:
         return []
-    same = columns("accelerator_name, unit_accelerators, network")
-    alike = (n for n in needs if all(n[name] == own[name] for name in same))
-    need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
-    unit, spare = own["unit_accelerators"], need["spare_units"]
-    step = max(1, math.ceil(need["most_accelerators"] / unit))
-    pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
-    full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
-    if pays >= full:
+    same, found = itemgetter("accelerator_name", "unit_accelerators", "network"), []
+    for own in (row for row in options if row["offer_id"] is not None):
+        alike = (need for need in needs if same(need) == same(own))
+        need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
+        unit, spare, step = own["unit_accelerators"], need["spare_units"], _copy(need)
+        pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
+        full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
+        if pays < full:
+            first = math.floor(spare * pays / (full - pays)) // step + 1
+            first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+            found.append(((first * step + spare) * pays, own["offer_id"], first, spare, step, pays, full))
+    if not found:
         return []
-    first = math.floor(spare * pays / (full - pays)) // step + 1
-    first = max(first, math.ceil((need["accelerators_needed"] or 0) / unit / step))
+    _, offer, first, spare, step, pays, full = min(found)
     last = max(first, math.ceil((step * full + spare * pays) / (full - pays) / step) - 1)
-    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day")
+    names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day, offer_id")
     each = ((n * step + spare, n * step, n < last) for n in (*range(first, min(last, first + 1000)), last))
-    return [dict(zip(names, (n, n * pays, runs * full if ends else None), strict=True)) for n, runs, ends in each]
+    return [
+        dict(zip(names, (n, n * pays, runs * full if ends else None, offer), strict=True)) for n, runs, ends in each
+    ]
 
 
 def _market(options: Sequence[Row]) -> Row | None:

@@ -110,6 +110,8 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
     yield from regions.lines(found["regions"])
     if not options:
+        if found["point"]:
+            yield f"Runs are those at {_point(found)}; --scenario, --precision and --batch choose others."
         unknown = "No price of a chip of this name and form is known: `chipledger chips` lists names."
         yield "Nothing that may be ranked is sold for this: see what was left out." if found["left_out"] else unknown
         return
@@ -128,8 +130,15 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
             f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of "
             f"{wording.count(len(least), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
         )
+    by_offer = {row["offer_id"]: row for row in options}
+    if loads := [float(f"{each['make_from_tokens_per_day']:.4g}") for each in found["own_is_cheaper"]]:
+        own = _named(by_offer[found["own_is_cheaper"][0]["offer_id"]])
+        always = f"{loads[0]:,.0f} output tokens a day on, and always above {loads[-1]:,.0f}"
+        yield f"Machines beat hosted tokens from {always}: {own}."
+    elif None in by_offer:
+        yield "Machines beat hosted tokens at no load."
     for each in found["waiting"]:
-        row = next(row for row in options if row["offer_id"] == each["offer_id"])
+        row = by_offer[each["offer_id"]]
         sums = (
             f"{_named(row)}: {each['commit_usd']:,.0f} USD with the cost of capital, on demand at the market "
             f"{each['stay_usd']:,.0f} for as long, {wording.count(each['months'], 'month')}"
@@ -163,24 +172,23 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
         return
-    of = [f"{value:g}" if isinstance(value, float) else str(value) for value in found["point"].values() if value]
-    lines = [
-        f"At {', '.join(of)}; {wording.count(found['needs'][0]['spare_units'], 'spare unit is', 'spare units are')} "
-        "not in these counts, but in the sums.",
-        TEXT["at most"],
-    ]
+    lines = [f"At {_point(found)}; spare units are not in these counts, but in the sums.", TEXT["at most"]]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
     needs = [
         need | {"days": need["hours"] / 24 if need.get("hours") else None}
         for need in found["needs"]
         if (need["accelerator_name"], need["unit_accelerators"], need["network"]) in sold
     ]
-    serving = "accelerators_needed, output_rate_per_accelerator, reach"
+    serving = "output_rate_per_accelerator, reach, accelerators_needed"
     rate = "rate_per_accelerator, goodput_share, days" if found["inputs"]["training_tokens"] else serving
-    what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, {rate}, benchmark"
+    what = f"accelerator_name, form_factor, unit_accelerators, network, accelerators, spare_units, {rate}, benchmark"
     if found["inputs"]["training_tokens"] and not found["inputs"]["goodput"]:
         lines.append(TEXT["interrupted"])
     yield Section("Chips", lines, _table(needs, f"{what}, evidence_grade, measured_on, source_url"))
+
+
+def _point(found: Mapping[str, Any]) -> str:
+    return ", ".join(f"{each:g}" if isinstance(each, float) else each for each in found["point"].values() if each)
 
 
 def _cash(found: Mapping[str, Any]) -> Section:
@@ -266,10 +274,6 @@ def _conditions(found: Mapping[str, Any]) -> Iterator[str]:
         yield "It can be had: its seller was never seen to have it in stock. Ask before you plan."
     if not stated["spare"] and not stated["model"]:
         yield "No machine fails: no spare one is in the sums (--spare 1 for N+1)."
-    if found["own_is_cheaper"]:
-        first = found["own_is_cheaper"][0]["make_from_tokens_per_day"]
-        always = found["own_is_cheaper"][-1]["make_from_tokens_per_day"]
-        yield f"Machines beat hosted tokens from {first:,.4g} output tokens a day on, and always above {always:,.4g}."
     yield f"Capital costs {stated['capital']:.0%} a year (--capital): it ranks what is paid early, and is in no total."
 
 

@@ -29,8 +29,6 @@ where is_current and not coalesce(region_id in (select region_id from int.accele
 group by region_id
 order by region_id nulls last
 """
-
-
 SHOWN = ("log", "core", "ref", "meta", "int")
 """Schemas of the published file that decisions read."""
 

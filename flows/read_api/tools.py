@@ -446,13 +446,6 @@ TABLES = (
 """The tables, views and table macros, the last with their parameters."""
 
 
-Utilisation = Annotated[
-    float,
-    Field(json_schema_extra={"enum": [*cost.UTILISATIONS]}, description="Serving: share of the measured rate served"),
-]
-Mfu = Annotated[Share, Field(description="Training: share of the peak, where nothing was measured")]
-
-
 def cost_per_token(
     book: Book,
     model: Annotated[Name, Field(description="A model, such as llama-2-70b; the table ref.model has them")],
@@ -461,9 +454,10 @@ def cost_per_token(
     purchase_option: Option = None,
     interactivity: Annotated[Positive | None, Field(description="Serving: min tokens per second for one user")] = None,
     tokens_per_day: Annotated[Positive | None, Field(description="Serving: output tokens a day")] = None,
-    utilisation: Utilisation = 1.0,
+    precision: Annotated[Name | None, Field(description="Serving: of the weights, such as fp8")] = None,
+    utilisation: Annotated[Share, Field(description="Serving: share of the measured rate served")] = 1.0,
     tokens: Annotated[Positive | None, Field(description="Training: tokens to train on")] = None,
-    mfu: Mfu = cost.ASSUMED_MFU,
+    mfu: Annotated[Share, Field(description="Training: share of the peak, if nothing was measured")] = cost.ASSUMED_MFU,
     commitment_use: Annotated[Share | None, Field(description="Used share of commitments; null: whole terms")] = None,
     spot_loss: Annotated[float, Field(ge=0, lt=1, description="Share of spot hours lost to interruption")] = 0.0,
     limit: Limit = 10,
@@ -472,9 +466,6 @@ def cost_per_token(
 
     For each purchase option, of each point and chip the cheapest; with what is not included and what was left out.
     """
-    if utilisation not in cost.UTILISATIONS:
-        allowed = f"Allowed: {', '.join(map(str, cost.UTILISATIONS))}"
-        raise wrong("invalid argument", "utilisation", utilisation, allowed)
     if (task == "training") != (tokens is not None):
         raise wrong("the task training needs `tokens`, and no other task takes it", "tokens", tokens or "")
     for name, value in {"interactivity": interactivity, "tokens_per_day": tokens_per_day}.items():
@@ -483,8 +474,9 @@ def cost_per_token(
     terms = cost.Terms(commitment_use=commitment_use, spot_running_share=1 - spot_loss)
     if tokens is None:
         table, ranked_by, figures = "mart.serving_cost", "all_in_output_usd_median", SERVING
+        load: dict[str, Any] = {"interactivity": interactivity, "tokens_per_day": tokens_per_day}
         found = cost.serving(
-            book.path, model=model, interactivity=interactivity, tokens_per_day=tokens_per_day, terms=terms
+            book.path, model=model, **load, precision=precision, terms=terms, utilisations=[utilisation]
         )
     else:
         table, ranked_by, figures = "mart.training_run_cost", "training_usd_median", TRAINING
@@ -493,7 +485,7 @@ def cost_per_token(
     rows = [
         row | {"document_sha256": row["price_document_sha256"]}
         for row in (cost.only(found["rows"], chip) if chip else found["rows"])
-        if row.get("utilisation", utilisation) == utilisation and purchase_option in (None, row["purchase_option"])
+        if purchase_option in (None, row["purchase_option"])
     ]
     priced = [row for row in rows if row[ranked_by] is not None]
     best = sorted(cost.cheapest(priced), key=cost.by_rank)

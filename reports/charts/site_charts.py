@@ -210,13 +210,13 @@ def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
         return Markup()
     return render(
         "front_chart.html.j2",
-        finding=_finding(lines, chip),
+        finding=_finding(lines, chip, until),
         scope=_scope(lines),
         drawings=[_front(lines, size, until, chip, kind) for size, kind in ((DESK, "desk"), (PHONE, "phone"))],
     )
 
 
-def _finding(lines: Mapping[str, Spans], chip: str) -> str:
+def _finding(lines: Mapping[str, Spans], chip: str, until: datetime) -> str:
     """Return what the chart says in a sentence: AWS's last step, and the lowest elsewhere.
 
     Not by how much that fell: others were observed then than now; the index compares like for like.
@@ -232,7 +232,7 @@ def _finding(lines: Mapping[str, Spans], chip: str) -> str:
             parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
-    if spans := lines.get("lowest"):
+    if (spans := lines.get("lowest")) and (until - spans[-1][1]).days < 8:
         parts.append(f"the lowest{' elsewhere' * bool(parts)} is {wording.amount(spans[-1][2], 2)}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
@@ -240,7 +240,7 @@ def _finding(lines: Mapping[str, Spans], chip: str) -> str:
 def _scope(lines: Mapping[str, Spans]) -> str:
     """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
-    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: not observed."
+    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: too few seen."
 
 
 def _front(

@@ -69,7 +69,8 @@ def steps(spans: Sequence[Span], x: Callable[[datetime], object], y: Callable[[f
     last: datetime | None = None
     for begin, end, price in spans:
         joins = last is not None and last >= begin
-        path += [f"H{x(begin)}V{y(price)}" if joins else f"M{x(begin)} {y(price)}", f"H{x(end)}"]
+        path += [f"H{x(begin)}", f"V{y(price)}"] if joins else [f"M{x(begin)} {y(price)}"]
+        path.append(f"H{x(end)}")
         last = end
     return "".join(command for before, command in zip(["", *path], path, strict=False) if command != before)
 

@@ -115,7 +115,7 @@ def table(moving: Series, option: str, built_at: datetime, *, of_providers: bool
         group=(lambda row: row["key"][1] or "All chips") if of_providers else None,
         columns=[
             Column("Provider" if of_providers else "Chip", name),
-            *_windows(lambda row: f", {wording.count(row['n_matched'] or 0, 'offer')}"),
+            *_windows(lambda row: wording.count(row["n_matched"] or 0, "offer")),
             Number("90 days", spark),
             Number("mix effect\n90 days", _of_quarter("mix_effect")),
             Number("offers\ncompared", compared),
@@ -183,7 +183,7 @@ def _of_quarter(effect: str) -> Callable[[Row], str | None]:
 
 
 def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-def]
-    """Return a column for each window; `about` is what the title of a change says beside its days."""
+    """Return a column for each window; `about` is what the title of a change says."""
 
     def of(days: int) -> Column:
         return Number(f"{days} days", lambda row: _change(row["windows"].get(days), about))
@@ -194,10 +194,9 @@ def _windows(about=lambda row: "") -> list[Column]:  # type: ignore[no-untyped-d
 def _change(row: Row | None, about) -> str:  # type: ignore[no-untyped-def]
     if row is None or row["drift"] is None:
         return span(wording.UNKNOWN, "no", title=(row or {}).get("unknown_reason") or "unknown")
-    kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else "same"
+    kind = "fall" if row["drift"] < -1e-9 else "rise" if row["drift"] > 1e-9 else ""
     mark = "*" if row.get("drift_method") == "matched" else ""
-    title = f"{row['window_begins_on']} to {row['window_ends_on']}{about(row)}"
-    return span(wording.signed(row["drift"]) + mark, kind, title=title)
+    return span(wording.signed(row["drift"]) + mark, kind, title=about(row))
 
 
 def _series(rows: Sequence[Row], *key: str) -> dict[Key, dict[int, Row]]:

@@ -229,7 +229,7 @@ def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
             return ""
         number = price(row, places)
         old = span(number, "no", title="too old to be ranked")
-        seen = wording.listed(wording.tier(row["tier"]), wording.near(row["last_observed_at"], front.built_at))
+        seen = wording.listed(row["tier"], wording.near(row["last_observed_at"], front.built_at))
         return (number if row["is_ranked"] else old) + small(seen)
 
     def column(chip: str) -> Column:
@@ -299,8 +299,7 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        tier = small(wording.short(wording.tier(cell["tier"]), most=18))
-        return text + small(wording.short(cell["service_provider_name"], most=18)) + tier
+        return text + small(wording.short(wording.listed(cell["service_provider_name"], cell["tier"]), most=20))
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 
@@ -374,7 +373,7 @@ def _moved(front: Front) -> str:
     own = [row for row in front.moves if row["service_provider_name"] == "AWS"]
     parts = [f"{row['service_provider_name']} {_ways(row)}" for row in [*own, *others][:2]]
     if not parts:
-        return "no on-demand price moved in 90 days"
+        return "no on-demand price was seen to move in 90 days"
     if not own and "AWS" in known:
         return f"in 90 days {parts[0]}, AWS moved none"
     return f"in 90 days {', '.join(parts)}"

@@ -17,6 +17,7 @@ SCHEMAS = {
     "decision": ("Decisions", "When buying pays, and against what."),
     "core": ("History", "How prices are read out of the log."),
 }
+CHECKS = ("int.truth_", "int.disagreement")
 EXCLUDED = re.compile(r"(?<=EXCLUDE \()[^()]+")
 ELSE = re.compile(r"\|\| \w+\)\)\) ELSE (?P<formula>.*) END$", re.DOTALL)
 
@@ -66,7 +67,7 @@ def render_tables(file: Path, *, of_checks: bool = False) -> str:
     """
     with duckdb.connect(str(file), read_only=True) as con:
         _, version = build(con)
-        models = [row for row in ask(con, "model") if row["model_name"].startswith("int.truth_") == of_checks]
+        models = [row for row in ask(con, "model") if row["model_name"].startswith(CHECKS) == of_checks]
     title, place = ("Tables of checks", "tables-checks.html") if of_checks else ("Tables", "tables.html")
     return frame(
         "tables.html.j2",

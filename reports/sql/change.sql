@@ -7,7 +7,7 @@ with learnt as (
 )
 
 select
-    c.*, -- noqa: AM04
+    c.* replace (decision.sold_tier(c.tier) as tier), -- noqa: AM04
     coalesce(c.instance_type, c.accelerator_name) as offered,
     c.instance_type is null as is_chip,
     coalesce(l.offer_id is not null and c.observed_at > $previous_ended_at::TIMESTAMP, false) as is_since,

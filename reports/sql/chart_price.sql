@@ -25,7 +25,7 @@ known as (
             'form_factor': u.form_factor,
             'purchase_option': o.purchase_option,
             'service_provider_name': o.service_provider_name,
-            'tier': o.tier
+            'tier': decision.sold_tier(o.tier)
         } as series,
         h.effective_hourly_price / u.accelerator_count::DOUBLE as hourly,
         o.pricing_currency

@@ -19,7 +19,9 @@ select
     coalesce(p.availability_zone_id, p.region_id) as region_name,
     p.instance_type,
     (p.accelerator_count * coalesce(p.minimum_quantity, 1))::DOUBLE as accelerator_count,
-    concat_ws(', ', p.purchase_payment_model, nullif(p.offering_class, 'standard'), p.tier, p.conditions) as terms,
+    concat_ws(
+        ', ', p.purchase_payment_model, nullif(p.offering_class, 'standard'), decision.sold_tier(p.tier), p.conditions
+    ) as terms,
     p.statistic,
     p.price_per_accelerator_hour_usd,
     p.last_observed_at::DATE as seen_on,

@@ -9,7 +9,7 @@ select
     c.commitment_term_hours,
     c.purchase_payment_model,
     c.offering_class,
-    c.tier,
+    decision.sold_tier(c.tier) as tier,
     c.pricing_currency,
     coalesce(o.pricing_unit, 'Hours') as pricing_unit,
     c.unit_price_before,

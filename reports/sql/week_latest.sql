@@ -16,6 +16,8 @@ select
     region_id,
     instance_type,
     is_current,
+    is_ranked,
+    price_rank,
     last_observed_at,
     source,
     document_sha256

@@ -5,7 +5,7 @@
 -- saw the old price. Each one's own window stands in windows.
 with move as (
     select
-        c.*,
+        c.* replace (decision.sold_tier(c.tier) as tier),
         u.form_factor,
         coalesce(u.accelerator_count > 0, false) as is_per_chip,
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
@@ -17,8 +17,8 @@ with move as (
         hash(
             c.service_provider_name, coalesce(c.accelerator_name, sold_as), u.form_factor, c.accelerator_count,
             case when c.service_provider_name = 'AWS' then c.instance_type end, c.region_id, c.availability_zone_id,
-            c.purchase_option, c.commitment_term_hours, c.purchase_payment_model, c.offering_class, c.tier,
-            c.pricing_currency, c.change_kind, round(price_before, 4), round(price_after, 4)
+            c.purchase_option, c.commitment_term_hours, c.purchase_payment_model, c.offering_class,
+            decision.sold_tier(c.tier), c.pricing_currency, c.change_kind, round(price_before, 4), round(price_after, 4)
         ) as thing_id,
         coalesce(
             seen_from >= max(c.observed_at) over (

@@ -3,7 +3,7 @@ select
     c.service_provider_name,
     coalesce(c.accelerator_name, c.instance_type, o.accelerator_label) as offered,
     c.purchase_option,
-    c.tier,
+    decision.sold_tier(c.tier) as tier,
     c.change_kind,
     count(*) as n_offers,
     min(
@@ -25,7 +25,7 @@ where
     c.change_kind in ('new_offer', 'returned_offer', 'gone_offer')
     and c.observed_at >= $since
     and c.observed_at < $until
-group by c.service_provider_name, offered, c.purchase_option, c.tier, c.change_kind
+group by c.service_provider_name, offered, c.purchase_option, decision.sold_tier(c.tier), c.change_kind
 order by
     array_position(['gone_offer', 'new_offer', 'returned_offer'], c.change_kind),
     c.purchase_option <> 'on_demand',
@@ -34,4 +34,4 @@ order by
     c.service_provider_name,
     offered,
     c.purchase_option,
-    c.tier
+    decision.sold_tier(c.tier)

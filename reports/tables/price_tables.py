@@ -108,7 +108,7 @@ def _price(row: Row, places: int, built_at: datetime, rate: Rate | None, marks: 
     shown = linked(number, row)
     is_own = row["service_provider_name"] == "AWS" or row["distance_to_aws"] is None
     notes = wording.listed(
-        wording.tier(row["tier"]),
+        row["tier"],
         None if is_own else f"{wording.signed(row['distance_to_aws'])} to AWS",
         "25th percentile" if row["statistic"] == "p25" else "median" if row["is_median"] else None,
         wording.near(row["last_observed_at"], built_at),

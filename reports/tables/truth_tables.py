@@ -79,7 +79,7 @@ def of_checks(checks: Sequence[Row]) -> Table:
         group=lambda row: row["check_group"].capitalize(),
         columns=[
             Column("Check", "check_name"),
-            Column("What its value is", lambda row: row["meaning"] + small(row["reasons"])),
+            Column("What its value is", lambda row: span(row["meaning"], "long") + small(row["reasons"])),
             Column("Holds\nwithin", "limits"),
             Number("Holds", "holds"),
             Number("Differs", "differs"),

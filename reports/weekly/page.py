@@ -166,7 +166,7 @@ def moves_table(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -
             Number("Was", lambda row: news.amounts(row)[0]),
             Number("Now", lambda row: news.amounts(row)[1]),
             Column("Unit", lambda row: news.brief(row["pricing_currency"]) + _UNIT[row["is_per_chip"]]),
-            Column("Region", _where),
+            Column("Region", lambda row: news.line(wording.few(list(row["regions"] or ()), most=2)) or "not stated"),
             Column("Happened within (UTC),\nby source", lambda row: _when(row) + _windows(row)),
             Column("Last 90\ndays", lambda row: drawn.get(row["offer_id"])),
             Column("Document", lambda row: document_link(row["document_sha256"])),
@@ -311,11 +311,6 @@ def _terms_of(row: Row) -> str:
 def _terms(row: Row) -> str:
     option = wording.option(row["purchase_option"])
     return news.line(", ".join(p for p in (row["service_provider_name"], option, row["tier"]) if p))
-
-
-def _where(row: Row) -> str:
-    """Return the regions of a move, or that the source states none."""
-    return news.line(wording.few(list(row["regions"] or ()), most=2)) or "not stated"
 
 
 def _when(row: Row) -> str:

@@ -111,7 +111,9 @@ def _moves(found: WeekFacts) -> Section:
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
         note += f" {wording.count(left, 'more move')} of your chips on the page."
-    table = Table(heads=("", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows))
+    table = Table(
+        heads=("Chip", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows)
+    )
     return Section(table=table, note=note if rows else "")
 
 
@@ -119,7 +121,7 @@ def _who(row: Row) -> str:
     """Return whose price it is, and on which terms."""
     option = wording.option_of({**row, "offering_class": None}) if row["purchase_option"] != "on_demand" else ""
     currency = "" if row["pricing_currency"] == "USD" else news.currency(row)
-    return wording.listed(row["service_provider_name"], wording.tier(row["tier"]), option, currency)
+    return wording.listed(row["service_provider_name"], row["tier"], option, currency)
 
 
 def _also(found: WeekFacts) -> Section:
@@ -174,7 +176,7 @@ def _cheapest(found: WeekFacts) -> Section:
         note += " Form ?: the seller does not say whether it is SXM or PCIe."
     if found.rate:
         note += f" {found.rate.words()}"
-    table = Table(heads=("", *(WAYS[way] for way in ways)), rows=rows, labelled=True)
+    table = Table(heads=("Chip", *(WAYS[way] for way in ways)), rows=rows, labelled=True)
     return Section(table=table, note=note if rows else "")
 
 
@@ -182,7 +184,7 @@ def _price(found: WeekFacts, row: Row | None) -> Cell:
     if row is None:
         return Cell(text=wording.UNKNOWN)
     places = wording.places_of([row["price_usd"]])
-    note = wording.listed(row["service_provider_name"], wording.tier(row["tier"]))
+    note = wording.listed(row["service_provider_name"], row["tier"])
     if row["way"] in ("one_year", "three_years"):
         note = wording.listed(COMMITMENTS.get(row["purchase_option"]), (row["purchase_payment_model"] or "").lower())
     elif row["way"] == "aws_on_demand":
@@ -197,7 +199,8 @@ def _price(found: WeekFacts, row: Row | None) -> Cell:
 
 
 def _tokens(found: WeekFacts) -> Section:
-    point, costs = found["token_point"].to_dicts(), found["token_cost"].to_dicts()
+    point = found["token_point"].to_dicts()
+    costs = [row for row in found["token_cost"].to_dicts() if (row["option_kind"], row["place"]) in TOKEN_WAYS]
     by_chip: dict[str, dict[tuple[str, str], Row]] = {}
     for row in costs:
         by_chip.setdefault(row["accelerator_name"], {})[row["option_kind"], row["place"]] = row
@@ -217,7 +220,7 @@ def _tokens(found: WeekFacts) -> Section:
         note += _spot_note({row["price_kind"] for row in costs if row["option_kind"] == "spot"})
     return Section(
         sentences=tuple(_token_split(row, found) for row in split),
-        table=Table(heads=("", *TOKEN_WAYS.values()), rows=rows, labelled=True),
+        table=Table(heads=("Chip", *TOKEN_WAYS.values()), rows=rows, labelled=True),
         note=note,
     )
 

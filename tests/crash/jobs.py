@@ -193,7 +193,7 @@ def own(root: Path) -> None:
     from flows.collect import importer, steps
 
     with world(root, LAST) as toy, steps.open_run(toy.settings(), clock=toy.clock) as run:
-        importer.land_file(run, root / "own.csv")
+        importer.land(run, importer.landed(root / "own.csv", run.clock()))
         run.load()
         run.publisher.publish()
 

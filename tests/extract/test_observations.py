@@ -196,18 +196,18 @@ def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
     """A machine keeps its name, and has the chip and count of its row; where that has none, it is told."""
     observed = seen(
         "instance_type,gpu,gpu_count",
-        "azure,eastus,on_demand,88.488,Standard_ND96is_H100_v5,H100,8",
+        "azure,eastus,on_demand,88.488,Standard_ND96x_H100_v9,H100,8",
         "azure,eastus,on_demand,24.48,Standard_ND40s_v2,,",
     )
     assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
-        ("Standard_ND96is_H100_v5", "H100", "8"),
+        ("Standard_ND96x_H100_v9", "H100", "8"),
         ("Standard_ND40s_v2", None, None),
     ]
     assert observed.notes == ("me.csv: 1 price without a known chip and number of chips: Standard_ND40s_v2 1",)
 
 
 def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
-    """Whatever the row says of the chip, less or nothing; where that is another chip or number, the row waits.
+    """And the names of slices of TPUs. Where the row says another chip or number, it waits.
 
     Else the price of one chip of a p5.48xlarge would be that of the machine, an eighth a chip-hour.
     """
@@ -221,16 +221,24 @@ def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
         "azure,eastus,on_demand,98.32,Standard_ND96isr_H100_v5,H100,1",
         "aws,us-east-1,on_demand,6.88,p5.48xlarge,H100,1",
         "aws,us-east-1,on_demand,21.957642,p4d.24xlarge,A100 80GB,8",
+        "gcp,us-east5,on_demand,21.6,v6e-8,,",
+        "gcp,us-east5,on_demand,16.8,,v5p-8,",
+        "gcp,us-east5,on_demand,2.7,v6e-8,TPU v6e,1",
+        "Acme,us,on_demand,2.7,v6e-8,,",
     )
     assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
         ("Standard_ND96isr_H100_v5", "NVIDIA H100 SXM 80GB", "8"),
         ("a3-highgpu-8g", "NVIDIA H100 SXM 80GB", "8"),
         ("Standard_ND96amsr_A100_v4", "NVIDIA A100 SXM 80GB", "8"),
         ("p4d.24xlarge", None, None),
+        ("v6e-8", "TPU v6e", "8"),
+        (None, "TPU v5p", "4"),
+        ("v6e-8", None, None),
     ]
     assert observed.set_aside["me"]["reason"].to_list() == [
         "a machine of NVIDIA H100 SXM 80GB, and the chip is A100-80GB", "a machine of 8 chips, and the count is 1",
         "a machine of 8 chips, and the count is 1", "a machine of A100-40GB, and the chip is A100 80GB",
+        "a machine of 8 chips, and the count is 1",
     ]  # fmt: skip
 
 

@@ -393,6 +393,11 @@ def test_a_run_that_no_price_fits_says_why(folder: Path, tmp_path: Path) -> None
     assert json.loads(done.stdout)["added"][0]["runs"][0]["unpriced"] == "form unknown: h200; NVL and SXM are known"
     told = call("benchmark", "add", file, data_dir=folder).stdout
     assert "Priced by nothing, because form unknown: h200; NVL and SXM are known." in told
+    file.write_text(json.dumps(row | {"model": "/models/gpt-oss-fp4"}))
+    assert "No model of ref.model has that name" in call("benchmark", "add", file, data_dir=folder).stdout
+    file.write_text("=== Serving Benchmark Result ===\nOutput token throughput (tok/s): 2577.10\n")
+    assert "no known benchmark tool wrote this file" in call("benchmark", "add", file, data_dir=folder).stderr
+    file.write_text(json.dumps(row))
     official = "source_url=https://github.com/SemiAnalysisAI/InferenceX/actions/runs/19019407598"
     done = call("benchmark", "add", file, "--set", official, data_dir=folder)
     assert "on 8 x H200 SXM gave" in done.stdout

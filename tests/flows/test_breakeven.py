@@ -178,6 +178,9 @@ def test_a_price_without_a_run_tells_what_it_takes(call: Call) -> None:
     assert needed["rate_to_be_equal"] == pytest.approx(price * 1e6 / 3600 / cost)
     assert needed["rate_to_pay"] == pytest.approx(price * 1e6 / 3600 / to_pay)
     assert 0 < needed["equal_share_of_bound"] < 1
+    words = "--from", "h100 on_demand p5.4xlarge", "--to", "trn2 capacity_block", "--model", "llama-3-70b"
+    (head,) = (line for line in call(*words).stdout.splitlines() if line.startswith("side"))
+    assert "at the point" in head and "tok/s a chip" in head
     given = answer(call, "--from-cpm", "0.61", "--to", "trn2 capacity_block")["needed"]
     assert [one["rate_to_be_equal"] for one in given] == [pytest.approx(price * 1e6 / 3600 / 0.61)]
     assert given[0]["rate_to_pay"] is None

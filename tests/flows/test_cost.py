@@ -281,8 +281,9 @@ def test_wrong_costs_in_the_settings_are_named(call: Call, tmp_path: Path, line:
         (("--price", "1", "--throughput", "1", "--tokens-per-day", "1B"), 2, "--tokens-per-day"),
         (("--price", "1", "--throughput", "1", "--interactivity", "30"), 2, "--interactivity"),
         (("--price", "1", "--throughput", "1", "--goodput", "0.9"), 2, "--goodput"),
-        (("--model", "llama-2-70b", "--precision", "fp8"), 2, "means nothing for serving: leave it out"),
-        (("--model", "llama-2-70b", "--utilisation", "0.5"), 2, "--utilisation"),
+        (("--model", "llama-2-70b", "--goodput", "0.9"), 2, "means nothing for serving: leave it out"),
+        (("--model", "llama-2-70b", "--precision", "fp7"), 2, "Its runs are in bf16, "),
+        (("--model", "llama-2-70b", "--utilisation", "0"), 2, "--utilisation"),
     ],
 )
 def test_a_wrong_question_says_what_is_allowed(call: Call, words: tuple[str, ...], code: int, said: str) -> None:

@@ -437,7 +437,7 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert first["make_from_tokens_per_day"] == pytest.approx(192e6)
     assert first["make_until_tokens_per_day"] == pytest.approx(207.36e6)
     assert second["make_from_tokens_per_day"] == pytest.approx(384e6)
-    assert "Machines beat hosted tokens from 1.92e+08" in ask(*words).stdout
+    assert "Machines beat hosted tokens from 192,000,000 output" in ask(*words).stdout
     spared = json.loads(ask(*words, "--spare", "1", "--json").stdout)["own_is_cheaper"]
     assert (spared[0]["unit_count"], spared[0]["make_from_tokens_per_day"]) == (14, pytest.approx(14 * 192e6))
     assert json.loads(ask(*words, "--peak", "3", "--json").stdout)["own_is_cheaper"] == []
@@ -459,6 +459,33 @@ def test_chips_are_no_fewer_than_fit_says(ask: Ask, tmp_path_factory: pytest.Tem
     assert least == {chip: fits[chip] for chip in least}
     assert set(least.values()) != {None}
     assert all(need["accelerators"] >= (need["accelerators_needed"] or 0) for need in found["needs"])
+
+
+def test_a_spare_is_a_whole_copy_of_the_model(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What ran on 32 chips takes two machines of 16: fewer replace no copy. The run was longer than the model takes."""
+    file = once(tmp_path_factory, "breakeven", publish_breakeven) / "prices.duckdb"
+    load = Load(model="llama-3.1-405b", scenario="own", tokens_per_day=1e6, peak=1.0, is_batch=True, months=1.0)
+    found = decide.answer(file, load)
+    assert [(row["spare_units"], row["most_accelerators"]) for row in found["needs"]] == [(2, 32)]
+    assert {row["units"] for row in found["options"]} == {found["needs"][0]["accelerators"] / 16 + 2}
+    costs = "mart.serving_cost('llama-3.1-405b', null, 1, 1, 1, 1e6)"
+    paid = lines(file, f"select paid_accelerators from {costs} where scenario = 'own'")
+    assert {row["paid_accelerators"] for row in paid} == {found["needs"][0]["accelerators"]}
+
+
+def test_the_load_from_which_machines_pay_is_of_any_that_is_sold() -> None:
+    """At 10 USD a million: small units at 30 USD a day serve 1 million, and never pay; large ones at 60 serve 12."""
+    chips = {"small": (1.0, 30.0, 1e6), "large": (2.0, 60.0, 12e6)}
+    needs, options = [], [{"offer_id": None, "purchase_option": "hosted tokens", "usd_per_million_tokens": 10.0}]
+    for n, (name, (unit, usd_a_day, tokens_a_day)) in enumerate(chips.items()):
+        same = {"accelerator_name": name, "form_factor": None, "unit_accelerators": unit, "network": None}
+        rate = tokens_a_day / unit / 86400
+        needs.append(same | {"spare_units": 1, "most_accelerators": 1, "output_rate_per_accelerator": rate,
+                             "accelerators_needed": 1})  # fmt: skip
+        options.append(same | {"offer_id": n, "charged_usd": usd_a_day, "units": 1, "hours_needed": 24.0})
+    *_, last = first, *_ = decide._own_is_cheaper(options, needs, Load(peak=1.0))
+    assert (first["make_from_tokens_per_day"], first["offer_id"]) == (pytest.approx(18e6), 1)
+    assert last["make_until_tokens_per_day"] is None
 
 
 def test_an_unknown_cost_of_hosted_tokens_is_left_out_and_counted(ask: Ask) -> None:

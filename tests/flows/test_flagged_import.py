@@ -29,7 +29,7 @@ def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
         clock = (lambda moment: lambda: moment)(NOW + timedelta(hours=number))
         if number < 2:
             with steps.open_run(Settings(data_dir=tmp_path), clock=clock) as run:
-                importer.land_file(run, csv)
+                importer.land(run, importer.landed(csv, run.clock()))
                 run.load()
                 told = importer.refused(run)
                 run.finish(report=False)

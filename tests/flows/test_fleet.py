@@ -130,16 +130,18 @@ def test_why_a_line_has_no_price(data: Path, tmp_path: Path) -> None:
 
 
 def test_what_a_line_adds_decides(data: Path, tmp_path: Path) -> None:
-    """Term and tier single one offer out; a node of eight chips is eight of those that are sold singly."""
+    """Term and tier single one offer out; a node of eight chips is eight of those that are sold singly, or by eight."""
     text = (
         "provider,offer,region,option,nodes,term,tier,accelerators_per_node\n"
         "AWS,p5.48xlarge,us-east-1,savings_plan,1,3 years,,8\n"
         "runpod,h100 sxm,,on_demand,2,,secure,8\n"
+        "nebius,h100 sxm,,on_demand,2,,,8\n"
+        "nebius,h100 sxm,,on_demand,2,,,\n"
     )
     told = fleet.cost(settings(data, tmp_path, fleet=text, prices=None), now=NOW)
 
-    assert [each["list_price_per_node_hour"] for each in told["lines"]] == [26, pytest.approx(8 * 3.29)]
-    assert [each["list_usd_per_month"] for each in told["lines"]] == pytest.approx([18_980, 2 * 8 * 3.29 * 730])
+    assert [each["list_price_per_node_hour"] for each in told["lines"]] == pytest.approx([26, 8 * 3.29, 8 * 3.99, 4.29])
+    assert [each["list_usd_per_month"] for each in told["lines"]][:2] == pytest.approx([18_980, 2 * 8 * 3.29 * 730])
 
 
 def test_a_contracted_rate_needs_no_list_price(data: Path, tmp_path: Path) -> None:

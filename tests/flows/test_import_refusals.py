@@ -1,5 +1,6 @@
 """What an import says of rows that are no prices: in the quarantine with their reason, and counted where it is run."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -57,6 +58,23 @@ def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     code, printed = run("quarantine", "accept", str(listed[0]["quarantine_id"]))
     assert code == 1
     assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
+
+
+UNREAD = {"blank.csv": f"{HEADER}\n\n", "mac.csv": f"{HEADER}\r2025-06-01,Acme,eu-1,on_demand,16,m8,H100 SXM,8,desk,"}
+NOT_CSV = {"semicolons.csv": f"{HEADER}\n".replace(",", ";").encode(), "wide.csv": f"{HEADER}\n".encode("utf-16")}
+
+
+def test_a_file_that_says_nothing_is_refused_with_those_named_beside_it(run) -> None:
+    """Without rows, with other line ends or cells, not as UTF-8, or packed: no file of the command lands."""
+    known = csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,")
+    files = {name: text.encode() for name, text in UNREAD.items()} | NOT_CSV
+    files["packed.csv"] = gzip.compress(Path(known).read_bytes())
+    for name, body in files.items():
+        Path(name).write_bytes(body)
+        code, printed = run("import", known, name)
+        message = "no rows below the header" if name in UNREAD else "not a CSV of observations"
+        assert (code, printed.partition(" (")[0]) == (1, f"error: {name}: {message}")
+    assert not list(Path("data/landing").glob("??"))
 
 
 @pytest.mark.usefixtures("log_alone")

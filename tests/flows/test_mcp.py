@@ -304,7 +304,7 @@ TRAINING = {"model": "llama-3-70b", "task": "training", "tokens": 1e9}
         ("price_history", {"offer_id": 1, "since": "2026-02-02", "until": "2026-01-01"}, "since", ""),
         ("cheapest", {"chip": ""}, "chip", "at least 1 character"),
         ("cost_per_token", {"model": "llama-3-71b"}, "model", "llama-3-70b"),
-        ("cost_per_token", {"model": "llama-3-70b", "utilisation": 0.6}, "utilisation", "0.7"),
+        ("cost_per_token", {"model": "llama-3-70b", "utilisation": 0}, "utilisation", "0"),
         ("cost_per_token", {"model": "llama-3-70b", "task": "training"}, "tokens", ""),
         ("cost_per_token", {**TRAINING, "interactivity": 30}, "interactivity", "Leave it out"),
         ("cost_per_token", {**TRAINING, "tokens_per_day": 1}, "tokens_per_day", ""),

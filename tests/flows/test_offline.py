@@ -256,7 +256,7 @@ def test_an_import_moves_the_day_where_it_is_newer(tmp_path: Path, few: Path) ->
             }
         ).write_csv(file)  # fmt: skip
         with steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
-            importer.land_file(one, file)
+            importer.land(one, importer.landed(file, one.clock()))
             one.finish(report=False)
         assert asked(folder, DAY) == expected
     # What the archive brings after that was learnt after it.

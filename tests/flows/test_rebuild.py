@@ -93,7 +93,7 @@ def test_numbers_and_chains_may_be_others(tmp_path: Path) -> None:
         file = tmp_path / f"{day}.csv"
         file.write_text(f"{HEADER}2026-10-0{day}T00:00:00Z,lambda,H100,8,,,on_demand,{price},a/b\n")
         with steps.open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
-            importer.land_file(run, file)
+            importer.land(run, importer.landed(file, run.clock()))
             run.load()
     with published_with(least=()):
         done = replicas.rebuild(settings)

@@ -66,7 +66,7 @@ def site(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         making.release(settings, root)  # whose prices the next is held against
     (folder / "seen.csv").write_text(HEADER + SEEN, encoding="utf-8")
     with open_run(settings, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)) as run:
-        importer.land_file(run, folder / "seen.csv")
+        importer.land(run, importer.landed(folder / "seen.csv", run.clock()))
         run.load()
         with published_with(least=()):  # a release is made of its log
             file = run.publisher.publish()

@@ -247,7 +247,7 @@ def import_files(data_dir: Path, *files: Path, at: datetime = NOW) -> list[int]:
     for number, file in enumerate(files, start=1):
         clock = (lambda moment: lambda: moment)(at + timedelta(hours=number))
         with steps.open_run(Settings(data_dir=data_dir), clock=clock) as run:
-            importer.land_file(run, file)
+            importer.land(run, importer.landed(file, run.clock()))
             run.load()
             added.append(run.summary.n_events)
             if number == len(files):
@@ -281,7 +281,7 @@ def test_an_import_beside_the_archive_changes_no_change(
         clock = NOW + timedelta(hours=9) if publish else NOW
         with steps.open_run(Settings(data_dir=folder), clock=lambda: clock) as run:
             if is_import:
-                importer.land_file(run, file)
+                importer.land(run, importer.landed(file, run.clock()))
             else:
                 run.collect(("offline_archive",), ("us-east-1", "us-gov-east-1"), offline=True)  # as the import
             run.load()

@@ -180,8 +180,8 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
     def told(file: Path, *, replaces: Path | None = None) -> list[tuple[str, str]]:
         with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(next(moments))) as run:
             if replaces:
-                importer.withdraw_file(run, str(replaces), [importer.landed(file)])
-            importer.land_file(run, file)
+                importer.withdraw_file(run, str(replaces), [importer.landed(file, run.clock())])
+            importer.land(run, importer.landed(file, run.clock()))
             run.load()
             found = run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall()
         return [(f"{row[2]:%m-%d}", f"{row[5]:.2f}") for row in found]
@@ -205,12 +205,12 @@ def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
     found = []
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(90, 40, -1)).__next__) as run:
         for each in files:
-            importer.land_file(run, each)
+            importer.land(run, importer.landed(each, run.clock()))
             run.load()
         for _ in range(2):
             run.withdraw(selected(run.con, hashlib.sha256(files[1].read_bytes()).hexdigest()), "a typo")
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
-            importer.land_file(run, files[1])
+            importer.land(run, importer.landed(files[1], run.clock()))
             run.load()
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
     (tmp_path / "data/build.duckdb").unlink()
@@ -234,7 +234,7 @@ def test_a_withdrawn_file_holds_nothing_back(tmp_path: Path) -> None:
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
         for file in (*files, None, files[0], None):
             if file:
-                importer.land_file(run, file)
+                importer.land(run, importer.landed(file, run.clock()))
                 run.load()
             else:
                 run.withdraw(selected(run.con, hashlib.sha256(files[0].read_bytes()).hexdigest()), "a typo")
@@ -252,7 +252,7 @@ def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:
     file = tmp_path / "told.csv"
     file.write_text(WRONG.replace("desk", "desk/prices"), encoding="utf-8")
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=lambda: day(40)) as run:
-        importer.land_file(run, file)
+        importer.land(run, importer.landed(file, run.clock()))
         run.load()
         (found,) = selected(run.con, f"import:desk/prices/told.csv/{day(40):%Y-%m-%d}")
 

@@ -177,7 +177,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         "2026-11-01T08:00:00Z,aws,us-east-1,on_demand,20.00,trn1.32xlarge,,\n"
     )
     with published_with(*ASKED, audit=True), steps.open_run(Settings(data_dir=own), clock=lambda: NOW) as one:
-        importer.land_file(one, seen)
+        importer.land(one, importer.landed(seen, one.clock()))
         one.finish(report=False)
     file = own / "prices.duckdb"
     page = claims_page.render(file)

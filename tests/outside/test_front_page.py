@@ -464,6 +464,23 @@ def test_the_chart_ends_where_the_table_is(page: str, offers: Sequence[Offer]) -
     }  # fmt: skip
 
 
+def test_the_market_is_drawn_from_three_providers_on(file: Path) -> None:
+    """In 2024 one provider's H100 was seen: its price was no market's lowest or median."""
+    ((n,),) = (
+        tuple(row.values())
+        for row in records(
+            file,
+            "select count(distinct o.service_provider_name) from int.front_line as l join core.offer_unit as u "
+            "on l.accelerator_name = u.accelerator_name join core.offer as o on u.offer_id = o.offer_id "
+            "join int.price_history as h on o.offer_id = h.offer_id and h.valid_from <= l.begins_at "
+            "where l.line_name = 'lowest' and l.accelerator_name = 'H100' and o.purchase_option = 'on_demand' "
+            "and o.service_provider_name <> 'AWS' and u.form_factor = 'SXM' and l.begins_at = (select min(begins_at) "
+            "from int.front_line where line_name = 'lowest' and accelerator_name = 'H100')",
+        )
+    )
+    assert n >= 3
+
+
 def test_the_trust_line(page: str, file: Path) -> None:
     """How many prices, by the kind of their evidence."""
     ((n, n_bytes, n_typed),) = (

@@ -38,7 +38,7 @@ def test_the_page_fits_one_screen(browser: Browser, offline_run: Path, scheme: s
     assert (ends["width"], ends["height"]) == (WIDTH, HEIGHT)
 
 
-MAX_HEIGHT, DESK, PHONE = 6000, 1280, 360
+MAX_HEIGHT, MAX_BYTES, DESK, PHONE = 6000, 300_000, 1280, 360
 
 
 def kinds(reports: Path) -> list[Path]:
@@ -54,6 +54,7 @@ def test_no_page_is_long_and_none_scrolls_sideways(browser: Browser, offline_run
     """6,000 px at a desk at most, the explorer too; at 360 px as wide as the phone (in short: test_browser)."""
     pages = kinds(offline_run / "reports")
     assert len(pages) > 15
+    assert [path.name for path in pages if path.stat().st_size > MAX_BYTES] == ["explore.html"]
     found = {}
     with browser.new_context(offline=True, viewport={"width": width, "height": HEIGHT}) as context:
         page = context.new_page()

@@ -62,7 +62,8 @@ def test_latest_is_what_its_schema_says(folder: Path) -> None:
     checker = jsonschema.Draft202012Validator(schema)
     checker.validate(latest)
 
-    assert latest["prices"]
+    assert any(each["price_rank"] == 1 for each in latest["prices"])
+    assert all(each["is_ranked"] for each in latest["prices"] if each["price_rank"])
     assert {each["state"] for each in latest["sources"]} == {"stale", "archived"}
     assert not checker.is_valid(latest | {"more": 1})
     assert not checker.is_valid(latest | {"prices": [latest["prices"][0] | {"cheapest_price_usd": "2"}]})

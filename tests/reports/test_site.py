@@ -110,7 +110,7 @@ def test_every_macro_and_mart_stands_on_a_page_of_methods(file: Path, hostile_re
         assert f"{schema}.{name}(" in formulas
         assert " ".join(meaning.split()) in formulas
     for name, sql in query(file, "select name, sql from meta.model"):
-        tables, elsewhere = (checks, others) if name.startswith("truth_") else (others, checks)
+        tables, elsewhere = (checks, others) if name.startswith(("truth_", "disagreement")) else (others, checks)
         assert " ".join(sql.split()) not in elsewhere
         assert (name if name.startswith("mart.") else f"int.{name}") in tables
         assert " ".join(sql.split()) in tables
@@ -178,14 +178,14 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
 
 
 def test_a_tier_is_told_whatever_its_length() -> None:
-    """A price of another tier is another offer: what is too long for the column is cut, a collector's code left out."""
+    """A price of another tier is another offer: what is too long for the column is cut."""
     cell = {front_page.PRICE: 6.232, "offer_id": None, "service_provider_name": "Verda"}
     texts = [
         front_page._cell({"elsewhere": cell | {"tier": tier}}, "elsewhere", 2, datetime(2026, 10, 15, tzinfo=UTC))
-        for tier in ("VM", "confidential computing", "hand_curated", None)
+        for tier in ("VM", "confidential computing", None)
     ]
-    tiers = [re.findall("<small>(.*?)</small>", text)[1:] for text in texts]
-    assert tiers == [["VM"], ["confidential comp…"], [], []]
+    told = [re.findall("<small>(.*?)</small>", text) for text in texts]
+    assert told == [["Verda, VM"], ["Verda, confidential…"], ["Verda"]]
 
 
 def test_each_usual_chip_has_a_line_at_each_model(file: Path, hostile_reports: Path) -> None:

@@ -206,7 +206,7 @@ def test_an_import_has_a_name_that_can_be_told(tmp_path: Path, name: str) -> Non
         open_run(Settings(data_dir=tmp_path / "data")) as one,
         pytest.raises(ChipledgerError, match="the name is too long or not printable"),
     ):
-        importer.land_file(one, file)
+        importer.land(one, importer.landed(file, one.clock()))
     assert not (tmp_path / "data/landing/journal.jsonl").exists()
 
 

@@ -396,7 +396,7 @@ def test_fit_of_what_generates_nothing(con: duckdb.DuckDBPyConnection) -> None:
         ("'llama-9', 'fp8', 1024, 1", "no model is named llama-9"),
         ("null, 'fp8', 1024, 1", "no model is named NULL"),
         ("'llama-3.1-8b', 'fp7', 1024, 1", "precision_name must be"),
-        ("'llama-3.1-8b', 'fp8', 131073, 1", "context_tokens must be given, and no more than the model takes"),
+        ("'llama-3.1-8b', 'fp8', 131073, 1", "context_tokens must be given, at most 131072"),
         ("'llama-3.1-8b', 'fp8', null, 1", "context_tokens must be given"),
         ("'llama-3.1-8b', 'fp8', -1, 1", "context_tokens must be"),
         ("'llama-3.1-8b', 'fp8', 1024, 0", "batch must be 1 or more"),

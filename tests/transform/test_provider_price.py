@@ -95,7 +95,7 @@ CURRENT = [
     market("market", "2.5", "median", "CA"), market("market", "0.1", "price"),
     machine("sold out", "40"), machine("sold out", "48", region_id="us-west-2"),
     market("median", "3", "median"),
-    machine("both ages", "40"),
+    machine("both ages", "40"), *(chip(f"read on {at}", "2") for at in (NOW - 31, NOW - 30)),
     *(machine(f"equal, {older} is older", "40", region_id=newer) for older, newer in ("ab", "ba", "cd", "dc")),
 ]  # fmt: skip
 OLD = [
@@ -104,6 +104,7 @@ OLD = [
     (9, machine("months", "8", region_id="a")), (10, machine("months", "16", region_id="b")),
     (40, machine("months", "32", region_id="c")),
     *((at, machine(f"seen on {at}", "40")) for at in (NOW - 91, NOW - 90, NOW - 1)),
+    *((at, chip(f"read on {at}", "1", tier="api", region_id="eu")) for at in (NOW - 31, NOW - 30)),
     (NOW - 31, machine("Vast.ai", "40")), (NOW - 30, machine("Lium", "40")),
     (NOW - 31, machine("hosts", "40", tier="marketplace")),
     *((NOW - 20, machine(f"equal, {place} is older", "40", region_id=place)) for place in "abcd"),
@@ -283,6 +284,14 @@ def test_a_ranked_price_goes_before_a_cheaper_old_one(file: Path) -> None:
     line = only(file, "both ages")
     assert values(line) == (5, 5, 10, -0.5)
     assert values(line, "n_offers", "n_current", "age_days", "oldest_age_days") == (2, 1, 0, NOW)
+
+
+@pytest.mark.parametrize(("at", "cheapest"), [(NOW - 31, 2), (NOW - 30, 1)])
+def test_what_a_collector_read_long_before_the_last_reading_is_not_the_cheapest(
+    file: Path, at: int, cheapest: float
+) -> None:
+    """Words of a collector, such as api, are no tier: the two are one offer, whichever region each names."""
+    assert values(only(file, f"read on {at}"), "cheapest_price_usd", "tier") == (cheapest, None)
 
 
 def test_of_old_prices_those_of_one_month_stand_together(file: Path) -> None:

@@ -1,5 +1,6 @@
 """The gate of first sight: chips far outside the prices of all providers, and counts that their names deny."""
 
+import json
 from decimal import Decimal
 from importlib import resources
 
@@ -61,11 +62,12 @@ def test_the_limits_are_within() -> None:
 
 
 def test_a_person_lets_it_in_for_good() -> None:
-    """Accepted, it is a price from its first sighting on; a small move of it is nothing new, a large one waits."""
+    """Accepted, it is a price from its first sighting to its last; a small move of it is nothing new, a large waits."""
     with memory() as con:
         for number in range(2):
-            load(con, [look(number, machine("30"))], recorded_at=day(number))
+            load(con, [look(number, machine("30"), complete=False)], recorded_at=day(number))
         decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1.5))
+        assert [line[1:] for line in history(con)] == [(0, None, 1, "30.0")]
         for number, price in ((2, "30"), (3, "31"), (4, "70")):
             load(con, [look(number, machine(price))], recorded_at=day(number))
 
@@ -125,6 +127,56 @@ def test_past_prices_are_judged_too() -> None:
         load(con, [shown], recorded_at=day(0))
 
         assert [each.value for each in listed(con)] == ["40179.2"]
+
+
+def test_an_import_is_judged_by_what_its_provider_charges() -> None:
+    """Beyond three times it, or a third of it, in whatever place or size; by no other provider, and no import."""
+    charged = {"Acme": ["7.00", "9.00"], "Vast.ai": ["7.00"], "Spot": ["7.00"]}
+    seen = [
+        *(("desk", "Acme", price) for price in ("2.40", "27.2")), ("desk", "Bcme", "2.30"), ("desk", "Spot", "1.00"),
+        ("b", "Acme", "2.30"), ("b", "Vast.ai", "1"),
+    ]  # fmt: skip
+
+    def priced(name: str, price: str, count: int) -> Row:
+        option = "spot" if name == "Spot" else "on_demand"
+        total = Decimal(price) * count
+        return machine(total, count, region_id=price, service_provider_name=name, purchase_option=option)
+
+    with memory() as con:
+        looks = [
+            look(0, *(priced(name, price, 1) for name, prices in charged.items() for price in prices)),
+            *(
+                look(1, priced(name, price, 8), source=f"import:{desk}", scope=f"{name} {price}", complete=False,
+                     archived=True)
+                for desk, name, price in seen
+            ),
+        ]  # fmt: skip
+        load(con, looks[:1], recorded_at=day(2))
+        load(con, looks[1:], recorded_at=day(2))
+
+        reason = (
+            "2.3 USD per chip-hour of H100, on demand: outside 2.333 to 23.9, a third and 3 times what Acme charges"
+        )
+        held = {each.scope: each.reason for each in listed(con)}
+        assert held["Acme 2.30"] == f"{reason}; waits for a person"
+        assert set(held) == {"Acme 2.30", "Acme 27.2"}
+
+
+def test_one_price_for_several_counts_is_held() -> None:
+    """Prices per chip, taken for those of machines, made four chips the cheapest of all; hosts may agree."""
+    prices = {
+        "per chip": {1: "2.99", 2: "2.99", 4: "2.99"},
+        "by machine": {1: "2.99", 2: "5.98", 4: "11.96"},
+        "two of three": {1: "1.60", 2: "2.99", 4: "2.99"},
+    }
+    with memory() as con:
+        shown = [machine(price, n, region_id=place) for place, sizes in prices.items() for n, price in sizes.items()]
+        shown += [machine("2.99", n, service_provider_name="Vast.ai") for n in (1, 2)]
+        load(con, [look(0, *shown)], recorded_at=day(0))
+
+        held = {(json.loads(each.row_json)["region_id"], each.reason.partition(";")[0]) for each in listed(con)}
+        assert len(listed(con)) == 5
+    assert held == {("per chip", "one price for 1 and 4 chips"), ("two of three", "one price for 2 and 4 chips")}
 
 
 def test_a_person_vouches_for_a_trusted_fetch() -> None:

@@ -256,17 +256,19 @@ def test_past_prices_wait_as_live_ones() -> None:
 
 @pytest.mark.parametrize(("n_moved", "n"), [(5, 13), (4, 4)])
 def test_a_history_counts_the_prices_of_its_own(n_moved: int, n: int) -> None:
-    """Few of its prices move at once, or all, for good, by one factor: loaded again it changes nothing."""
+    """Few of its prices move at once, or all, for good, by one factor: what overlaps it may say when, and it again
+    changes nothing."""
     before = [row(P5, "10.01", region_id=f"r{number}") for number in range(n)]
     amounts = [f"{9 - at}.{at}" if n > n_moved else "7.77" for at in range(n_moved)]
     after = [line | {"unit_price": price} for line, price in zip(before, amounts, strict=False)] + before[n_moved:]
+    copies = {"rare": ((0, 2, 3), n + n_moved), "daily": ((0, 1, 2, 3), n_moved), "again": ((0, 1, 2, 3), 0)}
     with memory() as con:
-        for copy, n_new in (("first", n + n_moved), ("second", 0)):
+        for copy, (days, n_new) in copies.items():
             looks = [
-                look(at, *rows, complete=False, archived=True, document=f"{copy} {at}")
-                for at, rows in enumerate((before, after, after))
+                look(at, *(after if at else before), complete=False, archived=True, document=f"{copy} {at}")
+                for at in days
             ]
-            assert sum(result.n_events for result in load(con, looks, recorded_at=day(3))) == n_new
+            assert sum(result.n_events for result in load(con, looks, recorded_at=day(4))) == n_new
             assert Read(con).refused("a") == []
 
 
@@ -332,7 +334,7 @@ def test_a_decision_on_a_settled_row_is_refused(con: duckdb.DuckDBPyConnection) 
 
 def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted(con: duckdb.DuckDBPyConnection) -> None:
     """Nobody can let a price in that the log cannot hold."""
-    with pytest.raises(ChipledgerError, match="cannot be accepted: not an amount of at most ten decimals"):
+    with pytest.raises(ChipledgerError, match=r"cannot be accepted: no amount such as 2\.99"):
         settle(con, "spoilt", "accept", 1)
     assert len(Read(con).refused("spoilt")) == 1
 

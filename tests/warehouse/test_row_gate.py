@@ -36,9 +36,9 @@ SPOILT: list[tuple[str, Row, Row]] = [
     ("unknown restriction", row("p5.48xlarge", "55.04"), {"restriction": "friends"}),
     ("unknown kind of price", row("p5.48xlarge", "55.04"), {"unit_price_type": "Guess"}),
     ("unknown currency", row("p5.48xlarge", "55.04"), {"pricing_currency": "XXX"}),
-    ("not an amount of at most ten decimals", row("p5.48xlarge", "55.0400000001"), {"unit_price": "55.04000000001"}),
+    ("no amount such as 2.99, to ten decimals", row("p5.48xlarge", "55.0400000001"), {"unit_price": "55.04000000001"}),
     (
-        "not an amount of at most ten decimals",
+        "no amount such as 2.99, to ten decimals",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"upfront_price": "1e4"},
     ),
     ("a price of zero, which no accelerator is sold for", row("p5.48xlarge", "0.0000000001"), {"unit_price": "0.00"}),
@@ -191,7 +191,7 @@ def test_an_import_has_times_that_can_be_and_are_past() -> None:
 
     assert [("p3.one", datetime(2025, 5, 5))] == accepted.select("instance_type", "observed_at").rows()  # noqa: DTZ001
     assert {
-        (1, "observed_at_utc", "yesterday", "not a time"),
+        (1, "observed_at_utc", "yesterday", "not a time like 2026-06-30T13:18Z"),
         (2, "observed_at_utc", "2026-01-02", "a time in the future"),
         (3, "unit_price", "0", "a price of zero, which no accelerator is sold for"),
         (4, "observed_at_utc", "0025-05-05", "a time before 2006, when EC2 began"),
@@ -209,7 +209,7 @@ def test_refused_rows_keep_their_words_and_the_others_are_loaded() -> None:
         assert history(con) == [("p4d.24xlarge", 0, None, 0, "21.96")]
     assert json.loads(kept.row_json) == bad | {"document_sha256": "d1"}
     assert (kept.gate, kept.field, kept.value, kept.document_sha256) == ("row", "unit_price", "55.12345678901", "d1")
-    assert kept.reason == "not an amount of at most ten decimals"
+    assert kept.reason == "no amount such as 2.99, to ten decimals"
 
 
 def test_an_offer_whose_amount_is_refused_is_unknown_not_gone() -> None:

@@ -7,7 +7,7 @@
 --                was first seen in the window; a series needs an offer that was known when the window began
 --   mix_effect   what the logarithm of the geometric mean price did beyond drift and rates of exchange: offers that
 --                came and went, and weights. Unknown where an offer has no dollar price
---   sparkline    matched index of 90 days, ten days apart, in parts of today's level; NULL where nothing matches
+--   sparkline    the index of drift over 90 days, ten days apart, in parts of today's level; NULL where nothing matches
 -- Known on a day is a price in force then that was confirmed within the limit of age before that day, or later: the
 -- rule of what is ranked today, asked of the past. A price that nobody confirmed since counts in no window. Which
 -- offers count is in int.index_spell; those with a correction or a suspected error in a window are left out
@@ -307,16 +307,6 @@ leveled as (
     group by s.purchase_option, p.days_back, rollup(s.accelerator_name, s.service_provider_name)
 ),
 
-spark as (
-    select
-        series,
-        list(exp(-drift_log) order by days_back desc) as sparkline,
-        list(days_back order by days_back desc) as spark_days
-    from matched
-    where days_back not in (7, 365)
-    group by series
-),
-
 chain as (
     select
         { 'provider': i.service_provider_name, 'chip': i.accelerator_name, 'option': i.purchase_option } as series,
@@ -335,6 +325,27 @@ chained as (
     from chain as a
     inner join chain as z
         on a.series = z.series and a.chain_number = z.chain_number and a.days_back = 0 and z.days_back > 0
+),
+
+spark as (
+    select
+        series,
+        list(exp(-drift_log) order by days_back desc) as sparkline,
+        list(days_back order by days_back desc) as spark_days
+    from (
+        select c.*
+        from chained as c
+        semi join chained as n on c.series = n.series and n.days_back = 90
+        union all
+        select
+            m.series,
+            m.days_back,
+            m.drift_log
+        from matched as m
+        anti join chained as n on m.series = n.series and n.days_back = 90
+    ) as drawn
+    where days_back not in (7, 365)
+    group by series
 )
 
 select

@@ -23,7 +23,7 @@ asked as (
         end as model_name,
         case
             when context_tokens <= (select s.max_context_tokens from shape as s) then context_tokens::BIGINT
-            else error('fit: context_tokens must be given, and no more than the model takes')::BIGINT
+            else error('fit: context_tokens must be given, at most ' || (select s.max_context_tokens from shape as s))
         end as tokens,
         case when batch >= 1 then batch::BIGINT else error('fit: batch must be 1 or more')::BIGINT end as in_flight,
         case

@@ -7,7 +7,6 @@
 --   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd): the last price of
 --              each; n_means: how many of these zones have a mean of 7 or 30 days besides
 --   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
---   elsewhere_median  the median of the other providers' lowest prices of such a chip, each provider once
 with listed as (
     select
         *,
@@ -132,15 +131,6 @@ shown as (
         arg_min(last_observed_at, (price_usd, service_provider_name, offer_id)) as last_observed_at
     from at_provider
     group by accelerator_name
-    union all by name
-    select
-        accelerator_name,
-        'elsewhere_median' as cell,
-        median(price_usd) as price_usd,
-        count(*) as n_places,
-        min(last_observed_at) as last_observed_at
-    from at_provider
-    group by accelerator_name
 ),
 
 -- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.
@@ -195,8 +185,8 @@ select
         when not c.is_sold then 'unknown'
         when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
-        when w.cell like 'elsewhere%' and c.is_of_aws then 'AWS only'
-        when w.cell like 'elsewhere%' then 'not seen'
+        when w.cell = 'elsewhere' and c.is_of_aws then 'AWS only'
+        when w.cell = 'elsewhere' then 'not seen'
         else 'not collected yet'
     end as unknown_reason,
     o.service_provider_name,
@@ -209,7 +199,7 @@ select
     o.commitment_term_hours,
     o.purchase_payment_model,
     o.offering_class,
-    o.tier,
+    decision.sold_tier(o.tier) as tier,
     o.statistic,
     s.last_observed_at,
     epoch(b.built_at - s.last_observed_at) / 86400 as age_days,
@@ -218,8 +208,7 @@ select
 from chip as c
 cross join (
     values
-    ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6),
-    ('elsewhere_median', 7)
+    ('aws_on_demand', 1), ('aws_1y', 2), ('aws_3y', 3), ('aws_block', 4), ('aws_spot', 5), ('elsewhere', 6)
 ) as w (cell, cell_rank)
 left join shown as s on c.accelerator_name = s.accelerator_name and w.cell = s.cell
 left join seen as e on c.accelerator_name = e.accelerator_name and w.cell = e.cell

@@ -1,13 +1,10 @@
 -- The front page's lines of a chip over time, in US dollars per chip-hour on demand: one row for each span in which a
 -- line is level. AWS is the list price of the offer of int.front_cell; lowest and median are of all other providers,
 -- each at its lowest, by the rule of int.front_cell asked at the end of every seventh day before the file's own date,
--- so that their last values are those of the front page. Where no price was confirmed within the limit of age a line
--- has a gap.
+-- so that their last values are those of the front page. Where fewer than three providers (or than ever were at once)
+-- have a price confirmed within the limit of age there is a gap: one alone is not the market.
 with point as (
-    select
-        b.built_at - to_days(7 * s.n::INTEGER) as moment,
-        b.ranked_days,
-        b.marketplace_days
+    select b.built_at - to_days(7 * s.n::INTEGER) as moment
     from meta.build as b
     cross join range(0, 209) as s (n)
 ),
@@ -29,13 +26,19 @@ other as (
         h.valid_from,
         h.valid_to,
         h.last_observed_at,
-        m.service_provider_name is not null as is_market,
+        case
+            when m.service_provider_name is not null then b.marketplace_days
+            when h.valid_to is null and max(h.last_observed_at) over machine > h.last_observed_at + interval 30 days
+                then 30
+            else b.ranked_days
+        end as max_days,
         h.effective_hourly_price / u.accelerator_count::DOUBLE as price
     from core.offer_unit as u
     inner join core.offer as o on u.offer_id = o.offer_id
     inner join int.price_history as h on u.offer_id = h.offer_id
     left join form as f on u.accelerator_name = f.accelerator_name
     left join core.market as m on o.service_provider_name = m.service_provider_name
+    cross join meta.build as b
     where
         o.service_provider_name <> 'AWS'
         and o.purchase_option = 'on_demand'
@@ -48,6 +51,11 @@ other as (
             or u.form_factor = f.form_factor
             or (u.form_factor is null and u.accelerator_name in ('B200', 'B300'))
         )
+    window machine as (
+        partition by
+            u.accelerator_name, u.form_factor, u.capacity_class, o.service_provider_name, o.fabric, o.statistic,
+            decision.sold_tier(o.tier), o.instance_type, if(o.instance_type is null, null, o.region_id)
+    )
 ),
 
 at_provider as (
@@ -65,8 +73,7 @@ at_provider as (
     inner join point as p
         on
             o.valid_from <= p.moment and (o.valid_to > p.moment or o.valid_to is null)
-            and o.last_observed_at >= p.moment
-            - to_days(case when o.is_market then p.marketplace_days else p.ranked_days end)
+            and o.last_observed_at >= p.moment - to_days(o.max_days)
     asof left join core.usd_rate as r
         on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE >= r.rate_date
     group by o.accelerator_name, o.service_provider_name, p.moment
@@ -77,20 +84,25 @@ gathered as (
     select
         accelerator_name,
         moment,
-        lead(moment) over (partition by accelerator_name order by moment) as next_moment,
         unnest(['lowest', 'median']) as line_name,
         unnest([min(price_usd), median(price_usd)]) as price_usd
     from at_provider
     group by accelerator_name, moment
+    qualify count(*) >= least(3, max(count(*)) over (partition by accelerator_name))
 )
 
 select
     accelerator_name,
     line_name,
     moment as begins_at,
-    case when next_moment - moment <= interval 8 days then next_moment else moment end as ends_at,
+    coalesce(min(moment) over after_it, moment) as ends_at,
     price_usd as price_per_accelerator_hour_usd
 from gathered
+window
+    after_it as (
+        partition by accelerator_name, line_name order by moment
+        range between interval 1 day following and interval 8 days following
+    )
 union all
 select
     f.accelerator_name,

@@ -2,7 +2,7 @@
 -- second and user (NULL: every point, and frontiers at 20, 30, 50, 75 and 100), used to `utilisation`. `commitment_use`
 -- is hours used / hours committed of whatever is committed to (NULL: 1), `spot_running_share` 1 - loss of spot; on
 -- demand is paid as it runs. Idle time is charged there, once, and never again in utilisation. `tokens_a_day` (NULL:
--- not stated) are output tokens: whole units are paid all month, as few as carry the load at that utilisation;
+-- not stated) are output tokens: whole units and copies are paid all month, as few as carry it at that utilisation;
 -- usd_per_million_at_load is the cost of a million of them. Points slower than `least_interactivity`, or of unknown
 -- speed, are left out; columns are those of int.token_cost, its comment holds here too.
 with shape as (
@@ -71,8 +71,10 @@ counted as (
             low_price_usd, median_price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
             used_share, running_share
         ) as amounts,
-        cost.accelerators_for_load(tokens_per_day, unit_accelerators, rates['median_output_rate'], used_share)
-            as paid_accelerators
+        cost.accelerators_for_load(
+            tokens_per_day, unit_accelerators * ceil(most_accelerators / unit_accelerators),
+            rates['median_output_rate'], used_share
+        ) as paid_accelerators
     from asked
 ),
 

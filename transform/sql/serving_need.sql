@@ -29,8 +29,8 @@ rated as (
             interactivity, interactivity_from, interactivity_to, is_clamped, rates_from, rates
         ) as rates_then,
         cost.accelerators_for_load(
-            daily_load, greatest(unit_accelerators, most_accelerators), rates_then['median_output_rate'],
-            utilisation::DOUBLE
+            daily_load, unit_accelerators * ceil(most_accelerators / unit_accelerators),
+            rates_then['median_output_rate'], utilisation::DOUBLE
         ) as accelerators,
         count(distinct list_filter(cost.usual_chips(), lambda chip: chip = accelerator_name)[1]) over point as n_chips,
         max(evidence_grade) over point as worst_grade,

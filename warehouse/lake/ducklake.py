@@ -165,7 +165,8 @@ class PostgresLocks(Locks):
                 self._session = psycopg.connect(
                     self._place.catalogue, autocommit=True, options=KEEPALIVE, application_name="chipledger locks"
                 )
-            row = self._session.execute(question, [_number(f"{self._place.schema}\x1f{name}")]).fetchone()
+            number = int.from_bytes(hashlib.sha256(f"{self._place.schema}\x1f{name}".encode()).digest()[:8], "big") >> 1
+            row = self._session.execute(question, [number]).fetchone()
         except psycopg.Error as error:
             raise _unreachable(str(error).partition("\n")[0] or type(error).__name__) from error
         return row[0] if row else None
@@ -461,8 +462,3 @@ def _make_secret(
         return
     # Not from DuckDB's error: it repeats the statement, and what stands in it.
     raise ChipledgerError("DuckDB does not take the bucket's credentials", source=place.data_path, value=text)
-
-
-def _number(name: str) -> int:
-    """Return 63 bits of a name's hash: PostgreSQL's locks are numbers."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") >> 1

@@ -292,7 +292,7 @@ def _hold(
             batch.refusals[-1] = same.waits_at(new)
         elif decided_by:
             batch.refusals[-1] = new.decided("refuse", by=decided_by)
-        _leave_unsaid(batch, replaced.get(held.row, ()))
+        batch.refusals += map(batch.refusals[-1].in_place_of, replaced.get(held.row, ()))
 
 
 def _resolve_band_holds(
@@ -317,11 +317,6 @@ def _resolve_band_holds(
         ]
 
 
-def _leave_unsaid(batch: Batch, offer_ids: Iterable[int]) -> None:
-    """Record that the fetch of the last refusal neither confirms nor ends offers whose place the held one takes."""
-    batch.refusals += [batch.refusals[-1].in_place_of(offer_id) for offer_id in offer_ids]
-
-
 def _wait(
     con: duckdb.DuckDBPyConnection,
     batch: Batch,
@@ -334,7 +329,7 @@ def _wait(
     seen = _staged(con, (number for number, _ in rows))
     for number, hold in rows:
         batch.refusals.append(hold.waits_at(_refusal(batch, seen[number], hold.gate, hold.reason, hold.field)))
-        _leave_unsaid(batch, replaced.get(number, ()))
+        batch.refusals += map(batch.refusals[-1].in_place_of, replaced.get(number, ()))
 
 
 def _release(con: duckdb.DuckDBPyConnection, rows: Sequence[tuple[int, Quarantined]]) -> None:

@@ -153,7 +153,8 @@ def migrate(con: duckdb.DuckDBPyConnection) -> None:
 
 def lacking(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
     """Return the migrations that a log lacks, in order. Raises ChipledgerError where it is newer or too old."""
-    done, steps = _done(con), _migrations()
+    done = _done(con)
+    steps = sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
     unknown = {name for name in done if name > OLDEST} - {step.name for step in steps}
     if unknown:
         raise ChipledgerError(
@@ -168,10 +169,6 @@ def lacking(con: duckdb.DuckDBPyConnection) -> list[Traversable]:
         hint = "`chipledger data rebuild` makes it anew: the landing folder holds all it held"
         raise ChipledgerError(message, source="build.duckdb", field="migration", value=max(done), hint=hint)
     return [step for step in steps if step.name not in done]
-
-
-def _migrations() -> list[Traversable]:
-    return sorted((step for step in MIGRATIONS.iterdir() if step.name.endswith(".sql")), key=lambda step: step.name)
 
 
 def _done(con: duckdb.DuckDBPyConnection) -> set[str]:

@@ -14,6 +14,8 @@ from warehouse.log.holds import Held
 from warehouse.log.moves import FOR_PERSON
 from warehouse.reference import price_bands
 from warehouse.reference.accelerators import resolve
+from warehouse.schema import tables
+from warehouse.schema.vocabulary import MARKETPLACES
 
 COUNTS = (
     re.compile(r"(?<![\w.])(?:gpu_)?(\d{1,2}) ?[x*\u00d7](?:[ _]?(?=[a-z])|$)", re.IGNORECASE),
@@ -28,6 +30,18 @@ a3-highgpu-8g, "8 H100", "H100 (8 GPUs)"."""
 TPU_SLICE = re.compile(r"(?<![a-z\d])(?:v|tpu[ -]?)(7x?|6e|5litepod|5e|5p|[234])-(\d{1,4})(?!\d)", re.IGNORECASE)
 """Slices of TPUs: the number is that of chips, and up to v4 and of v5p that of cores, two of a chip; of v7 either
 (https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e)."""
+PLACE = [name for name in tables.IDENTITY if name not in ("instance_type", "accelerator_label", "accelerator_count")]
+ONE_PRICE = (
+    "with n as (from differing_row anti join known_price using (row_number) where not is_past_gates), "
+    "r as (select *, accelerator_count * accelerator_share as chips from observed_row inner join label_chip using "
+    "(service_provider_name, accelerator_label) where accelerator_label in (from n select accelerator_label) and "
+    "unit_price > 0 and row_number >= 0 and unit_price_type = 'List' and statistic = 'price' and coalesce(tier, '') "
+    "not ilike '%marketplace%' and not list_contains($marketplaces, lower(service_provider_name))), "
+    "o as (from r select row_number, min(chips) over w as fewest, max(chips) over w as most window w as (partition by "
+    f"fetch_number, observed_at, accelerator_name, unit_price, upfront_price, {', '.join(PLACE)})) "
+    "select row_number, fewest::DOUBLE, most::DOUBLE from o semi join n using (row_number) where fewest < most"
+)
+"""New offers of one chip, place and terms, of one answer, that cost the same whatever the number of chips."""
 HGX_CHIPS = 8
 """Of the machine that NVIDIA calls HGX: https://www.nvidia.com/en-us/data-center/hgx/"""
 
@@ -44,10 +58,11 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
         "accelerator_name VARCHAR, accelerator_share DECIMAL(10, 4))"
     )
     labels = con.execute(
-        "select distinct service_provider_name, accelerator_label from observed_row "
-        "where accelerator_label is not null and not is_past_gates order by all"
+        "with r as (from observed_row select service_provider_name, accelerator_label where not is_past_gates) "
+        "from r union select service_provider_name, accelerator_label from core.offer semi join r "
+        "using (service_provider_name) order by all"
     ).fetchall()
-    chips = [(provider, label, resolve(label, provider)) for provider, label in labels]
+    chips = [(provider, label, resolve(label, provider)) for provider, label in labels if label]
     insert_rows(
         con,
         "label_chip",
@@ -62,15 +77,23 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
 def out_of_band(con: duckdb.DuckDBPyConnection) -> tuple[list[Held], list[Held]]:
     """Return the rows whose new price is outside its range: of offers without a price in the log, and with one."""
     new, known = list[Held](), list[Held]()
-    for row_number, is_known, chip, option, price, low, high in con.execute(sql("load/out_of_band.sql")).fetchall():
-        text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:g} to {high:g}"
-        (known if is_known else new).append(Held(row=row_number, reason=f"{text} of all providers; {FOR_PERSON}"))
+    found = con.execute(sql("load/out_of_band.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
+    for row_number, is_known, chip, option, price, low, high, charged_by in found:
+        text = f"{price:.4g} USD per chip-hour of {chip}, {option.replace('_', ' ')}: outside {low:.4g} to {high:.4g}"
+        whose = f", a third and 3 times what {charged_by} charges" if charged_by else " of all providers"
+        (known if is_known else new).append(Held(row=row_number, reason=f"{text}{whose}; {FOR_PERSON}"))
     return new, known
 
 
 def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
-    """Return the rows of new offers whose name says another number of chips than their count."""
-    found = []
+    """Return the rows of new offers with a doubtful count of chips.
+
+    Their answer has one price for several counts, as where prices per chip are taken for those of machines, or their
+    name says another count.
+    """
+    found = {}
+    for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
+        found[row_number] = Held(row=row_number, reason=f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}")
     for row_number, machine, label, count, quantity in con.execute(
         "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
         "from differing_row as r left join known_price as k on r.row_number = k.row_number "
@@ -81,8 +104,8 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
         if named and not named & {count, quantity}:
             text = " or ".join(str(each) for each in sorted(named))
             reason = f"the name says {text} chip{'s' if named != {1} else ''}; {FOR_PERSON}"
-            found.append(Held(row=row_number, reason=reason, field="accelerator_count"))
-    return found
+            found[row_number] = Held(row=row_number, reason=reason, field="accelerator_count")
+    return list(found.values())
 
 
 @cache

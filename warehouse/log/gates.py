@@ -51,6 +51,7 @@ _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_pro
 
 EARLIEST = datetime(2006, 1, 1)  # noqa: DTZ001 (as rows have it, in UTC)
 """Amazon EC2 began on 2006-08-25 (https://aws.amazon.com/blogs/aws/amazon_ec2_beta/): a year before is misspelt."""
+NO_TIME = "not a time like 2026-06-30T13:18Z"
 UNBOUND = "terms of a commitment with a price on demand or spot: leave them empty, or name the purchase option"
 RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ("service_provider_name", "the provider is missing", _has("service_provider_name")),
@@ -68,8 +69,8 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     ("restriction", "unknown restriction", _one_of("restriction", vocabulary.RESTRICTIONS)),
     ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", vocabulary.UNIT_PRICE_TYPES)),
     ("pricing_currency", "unknown currency", _one_of("pricing_currency", vocabulary.CURRENCIES).fill_null(value=False)),
-    ("unit_price", "not an amount of at most ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
-    ("upfront_price", "not an amount of at most ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
+    ("unit_price", "no amount such as 2.99, to ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
+    ("upfront_price", "no amount such as 2.99, to ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
     (
         "unit_price",
         "a price of zero, which no accelerator is sold for",
@@ -170,7 +171,7 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) 
 def _timed_row_gate(rows: pl.DataFrame, latest: datetime | pl.Series | None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Pass rows with times of their own through the row gate, after their times."""
     unread, future = pl.col("observed_at").is_null(), pl.col("observed_at") > pl.lit(latest, pl.Datetime("us"))
-    reason_of = pl.when(unread).then(pl.lit("not a time")).when(future).then(pl.lit("a time in the future"))
+    reason_of = pl.when(unread).then(pl.lit(NO_TIME)).when(future).then(pl.lit("a time in the future"))
     early = pl.col("observed_at") < EARLIEST
     reasons = rows.select(reason_of.when(early).then(pl.lit("a time before 2006, when EC2 began"))).to_series()
     refusals = [

@@ -87,6 +87,7 @@ class _Run(NamedTuple):
     known_unit_price: Decimal | None
     known_upfront_price: Decimal | None
     next_unit_price: Decimal | None
+    is_logged: bool
     chips: float | None
     machine: str
     chip: str
@@ -241,12 +242,7 @@ class _Walk:
             self._resolve(run.key, accepted=False)
         for earlier in self._waiting.pop(run.key, ()):
             earlier.is_refuted = True
-        # A dated history that is loaded again, as a whole or in part: the log has believed the price.
-        is_logged = run.fetch_number not in self._live and run.amounts == (
-            run.known_unit_price,
-            run.known_upfront_price,
-        )
-        if doubt is None or is_logged or (not doubt.for_person and (is_repeated or self._is_seconded(run))):
+        if doubt is None or run.is_logged or (not doubt.for_person and (is_repeated or self._is_seconded(run))):
             self._known[run.key] = run.amounts
         else:
             self._known.setdefault(run.key, (run.known_unit_price, run.known_upfront_price))

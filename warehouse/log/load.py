@@ -59,8 +59,8 @@ def decide(
 ) -> Quarantined:
     """Resolve one open row of the quarantine: `accept` puts its price into the log, `refuse` leaves it out for good.
 
-    A price that waits may have been seen several times: all its rows are resolved, and it counts from the first.
-    Raises ChipledgerError where there is no such open row, or where the row breaks a rule of the row gate, which
+    A price that waits may have been seen several times: all its rows are resolved, and it counts from the first to the
+    last. Raises ChipledgerError where there is no such open row, or where the row breaks a rule of the row gate, which
     nobody can overrule. A refused fetch is not handled here: it is loaded again as trusted.
     """
     scope = find(con, quarantine_id)
@@ -71,7 +71,7 @@ def decide(
         row = find(con, quarantine_id)
         same = waiting_with(con, row)
         if decision == "accept" and row.row_json != "{}":
-            _accept_row(con, same[0], at)
+            _accept_rows(con, [same[0], *same[1:][-1:]], at)
         record(con, [each.decided(decision, by=decided_by) for each in same], recorded_at=at)
         return row
 
@@ -99,9 +99,8 @@ def checked_row(row: Quarantined) -> pl.DataFrame:
     return accepted
 
 
-def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: datetime) -> None:
-    stage_rows(
-        con,
+def _accept_rows(con: duckdb.DuckDBPyConnection, rows: list[Quarantined], recorded_at: datetime) -> None:
+    frames = [
         checked_row(row).with_columns(
             source=pl.lit(row.source),
             scope=pl.lit(row.scope),
@@ -110,8 +109,10 @@ def _accept_row(con: duckdb.DuckDBPyConnection, row: Quarantined, recorded_at: d
             is_archived=pl.lit(value=False),
             fetch_number=pl.lit(0, pl.Int64),
             refusal_number=pl.lit(None, pl.Int64),
-        ),
-    )
+        )
+        for row in rows
+    ]
+    stage_rows(con, pl.concat(frames))
     start_fetches(con)
     append_events(con, recorded_at=recorded_at)
 

@@ -140,16 +140,13 @@ def _single(span: _Span, n_at_once: int) -> Doubt | None:
     move, factor = span.move, span.move.factor
     text = f"{factor:.3g} times the last price, {plain_amount(move.before)}"
     if span.is_by_chips:
-        return Doubt(reason=f"{text}: its number of chips; {FOR_PERSON}", for_person=True, field=move.field)
-    if not 1 / MAX_FACTOR <= factor <= MAX_FACTOR:
-        return Doubt(reason=f"{text}; {FOR_PERSON}", for_person=True, field=move.field)
-    if not BOUNDS[0] <= factor <= BOUNDS[1]:
-        return Doubt(reason=f"{text}; {FOR_REPEAT}", for_person=False, field=move.field)
-    if n_at_once:
-        return Doubt(
-            reason=f"{text}, and {n_at_once} prices moved at once; {FOR_REPEAT}", for_person=False, field=move.field
-        )
-    return None
+        text += ": its number of chips"
+    elif BOUNDS[0] <= factor <= BOUNDS[1]:
+        if not n_at_once:
+            return None
+        text += f", and {n_at_once} prices moved at once"
+    for_person = span.is_by_chips or not 1 / MAX_FACTOR <= factor <= MAX_FACTOR
+    return Doubt(reason=f"{text}; {FOR_PERSON if for_person else FOR_REPEAT}", for_person=for_person, field=move.field)
 
 
 def _spans(moves: Iterable[Move]) -> list[_Span]:

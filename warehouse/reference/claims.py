@@ -26,9 +26,10 @@ ARTICLE_NAMES = ("article", "seed_file")
 
 _BY_KIND: Mapping[str, Mapping[str, float]] = {
     "money": {"USD": 1},
-    "price": {"USD/h": 1, "USD/hour": 1},
+    "price": dict.fromkeys(("USD/h", "USD/hour", "USD/hr", "$/h", "$/hour", "$/hr"), 1),
     "monthly price": {"USD/month": 1},
-    "cost": {"USD per 1M tokens": 1, "USD/M": 1, "USD per 1K tokens": 1000},
+    "cost": dict.fromkeys(("USD per 1M tokens", "USD/M", "USD/1M tokens", "$/M", "$/1M tokens"), 1)
+    | {"USD per 1K tokens": 1000},
     "speed": {"TFLOPS": 1, "TFLOP/s": 1, "PFLOPS": 1000, "PFLOP/s": 1000},
     "memory": {"GB": 1, "GiB": 1, "TB": 1000},
     "bandwidth": {"GB/s": 0.001, "TB/s": 1},

@@ -81,6 +81,12 @@ def chip_named(text: str, field: str = "chip") -> tuple[str, str | None]:
     raise SettingsError("unknown chip", field=field, value=text, hint=hint)
 
 
+def chips_named(text: str, field: str) -> list[tuple[str, str | None]]:
+    """Return names and form as `chip_named`: "A100" is one of any memory."""
+    name, form = chip_named(text, field)
+    return [(each, form) for each in accelerators.names() if name in (each, each.rpartition("-")[0])]
+
+
 MACHINE_FIGURES = ("vcpus", "host_memory_gib")
 
 

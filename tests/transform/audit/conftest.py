@@ -30,7 +30,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     def make(folder: Path) -> None:
         with published_with(*ASKED, audit=True), steps.open_run(Settings(data_dir=folder), clock=lambda: NOW) as one:
             one.collector.fetch_in_threads(one.plan(one.collector.sources(offline=True)), one.land)
-            importer.land_file(one, shared / "data/aws_on_demand_observations.csv")
+            importer.land(one, importer.landed(shared / "data/aws_on_demand_observations.csv", one.clock()))
             one.load()
             one.publisher.publish()
 

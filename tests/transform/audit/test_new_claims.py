@@ -42,7 +42,7 @@ def test_the_text_itself_decides_what_was_computed(ask):
         "c,x,H100,price_per_chip,7.88,,,USD/h,p5.48xlarge / 8,2026-03-01",
         "d,x,p5.48xlarge,price_usd_per_month,40179,,,USD/month,on-demand,2026-03-01",
         "e,y,p5.48xlarge,price_usd_per_month,40179,,,USD/month,on-demand,2026-03-01",
-        'f,x,H100 SXM,cpm,0.5,,,USD per 1M tokens,"6.88 USD/h at 3,821 tok/s",2026-03-01',
+        'f,x,H100 SXM,cpm,0.5,,,$/1M tokens,"6.88 USD/h at 3,821 tok/s",2026-03-01',
         'g,x,H100 SXM,cpm,0.9,,,USD per 1M tokens,"6.88 USD/h at 3,821 tok/s",2026-03-01',
         "h,z,H100,price_per_chip,6.88,,,USD/h,p5.48xlarge / 8,2026-03-01",
     )  # fmt: skip

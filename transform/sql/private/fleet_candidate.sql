@@ -30,14 +30,10 @@ select
     coalesce(lower(l.tier) = coalesce(lower(o.tier), 'none'), true) as is_tier,
     coalesce(lower(l.availability_zone_id) = coalesce(lower(o.availability_zone_id), 'none'), true) as is_zone,
     coalesce(l.accelerators_per_node = o.accelerator_count, true) as is_exact_count,
-    (
-        is_exact_count
-        or coalesce(
-            o.capacity_unit = 'GPU'
-            and l.accelerators_per_node >= o.accelerator_count * coalesce(o.minimum_quantity, 1),
-            false
-        )
-    ) as is_count,
+    o.accelerator_count * coalesce(o.minimum_quantity, 1) as least_accelerators,
+    coalesce(coalesce(l.accelerators_per_node, o.accelerator_count) = least_accelerators, false) as is_least_count,
+    is_exact_count or coalesce(o.capacity_unit = 'GPU' and l.accelerators_per_node >= least_accelerators, false)
+        as is_count,
     coalesce(lower(l.offer) = lower(o.accelerator_label), false) as is_same_words,
     case when is_exact_count then 1 else l.accelerators_per_node::DOUBLE / o.accelerator_count::DOUBLE end::DOUBLE
         as units_per_node

@@ -1,8 +1,8 @@
 -- Each line of the fleet with the one offer that it means, or the reason why no price is found for it.
 -- Of the offers that fit all that a line says, current prices go before others, machines with exactly the chips of a
--- node before single chips, and the provider's own words for a chip before other words for it. If several are left,
--- none is taken, and the reason says in what they differ. on_demand_offer_id is the same machine in the same place
--- without a commitment, where one is bought with one.
+-- node before single chips, a least purchase of so many (none stated: of one) before others, and the provider's own
+-- words for a chip before other words for it. If several are left, none is taken, and the reason says in what they
+-- differ. on_demand_offer_id is the same machine in the same place without a commitment, where one is bought with one.
 with fitting as (
     from fleet_candidate
     where
@@ -15,7 +15,9 @@ with fitting as (
         and is_tier
         and is_zone
         and is_count
-    qualify rank() over (partition by line_number order by not is_current, not is_exact_count, not is_same_words) = 1
+    qualify rank() over (
+        partition by line_number order by not is_current, not is_exact_count, not is_least_count, not is_same_words
+    ) = 1
 ),
 
 found as (
@@ -37,7 +39,7 @@ found as (
             { 'name': 'tier', 'found': list(distinct coalesce(tier, 'none')) },
             {
                 'name': 'accelerators_per_node',
-                'found': list(distinct coalesce(format('{:g}', accelerator_count::DOUBLE), 'unknown'))
+                'found': list(distinct coalesce(format('{:g}', least_accelerators::DOUBLE), 'unknown'))
             },
             { 'name': 'the form in offer', 'found': list(distinct coalesce(form_factor, 'unknown')) },
             {

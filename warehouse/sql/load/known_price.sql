@@ -1,14 +1,9 @@
 -- The last price that the log knows of the offer of each row of a live fetch in differing_row. Offers in `touched` are
 -- not plain.
 with last_price as (
-    select
-        offer_id,
-        source,
-        unit_price,
-        upfront_price
     from offer_state
     where is_plain
-    union all
+    union all by name
     select
         offer_id,
         source,

@@ -24,14 +24,10 @@ state as (
         o.offer_no is null as is_chain
     from log.open_link as p
     left join other_offer as o on p.offer_no = o.offer_no
-    union all
+    union all by name
     select
         o.offer_no,
         o.source,
-        null as scope,
-        null::TIMESTAMP as valid_from,
-        null::DECIMAL(18, 10) as unit_price,
-        null::DECIMAL(18, 10) as upfront_price,
         false as is_chain
     from other as o
     anti join log.open_link as p on o.offer_no = p.offer_no and o.source = p.source

@@ -2,7 +2,8 @@
 -- history gate walks through, of the rows in differing_row. Of a live answer a run is a row, of a dated history a
 -- stretch of it. Left out are prices that move by themselves: interruptible ones, Capacity Blocks, statistics of
 -- markets, and marketplaces' ($marketplaces). The list of a run's rows is in order of time. A price of a dated history,
--- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends.
+-- which may list changes alone, stands until the next one of its offer (next_unit_price), or until its source ends; the
+-- log has believed it (is_logged) where it has it on a day of the run, as files may overlap.
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
 with judged as (
     select
@@ -18,8 +19,7 @@ with judged as (
         coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips,
         k.unit_price as known_unit_price,
         k.upfront_price as known_upfront_price,
-        lag(r.unit_price) over w as last_unit_price,
-        lag(r.upfront_price) over w as last_upfront_price,
+        lag(row(r.unit_price, r.upfront_price)) over w as last_amounts,
         row_number() over w as nth
     from differing_row as r
     left join known_price as k on r.row_number = k.row_number
@@ -39,13 +39,9 @@ with judged as (
 numbered as (
     select
         *,
-        sum(
-            (
-                nth = 1
-                or unit_price is distinct from last_unit_price
-                or upfront_price is distinct from last_upfront_price
-            )::BIGINT
-        ) over (partition by offer_id, source order by nth) as run_number
+        sum((row(unit_price, upfront_price) is distinct from last_amounts)::BIGINT)
+            over (partition by offer_id, source order by nth)
+            as run_number
     from judged
 ),
 
@@ -62,31 +58,14 @@ run as (
         min(observed_at) as first_at,
         max(observed_at) as last_at,
         max(source_until) filter (where is_archived) as source_until,
+        bool_or(
+            is_archived
+            and row(unit_price, upfront_price) is not distinct from row(known_unit_price, known_upfront_price)
+        ) as is_logged,
         arg_min(fetch_number, nth) as fetch_number,
         list(row_number order by nth) as row_numbers
     from numbered
     group by offer_id, source, run_number
-),
-
-moved as (
-    select
-        offer_id,
-        source
-    from run
-    group by offer_id, source
-    having
-        count(*) > 1
-        or bool_or(
-            (known_unit_price is not null or known_upfront_price is not null)
-            and (
-                unit_price is distinct from known_unit_price or upfront_price is distinct from known_upfront_price
-            )
-        )
-    union
-    select
-        offer_id,
-        source
-    from held_key
 )
 
 select
@@ -103,6 +82,7 @@ select
     n.known_unit_price,
     n.known_upfront_price,
     lead(n.unit_price) over following as next_unit_price,
+    n.is_logged,
     n.chips,
     coalesce(r.instance_type, r.accelerator_label) as machine,
     coalesce(l.accelerator_name, t.accelerator_name, r.accelerator_label, r.instance_type) as chip,
@@ -113,11 +93,18 @@ select
         r.fabric, r.restriction, r.pricing_currency, r.pricing_unit
     ) as place
 from run as n
-semi join moved as m on n.offer_id = m.offer_id and n.source = m.source
 inner join differing_row as r on n.row_numbers[1] = r.row_number
 left join label_chip as l
     on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
 left join core.instance_type as t
     on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
+left join held_key as h on n.offer_id = h.offer_id and n.source = h.source
 window following as (partition by n.offer_id, n.source order by n.run_number)
+qualify
+    h.offer_id is not null
+    or count(*) over (partition by n.offer_id, n.source) > 1
+    or (
+        coalesce(n.known_unit_price, n.known_upfront_price) is not null
+        and row(n.unit_price, n.upfront_price) is distinct from row(n.known_unit_price, n.known_upfront_price)
+    )
 order by n.first_at, n.fetch_number, n.row_numbers[1]

@@ -60,10 +60,8 @@ inner join known as k
         and (
             a.place is not distinct from k.place
             or (
-                a.accelerator_count is not distinct from k.accelerator_count
-                and a.capacity_unit = k.capacity_unit
-                and a.pricing_unit is not distinct from k.pricing_unit
-                and a.pricing_currency = k.pricing_currency
+                row(a.accelerator_count, a.capacity_unit, a.pricing_unit, a.pricing_currency)
+                is not distinct from row(k.accelerator_count, k.capacity_unit, k.pricing_unit, k.pricing_currency)
                 and a.purchase_option not in ('spot', 'capacity_block')
                 and a.statistic = 'price'
                 and least(a.unit_price, k.unit_price) > 0
@@ -71,19 +69,15 @@ inner join known as k
                 and not list_contains($marketplaces, lower(a.service_provider_name))
             )
         )
-        and a.purchase_option = k.purchase_option
-        and a.commitment_discount_type is not distinct from k.commitment_discount_type
-        and a.commitment_term_hours is not distinct from k.commitment_term_hours
-        and a.purchase_payment_model is not distinct from k.purchase_payment_model
-        and a.offering_class is not distinct from k.offering_class
-        and a.tier is not distinct from k.tier
-        and a.statistic = k.statistic
-        and a.conditions is not distinct from k.conditions
-        and a.unit_price_type = k.unit_price_type
-        and a.contract_id is not distinct from k.contract_id
-        and a.host_provider_name is not distinct from k.host_provider_name
-        and a.fabric is not distinct from k.fabric
-        and a.restriction is not distinct from k.restriction
+        and row(
+            a.purchase_option, a.commitment_discount_type, a.commitment_term_hours, a.purchase_payment_model,
+            a.offering_class, a.tier, a.statistic, a.conditions, a.unit_price_type, a.contract_id, a.host_provider_name,
+            a.fabric, a.restriction
+        ) is not distinct from row(
+            k.purchase_option, k.commitment_discount_type, k.commitment_term_hours, k.purchase_payment_model,
+            k.offering_class, k.tier, k.statistic, k.conditions, k.unit_price_type, k.contract_id, k.host_provider_name,
+            k.fabric, k.restriction
+        )
 left join observed_row as shown on a.fetch_number = shown.fetch_number and k.offer_id = shown.offer_id
 window
     nearest as (
