@@ -28,7 +28,7 @@ from warehouse import disk
 from warehouse.documents import ScopeFetch
 from warehouse.lake import ducklake
 from warehouse.landing import packs
-from warehouse.landing.folder import Landing
+from warehouse.landing.folder import Landing, stamp
 from warehouse.landing.journal import own_part
 from warehouse.log import db, withdraw
 from warehouse.log.events import naive
@@ -111,9 +111,8 @@ class Run:
             message = redact.hide(str(result.error))
             LOG.info("%s", message)
             self.progress(f"{self._counted()}: {result.source} {result.scope} failed")
-            self.landing.record_failure(
-                source=result.source, scope=result.scope, observed_at=at, error=message, run_id=run_id, recorded_at=at
-            )
+            words = {"run_id": run_id, "source": result.source, "scope": result.scope, "observed_at": stamp(at)}
+            self.landing.record("failure", at, **words, error=message)
             return
         for fetch in result.fetches:
             self.summary.notes += [f"{fetch.source} {fetch.scope}: {note}" for note in fetch.notes]
@@ -143,15 +142,14 @@ class Run:
         with ducklake.scopes_held(self.con, [(row.source, row.scope)]):
             ingest.rehearse(self.con, quarantine_id, decision, now=self.clock())
             at = self.after_all()
-            self.landing.record_decision(
-                quarantine_id=quarantine_id, decision=decision, decided_by=self.settings.operator, recorded_at=at
-            )
+            words = {"quarantine_id": quarantine_id, "decision": decision, "decided_by": self.settings.operator}
+            self.landing.record("decision", at, **words)
             self._carry_out(at)
 
     def withdraw(self, fetches: Sequence[withdraw.Fetch], reason: str) -> None:
         """Take fetches back: written to the journal, then carried out."""
-        at, by = self.after_all(), self.settings.operator
-        self.landing.record_withdrawal([one.entry for one in fetches], reason=reason, withdrawn_by=by, recorded_at=at)
+        at, words = self.after_all(), {"reason": reason, "withdrawn_by": self.settings.operator}
+        self.landing.record("withdrawal", at, fetches=[one.entry for one in fetches], **words)
         self._carry_out(at)
 
     def after_all(self) -> datetime:

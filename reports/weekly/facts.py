@@ -27,13 +27,13 @@ from warehouse.schema.tables import SCHEMAS, quote
 
 Found = TypeVar("Found")
 
-LOG = {"price_event": "valid_from", "withdrawal": "recorded_at"} | dict.fromkeys(
+LOG = {"price_event": "valid_from", "withdrawal": "TIMESTAMP '-infinity'"} | dict.fromkeys(
     ("scope_run", "sighting", "quarantine", "availability", "price_detail", "fx_rate"), "observed_at"
 )
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 MACROS = (
-    *("log.other_point", "log.other_known_at", "core.hourly_price"),
+    *("meta.unsaid", "log.other_point", "log.other_known_at", "core.hourly_price"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_tier"),
 )
 REMADE = (

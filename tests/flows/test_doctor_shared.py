@@ -20,6 +20,7 @@ from flows.doctor import checks
 from flows.doctor.row import Row
 from warehouse.errors import ChipledgerError
 from warehouse.lake.ducklake import FileLocks
+from warehouse.landing.folder import stamp
 from warehouse.landing.journal import lock_of
 
 SOON = day(1.5).replace(tzinfo=UTC)
@@ -87,7 +88,7 @@ def test_a_good_one_is_read_and_left_as_it_is(made: Settings) -> None:
 def test_parts_whose_writer_died_are_named(made: Settings) -> None:
     """One that is being written is none of them, and one that was cut is a fault."""
     landing = made.landing(part="w9")
-    landing.record_failure(source="toy", scope="a", observed_at=SOON, error="HTTP 503", run_id="r", recorded_at=SOON)
+    landing.record("failure", SOON, source="toy", scope="a", observed_at=stamp(SOON), error="HTTP 503", run_id="r")
     (loaded,) = [file for file in landing.journal.parent.iterdir() if file.stem == "w1"]
     lines = loaded.read_bytes()
     locks = FileLocks(made.place())

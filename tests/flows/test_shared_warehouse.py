@@ -272,8 +272,8 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "log.price_open"
 
-    toy.settings().landing().record_decision(
-        quarantine_id=1, decision="accept", decided_by="me", recorded_at=datetime(2026, 2, 1, tzinfo=UTC)
+    toy.settings().landing().record(
+        "decision", datetime(2026, 2, 1, tzinfo=UTC), quarantine_id=1, decision="accept", decided_by="me"
     )
     with pytest.raises(ChipledgerError, match="landed that is not loaded"):
         other = shared.warehouse.model_dump(by_alias=True) | {"schema": "other"}

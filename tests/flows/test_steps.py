@@ -370,8 +370,8 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy) -> None:
     ids = dict(query(log, "select gate, quarantine_id from core.quarantine"))
 
     def decide(at: float, gate: str) -> None:
-        Landing(toy.data_dir / "landing").record_decision(
-            quarantine_id=int(str(ids[gate])), decision="accept", decided_by="a person", recorded_at=day(at)
+        Landing(toy.data_dir / "landing").record(
+            "decision", day(at), quarantine_id=int(str(ids[gate])), decision="accept", decided_by="a person"
         )
 
     decide(1.5, "history")
@@ -398,8 +398,8 @@ def test_a_decision_cut_off_in_the_middle_is_carried_out(toy: Toy) -> None:
 def test_a_decision_on_what_is_no_longer_refused_is_a_note(toy: Toy) -> None:
     """A parser mended since may leave nothing to decide on: the rebuild goes on and says so."""
     toy.learn(0, a={"p5.48xlarge": "10"})
-    Landing(toy.data_dir / "landing").record_decision(
-        quarantine_id=7, decision="refuse", decided_by="a person", recorded_at=day(0.5)
+    Landing(toy.data_dir / "landing").record(
+        "decision", day(0.5), quarantine_id=7, decision="refuse", decided_by="a person"
     )
     summary = toy.run(1)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from click.testing import CliRunner
 from looks import day
 from toy_source import TOY, Prices, Toy, installed
 
+from extract.base import Context
 from flows.cli.main import main
 from flows.collect import importer, steps
+from flows.collect.collector import FetchResult
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
@@ -92,7 +95,7 @@ def test_the_history_reads_as_if_it_had_not_been(
 
 
 def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The price that was taken back is no measure of the next one, and a fetch is taken back once."""
+    """The price that was taken back is no measure of the next one, nor refused then; a fetch is taken back once."""
     toy = learnt(tmp_path, {0: {"g5.xlarge": "1.00"}, 1: {"g5.xlarge": "1.60"}}, monkeypatch)
     dry_run = ("withdraw", f"{TOY}/one/2026-01-02", "--reason", "a typo", "--dry-run", "--json")
     told = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *dry_run])
@@ -110,6 +113,30 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(ChipledgerError, match="no fetch that counts is selected") as error:
         withdraw(toy, 4, [1])
     assert f"of {TOY}/one: 2026-01-04, 2026-01-01)" in str(error.value)
+
+    toy.learn(5, one={"g5.xlarge": "9"})
+    withdraw(toy, 6, [5])
+    toy.learn(7, one={"g5.xlarge": "9"})
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        assert [row.observed_at for row in listed(run.con)] == [naive(day(7))]
+
+
+def test_an_archive_may_be_withdrawn_and_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backfilled anew its past fetch counts, as a file does that is imported anew."""
+    toy = installed(monkeypatch, tmp_path)
+    toy.world["one"], toy.at = {"g5.xlarge": "1.00"}, 3
+    ctx = Context(web=None, settings={}, now=lambda: day(3))  # type: ignore[arg-type]
+    past = FetchResult(source=TOY, scope="one", fetches=(replace(toy.fetch(ctx, "one"), archived=True),))
+    for at in (10, 30):
+        toy.at = at
+        with steps.open_run(toy.settings(), clock=toy.clock) as run:
+            run.land(past)
+            run.load()
+        if at == 10:
+            withdraw(toy, 20, [3])
+            assert intervals(toy, day(40)) == []
+
+    assert [str(row[5])[:4] for row in intervals(toy, day(40))] == ["1.00"]
 
 
 def test_another_machine_has_a_clock_that_is_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +195,7 @@ def test_a_file_that_replaces_another_says_all_that_it_says(tmp_path: Path, is_i
 def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
     """What other files of its source saw since stays, each at its own day; a copy that comes later counts anew.
 
-    Also where the clock of the machine that loads it is behind that of the one before it.
+    Also where it comes by a clock behind that of the withdrawal; a log made anew from the landing folder agrees.
     """
     files = []
     for on, price in (("01", "26.00"), ("05", "20.00"), ("10", "20.00"), ("15", "21.00")):
@@ -186,8 +213,38 @@ def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
             importer.land(run, importer.landed(files[1], run.clock()))
             run.load()
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())
+    (tmp_path / "data/build.duckdb").unlink()
+    with steps.open_run(Settings(data_dir=tmp_path / "data")) as run:
+        assert run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall() == found[-1]
     days = [[f"{row[2]:%d} {row[5]:.2f}" for row in rows] for rows in found]
     assert days == [["01 26.00", "10 20.00", "15 21.00"], ["01 26.00", "05 20.00", "15 21.00"]] * 2
+
+
+def test_a_withdrawn_file_holds_nothing_back(tmp_path: Path) -> None:
+    """What contradicted it counts, what waited of it is closed; imported again, it waits and contradicts anew."""
+    files = []
+    for prices in ({1: "16.32", 10: "16.00", 26: "80"}, {1: "16.00", 9: "16.00", 25: "16.00"}):
+        lines = (
+            f"2025-06-{on:02}T00:00:00Z,Acme,eu-1,on_demand,{price},m8,H100 SXM,8,desk\n"
+            for on, price in prices.items()
+        )
+        files.append(tmp_path / f"{len(files)}.csv")
+        files[-1].write_text(HEAD + "".join(lines), encoding="utf-8")
+    waits, known = [], []
+    with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(40, 90)).__next__) as run:
+        for file in (*files, None, files[0], None):
+            if file:
+                importer.land(run, importer.landed(file, run.clock()))
+                run.load()
+            else:
+                run.withdraw(selected(run.con, hashlib.sha256(files[0].read_bytes()).hexdigest()), "a typo")
+            waits.append([f"{row.observed_at:%d}" for row in listed(run.con)])
+            found = run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall()
+            known.append([f"{row[2]:%d} {row[5]:.2f} {row[4]:%d}" for row in found])
+
+    assert waits == [["26"], ["01", "26"], [], ["01", "26"], []]
+    assert known[1::2] == [["09 16.00 25"]] * 2
+    assert known[2::2] == [["01 16.00 25"]] * 2
 
 
 def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from flows.private import fleet_file, prices
 from flows.read_api import server
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged
-from warehouse.landing.folder import Landing
+from warehouse.landing.folder import Landing, stamp
 from warehouse.reference import claims
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -162,8 +162,8 @@ def _journal() -> bytes:
         document = Document(source="vast", scope="all", url="https://x", body=b"{}", fetched_at=NOW)
         look = ScopeFetch(source="vast", scope="all", observed_at=NOW, complete=True, documents=(document,))
         landing.record_fetch(look, run_id="r", recorded_at=NOW)
-        landing.record_failure(source="ovh", scope="FR", observed_at=NOW, error="HTTP 500", run_id="r", recorded_at=NOW)
-        landing.record_decision(quarantine_id=7, decision="accept", decided_by="me", recorded_at=NOW)
+        landing.record("failure", NOW, source="ovh", scope="FR", observed_at=stamp(NOW), error="HTTP 500", run_id="r")
+        landing.record("decision", NOW, quarantine_id=7, decision="accept", decided_by="me")
         return landing.journal.read_bytes()
 
 

@@ -130,7 +130,8 @@ class World:
         if self.dice.random() < 0.2:
             con.execute(
                 "create or replace temp table taken as "
-                "select o.offer_no, e.source, e.scope, e.valid_from, e.recorded_at from core.price_event as e "
+                "select o.offer_no, e.*, (select min(document_no) from log.document as d where e.document_sha256 = "
+                "d.document_sha256) as document_no from core.price_event as e "
                 "inner join core.offer as o using (offer_id) where retracts_recorded_at is null "
                 "order by hash(offer_id, valid_from, ?) limit 1",
                 [at],
@@ -138,13 +139,12 @@ class World:
             number = free_number(con, 1)
             con.execute(
                 "insert into log.scope_fetch by name select source, scope, valid_from as observed_at, "
-                "?::TIMESTAMP as recorded_at, ?::INTEGER as fetch_no, "
-                "(select max(document_no) from log.document) as document_no from taken",
+                "?::TIMESTAMP as recorded_at, ?::INTEGER as fetch_no, document_no from taken",
                 [naive(day(at)), number],
             )
             con.execute(
-                "insert into log.price_other by name select offer_no, recorded_at as retracts_recorded_at, "
-                "?::INTEGER as fetch_no from taken",
+                "insert into log.price_other by name select offer_no, unit_price, upfront_price, "
+                "recorded_at as retracts_recorded_at, ?::INTEGER as fetch_no from taken",
                 [number],
             )
 

@@ -240,6 +240,7 @@ def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
 @pytest.mark.parametrize(
     ("error", "why"),
     [
+        (duckdb.Error('Failed to execute query "ROLLBACK":\n'), 'Failed to execute query "ROLLBACK"'),
         (duckdb.HTTPException("HTTP Error: reading 'http://x/y.parquet' (HTTP 503 Service Unavailable)"), "HTTP 503"),
         (
             duckdb.HTTPException("HTTP Error: Request returned HTTP 503 for HTTP PUT to 'http://x/y.parquet'"),
@@ -251,11 +252,11 @@ def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
         ),
     ],
 )
-def test_a_bucket_that_refuses_is_said(tmp_path: Path, error: duckdb.Error, why: str) -> None:
-    """As what it is: no damaged file, and no fault of the program."""
+def test_what_does_not_answer_is_said(tmp_path: Path, error: duckdb.Error, why: str) -> None:
+    """Catalogue or bucket, as what it is: no damaged file, and no fault of the program."""
     where = place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
     with (
-        pytest.raises(ChipledgerError, match=f"the bucket refuses it.*value {why}.*Run again"),
+        pytest.raises(ChipledgerError, match=f"(the bucket refuses it, or|the catalogue) .*value {why}.*Run again"),
         ducklake.connected(where),
     ):
         raise error

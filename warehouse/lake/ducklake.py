@@ -35,8 +35,11 @@ from warehouse.schema.tables import quote
 LOG = logging.getLogger(__name__)
 
 POSTGRES = "the catalogue in PostgreSQL"
-LOST = re.compile(r"(server closed the|no|terminating|SSL|could not receive data from server:) connection[^\n]*")
-"""How libpq says to DuckDB that a session has ended."""
+LOST = re.compile(
+    r"(server closed the|no|terminating|SSL|could not receive data from server:) connection[^\n]*"
+    r'|Failed to execute query "ROLLBACK"'
+)
+"""How libpq says to DuckDB that a session has ended; the last where it had ended between two statements."""
 REFUSED = re.compile(r"HTTP \d{3}|[^\n:]*error for HTTP")
 """How a bucket's server says to DuckDB that it does not answer, or not now."""
 NAME = "build"
@@ -424,7 +427,7 @@ def _attach_as(lake: Lake, creation: str) -> None:
 
 
 def _unreachable(why: str) -> ChipledgerError:
-    hint = "The published file answers meanwhile; `chipledger doctor` says what is wrong"
+    hint = "Run again: what was landed is loaded then, once. `chipledger doctor` says what is wrong"
     message = "the catalogue cannot be reached"
     return ChipledgerError(message, source=POSTGRES, field="warehouse.url", value=why, hint=hint)
 

@@ -14,7 +14,7 @@ import heapq
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -128,7 +128,7 @@ class Landing:
     def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
         """Store the documents of a fetch and write it to the journal, with the reason where it is refused whole."""
         reason = {"refused": refused} if refused else {}
-        self._append("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
+        self.record("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
 
     def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
         """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
@@ -157,31 +157,10 @@ class Landing:
             "notes": list(fetch.notes),
         }
 
-    def record_failure(
-        self, *, source: str, scope: str, observed_at: datetime, error: str, run_id: str, recorded_at: datetime
-    ) -> None:
-        """Write to the journal that a fetch was tried and gave nothing."""
-        self._append(
-            "failure",
-            recorded_at,
-            run_id=run_id,
-            source=source,
-            scope=scope,
-            observed_at=stamp(observed_at),
-            error=error,
-        )
-
-    def record_decision(self, *, quarantine_id: int, decision: str, decided_by: str, recorded_at: datetime) -> None:
-        """Write a decision on a quarantined row to the journal."""
-        self._append("decision", recorded_at, quarantine_id=quarantine_id, decision=decision, decided_by=decided_by)
-
-    def record_withdrawal(
-        self, fetches: Sequence[Mapping[str, Any]], *, reason: str, withdrawn_by: str, recorded_at: datetime
-    ) -> None:
-        """Write to the journal that fetches are taken back, each with its source, scope, time and document."""
-        self._append(
-            "withdrawal", recorded_at, fetches=[dict(one) for one in fetches], reason=reason, withdrawn_by=withdrawn_by
-        )
+    def record(self, kind: str, recorded_at: datetime, **content: object) -> None:
+        """Write a line to the journal: a failure, a decision or a withdrawal, with what NEEDED names."""
+        line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
+        self.journal_parts.append(self.part, line.encode())
 
     def parts(self) -> list[str]:
         """Return the names of the journal's parts, in order; '' is the one without a name."""
@@ -251,10 +230,6 @@ class Landing:
             published_at=unstamp(entry["published_at"]) if entry["published_at"] else None,
             whole=Whole.of(entry["whole"]),
         )
-
-    def _append(self, kind: str, recorded_at: datetime, **content: object) -> None:
-        line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
-        self.journal_parts.append(self.part, line.encode())
 
     def _holds(self, sha256: str, body: bytes) -> bool:
         """Return whether a body is stored undamaged."""

@@ -260,7 +260,7 @@ def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) ->
 def macros(*, of_events: bool = False) -> list[str]:
     """Return the statements that make the macros of the log."""
     point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
-    found = {"core.price_point": point, "core.price_known_at": known_at}
+    found = {"core.price_point": point, "core.price_known_at": known_at, "meta.unsaid": sql("log/unsaid.sql")}
     if not of_events:
         others = known_at.replace("core.price_point(", "log.other_point(").replace("core.scope_run", "log.coverage")
         found["log.other_point"] = point.replace("core.price_event", "log.other_event")

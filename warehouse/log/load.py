@@ -132,7 +132,7 @@ def _rounds(fetches: Iterable[ParsedFetch]) -> Iterator[list[ParsedFetch]]:
 
 
 def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], recorded_at: datetime) -> list[ScopeResult]:
-    known = _known_fetches(con, fetches)
+    known = _known_fetches(con, fetches, recorded_at)
     results = [
         ScopeResult(source=fetch.source, scope=fetch.scope, observed_at=fetch.observed_at, status="known")
         for fetch in fetches
@@ -213,13 +213,17 @@ def _record(
     return (*key, complete, fetch.archived, result.status, result.n_rows, result.n_refused, result.error)
 
 
-def _known_fetches(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch]) -> set[tuple[object, ...]]:
+def _known_fetches(
+    con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], recorded_at: datetime
+) -> set[tuple[object, ...]]:
     # Of these sources and moments alone: the log has every fetch of years.
     con.execute("create or replace temp table asked_fetch (source VARCHAR, observed_at TIMESTAMP)")
     insert_rows(con, "asked_fetch", sorted({(fetch.source, naive(fetch.observed_at)) for fetch in fetches}))
     con.execute(
         "create or replace temp table found_fetch as select source, scope, observed_at, document_no, status "
-        "from log.scope_fetch semi join asked_fetch using (source, observed_at) where status is not null"
+        "from log.scope_fetch semi join asked_fetch using (source, observed_at) where status is not null and not "
+        "(archived and fetch_no in (select fetch_no from log.withdrawn_fetch where withdrawn_at < ?))",  # come again
+        [recorded_at],
     )
     rows = con.execute(
         "select f.source, f.scope, f.observed_at, d.document_sha256, w.trusted from found_fetch as f "

@@ -112,6 +112,8 @@ OVERTAKEN = "a later fetch of the scope was accepted"
 """Who refused a fetch that was open when a later one was accepted."""
 NOT_REPEATED = "the next observation differs"
 """Who refused a jump that the next document did not show."""
+WITHDRAWN = "withdrawn: "
+"""How the name begins of who decided a row by withdrawing a fetch, its own or that of another price of its moment."""
 
 _COLUMNS = (
     *("quarantine_id", "run_id", "source", "scope", "observed_at", "gate", "reason", "field", "value"),
@@ -122,10 +124,13 @@ _COLUMNS = (
 def record(con: duckdb.DuckDBPyConnection, rows: Iterable[Quarantined], *, recorded_at: datetime) -> None:
     """Append refusals and decisions; `recorded_at` is naive UTC. What is known already is left as it is."""
     rows = list(rows)
+    # What was withdrawn is not known: where it comes again, it waits anew.
+    last = "arg_max(coalesce({}, ''), (recorded_at, decision is not null))"
     known = dict(
         con.execute(
-            "select quarantine_id, arg_max(decision, (recorded_at, decision is not null)) from core.quarantine "
-            "where quarantine_id in (select unnest(from_json(?, '[\"BIGINT\"]'))) group by quarantine_id",
+            f"select quarantine_id, {last.format('decision')} from core.quarantine "
+            "where quarantine_id in (select unnest(from_json(?, '[\"BIGINT\"]'))) group by quarantine_id "
+            f"having not starts_with({last.format('decided_by')}, '{WITHDRAWN}')",
             [json.dumps([row.quarantine_id for row in rows])],
         ).fetchall()
     )
@@ -195,7 +200,9 @@ def refused_prices(con: duckdb.DuckDBPyConnection) -> dict[tuple[object, ...], s
     return {
         shown_price(row): row.decided_by or ""
         for row in listed(con, everything=True, which=f"gate in {HOLDING} and decision = 'refuse'")
-        if row.decided_by != NOT_REPEATED and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
+        if row.decided_by != NOT_REPEATED
+        and not str(row.decided_by).startswith(WITHDRAWN)
+        and row.observed_at >= last.get((row.source, row.scope), row.observed_at)
     }
 
 

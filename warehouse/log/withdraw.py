@@ -21,10 +21,20 @@ from warehouse.lake.ducklake import transacted
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.parsed import ParsedFetch
-from warehouse.log.quarantine import listed, record
+from warehouse.log.quarantine import CONTRADICTS, WITHDRAWN, listed, record
 from warehouse.log.shared_rows import free_number, name_documents
 
 HINT = '`chipledger query "select * from core.scope_run"` lists the fetches'
+OF_WITHDRAWN = (
+    "(source, scope, observed_at) in (select (source, scope, observed_at) from taken_back) or (source, scope, "
+    "document_sha256) in (select (source, scope, document_sha256) from taken_back where observed_at is null)"
+)
+UNCONTRADICTED = (
+    f"starts_with(reason, '{CONTRADICTS}') and (offer_id, source, observed_at) in "
+    "(select (offer_id, source, valid_from) from standing_event semi join withdrawn_event "
+    "using (offer_id, source, valid_from) group by all having count(distinct (unit_price, upfront_price)) < 2)"
+)
+"""Rows of what was taken back, and rows that nothing contradicts any more, of the columns of core.quarantine."""
 RANGE = re.compile(r"(?P<since>\d{4}-\d\d-\d\d)(\.\.(?P<until>\d{4}-\d\d-\d\d))?")
 SHA256_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 
@@ -150,9 +160,9 @@ def withdraw(
             "core.withdrawal (source, scope, observed_at, document_sha256, reason, withdrawn_by, recorded_at)",
             [(*_key(one), reason, withdrawn_by, at) for one in fetches],
         )
-        keys = {(one.source, one.scope, one.observed_at) for one in fetches}
-        open_rows = [row for row in listed(con) if (row.source, row.scope, row.observed_at) in keys]
-        record(con, [row.decided("refuse", by=f"withdrawn: {withdrawn_by}") for row in open_rows], recorded_at=at)
+        by = f"{WITHDRAWN}{withdrawn_by}"
+        record(con, [row.decided("refuse", by=by) for row in listed(con, which=OF_WITHDRAWN)], recorded_at=at)
+        record(con, [row.decided("accept", by=by) for row in listed(con, which=UNCONTRADICTED)], recorded_at=at)
         if seen_since:
             _tell_again(con, seen_since, at)
         return found
@@ -199,15 +209,13 @@ def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], 
         )
     stage_rows(con, pl.concat(frames, how="diagonal_relaxed"))
     start_fetches(con)
-    insert_rows(
-        con,
-        "new_fetch",
-        [
-            (number, one.source, one.scope, naive(one.observed_at), one.document_sha256, one.complete)
-            for number, one in enumerate(fetches)
-        ],
-    )
-    con.execute(f"insert into new_refusal {sql('refused_moment.sql')}")
+    again = [
+        (number, one.source, one.scope, naive(one.observed_at), one.document_sha256, one.complete)
+        for number, one in enumerate(fetches)
+    ]
+    insert_rows(con, "new_fetch", again)
+    unsaid = "meta.unsaid(TIMESTAMP '9999-01-01') semi join new_fetch using (source, scope)"
+    con.execute(f"insert into new_refusal select distinct offer_id, source, observed_at from {unsaid}")
     con.execute(
         "delete from observed_row where (offer_id, source, observed_at) in "
         "(select (offer_id, source, observed_at) from new_refusal)"

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import duckdb
 
+from warehouse.lake.ducklake import transacted
 from warehouse.log.db import insert_rows
 from warehouse.log.events import naive
 from warehouse.reference import accelerators, models
@@ -159,20 +161,18 @@ def append(con: duckdb.DuckDBPyConnection, found: Iterable[tuple[object, ...]]) 
 
     A document that was read before at that moment is left alone, so that a journal may be replayed.
     """
-    con.begin()
-    try:
-        # The rows of one fetch in the order of the file; equal runs of a file are one.
-        once = list({row[0]: row for row in found}.values())
-        place = CORE.columns.index("document_sha256"), CORE.columns.index("observed_at")
-        fetches = {(row[place[0]], row[place[1]]) for row in once}
-        known = {fetch for fetch in fetches if _is_known(con, *fetch)}
-        new = [row for row in once if (row[place[0]], row[place[1]]) not in known]
+    # The rows of one fetch in the order of the file; equal runs of a file are one.
+    once = list({row[0]: row for row in found}.values())
+    fetch_of = itemgetter(CORE.columns.index("document_sha256"), CORE.columns.index("observed_at"))
+
+    def carry_out() -> int:
+        same = f"from {CORE.qualified} where document_sha256 = ? and observed_at = ? limit 1"
+        known = {fetch for fetch in {*map(fetch_of, once)} if con.execute(same, fetch).fetchone()}
+        new = [row for row in once if fetch_of(row) not in known]
         insert_rows(con, CORE.qualified, new)
-        con.commit()
-    except BaseException:
-        con.rollback()
-        raise
-    return len(new)
+        return len(new)
+
+    return transacted(con, carry_out)
 
 
 def last_ids(con: duckdb.DuckDBPyConnection, document_sha256: str) -> set[int]:
@@ -205,13 +205,6 @@ def complete(con: duckdb.DuckDBPyConnection, shipped: str) -> None:
         "insert into core.throughput by name "
         f"select s.* from {shipped} as s anti join core.throughput as t on s.throughput_id = t.throughput_id"
     )
-
-
-def _is_known(con: duckdb.DuckDBPyConnection, document_sha256: object, observed_at: object) -> bool:
-    row = con.execute(
-        "select 1 from core.throughput where document_sha256 = ? and observed_at = ?", [document_sha256, observed_at]
-    ).fetchone()
-    return row is not None
 
 
 def _canonical(value: object) -> str | None:

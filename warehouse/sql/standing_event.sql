@@ -8,4 +8,6 @@ anti join core.price_event as r
         and e.source = r.source
         and e.valid_from = r.valid_from
         and e.recorded_at = r.retracts_recorded_at
+        and e.unit_price is not distinct from r.unit_price and e.upfront_price is not distinct from r.upfront_price
+        and e.document_sha256 is not distinct from r.document_sha256
 where e.retracts_recorded_at is null

@@ -5,10 +5,7 @@ with unsaid as (
         offer_id,
         source,
         observed_at
-    from core.quarantine
-    where offer_id is not null
-    group by offer_id, source, observed_at
-    having arg_max(decision, recorded_at) is distinct from 'accept'
+    from meta.unsaid(TIMESTAMP '9999-01-01')
     union
     select
         offer_id,

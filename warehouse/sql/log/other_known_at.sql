@@ -19,15 +19,7 @@ spell as (
 ),
 
 unsaid as (
-    select
-        offer_id,
-        source,
-        scope,
-        observed_at
-    from core.quarantine
-    where offer_id is not null and recorded_at <= moment
-    group by offer_id, source, scope, observed_at
-    having arg_max(decision, recorded_at) is distinct from 'accept'
+    from meta.unsaid(moment)
     union
     select
         offer_id,

@@ -5,11 +5,8 @@ with unsaid as (
         q.source,
         q.scope,
         q.observed_at
-    from core.quarantine as q
+    from meta.unsaid(moment) as q
     inner join core.offer as o on q.offer_id = o.offer_id
-    where q.recorded_at <= moment
-    group by o.offer_no, q.source, q.scope, q.observed_at
-    having arg_max(q.decision, q.recorded_at) is distinct from 'accept'
 ),
 
 questioned as (
