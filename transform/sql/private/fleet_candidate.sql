@@ -5,22 +5,7 @@
 -- A node is one capacity unit; where single chips are sold and the line states the chips of a node, it is so many.
 select
     l.line_number,
-    o.offer_id,
-    o.region_id,
-    o.availability_zone_id,
-    o.purchase_option,
-    o.commitment_term_hours,
-    o.purchase_payment_model,
-    o.commitment_discount_type,
-    o.offering_class,
-    o.tier,
-    o.accelerator_count,
-    o.form_factor,
-    o.accelerator_label,
-    o.instance_type,
-    o.is_current,
-    o.usd_per_currency_unit,
-    o.pricing_currency,
+    o.*, -- noqa: AM04
     coalesce(lower(l.region_id) = coalesce(lower(o.region_id), 'none'), true) as is_region,
     l.purchase_option = o.purchase_option as is_option,
     coalesce(l.commitment_term_hours = coalesce(o.commitment_term_hours, 0), true) as is_term,
