@@ -158,7 +158,7 @@ def half(where: str, place: Callable[[tuple[Any, ...]], Path], text: str) -> Cal
 
 def _torn_line() -> None:
     """Write half of the journal's next line, and die."""
-    owner, name = _target("warehouse.landing.folder:Landing._append")
+    owner, name = _target("warehouse.landing.folder:Landing.record")
 
     def call(landing: Any, *given: Any, **named: Any) -> None:
         with landing.journal.open("ab") as file:
@@ -202,7 +202,7 @@ def _part_of(given: tuple[Any, ...]) -> Path:
 
 ARCHIVE = {
     "after landing a body": after("warehouse.landing.folder:Landing.store"),
-    "after writing the journal": after("warehouse.landing.folder:Landing._append", times=3),
+    "after writing the journal": after("warehouse.landing.folder:Landing.record", times=3),
     "before loading": before("warehouse.log.load:load"),
     "inside the load's transaction": after("warehouse.log.load:append_events"),
     "after loading, before the position": after("warehouse.log.load:load"),
@@ -245,13 +245,13 @@ RUN = {
 OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "import": {
         "in import, after its document": after("warehouse.landing.folder:Landing.store"),
-        "in import, after its line": after("warehouse.landing.folder:Landing._append"),
+        "in import, after its line": after("warehouse.landing.folder:Landing.record"),
         "in import, in its transaction": after("warehouse.log.load:append_events"),
         "in import, before publishing": before("flows.collect.publisher:publish"),
     },
     "decide": {
-        "in a decision, before its line": before("warehouse.landing.folder:Landing._append"),
-        "in a decision, after its line": after("warehouse.landing.folder:Landing._append"),
+        "in a decision, before its line": before("warehouse.landing.folder:Landing.record"),
+        "in a decision, after its line": after("warehouse.landing.folder:Landing.record"),
         "in a decision, in its transaction": before("warehouse.log.load:record"),
         "in a decision, after its commit": after("warehouse.log.load:decide"),
         "in a decision, before publishing": before("flows.collect.publisher:publish"),
