@@ -78,7 +78,7 @@ NOT_SOLD = ("InvalidAction", "UnsupportedOperation")
 """The codes of a region without Capacity Blocks."""
 EXCEEDED = "CapacityBlockDescribeLimitExceeded"
 PACE_S, BACK_OFF_S = 2.1, (15.0, 45.0)
-"""Between two queries of a region, and before one that was refused is asked again; see quirk 10."""
+"""Seconds between two queries of a region, and before a refused one is repeated; see quirk 10."""
 
 ROOT, SET = "DescribeCapacityBlockOfferingsResponse", "capacityBlockOfferingSet"
 TYPES, TYPES_ROOT = "InstanceTypes", "DescribeInstanceTypesResponse"

@@ -48,7 +48,7 @@ southeastasia southindia spaincentral swedencentral switzerlandnorth uaenorth uk
 westus westus2 westus3
 """
 REGIONS = tuple(_REGIONS.split())
-"""Regions that are asked for by default: open to anybody, with a chip of 80 GB or more on 2026-06-18."""
+"""Regions that are fetched by default: open to anybody, with a chip of 80 GB or more on 2026-06-18."""
 REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""

@@ -13,10 +13,10 @@ these do not need: answered without one from March to August 2026). Prices are U
    left out. Ids have two spaces now and then ("NVIDIA  RTX A4500").
 4. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before): administered, not a
    discount. An equal one is counted and left out, and a higher one is another format.
-5. `lowestPrice` is of the whole pod: 11.12 for eight A100. No price of it is asked for, only what it says of stock, and
+5. `lowestPrice` is of the whole pod: 11.12 for eight A100. No price of it is read, only its stock, and
    under names that say of what: `stockOfOne` for pods of one chip, `secureStockOfOne` in the secure cloud. A null says
    that it quotes none, not that there is none, and makes no row.
-6. GraphQL tells errors with status 200, under `errors`; fields beside them may be missing or null.
+6. GraphQL tells errors with status 200, under `errors`; other fields may then be missing or null.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ SHADEFORM_API_KEY holds one. Format read in August and October 2026.
 3. `shade_instance_type` is Shadeform's name of a machine and several clouds have one of that name;
    `cloud_instance_type`, the cloud's own, is the sku_id. Where one cloud has two machines of one name, it is in
    conditions.
-4. What is said of the chips stands in `configuration`, and again beside it: the two must agree.
+4. The chips are in `configuration`, and again outside of it: the two must agree.
 5. `interconnect` is wrong at times: Crusoe's A100_80G_sxm4x8 has pcie. Where the name says SXM and the field does not,
    the label says neither.
 6. An entry of `availability` is one region. Since September 2026 it may have a `rental_type`, and a spot entry an

@@ -24,9 +24,9 @@ of Vast under other filters differ by 5 to 25 %: never join the two.
 6. Tiers: verified, or verified datacenter where `hosting_type` is 1. "deverified" and "unverified" are counted.
 7. The country is the code in `geolocation`: "Montana, US", ", US", or "Taiwan, TW, AS" with the continent behind it.
 8. An answer is cut at a cap that changes (64 offers, 1000) and does not say so. Where it has as many offers as caps do
-   (round numbers), the next is asked for from its last price on, until one is not round. A fetch that ends in a round
+   (round numbers), the next is queried from its last price on, until one is not round. A fetch that ends in a round
    number is refused.
-9. Vast bundles identical offers into one unless told not to; one that stands for several is left out.
+9. Vast bundles identical offers into one unless a query forbids it; a bundle is left out.
 """
 
 import ipaddress

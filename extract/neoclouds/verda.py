@@ -1,7 +1,7 @@
 """Prices of Verda (formerly DataCrunch): its list of instance types, asked without a key, and its price page.
 
 The API is https://api.verda.com/v1/instance-types , and was https://api.datacrunch.io/v1/instance-types under the name
-of before; the page is https://verda.com/pricing . They are asked in this order until one can be read. The page says the
+of before; the page is https://verda.com/pricing . They are fetched in this order until one is read. The page says the
 same once more, and adds clusters and serverless containers: a document of either is told from the other by what it is.
 
 1. The answer of the API is a list, or an object with the list under `data`.
