@@ -134,6 +134,13 @@ def serving(
     terms = replace(terms, added=addable(terms.added, has_month=tokens_per_day is not None))
     values = {"model": name, "speed": interactivity, "load": tokens_per_day, "precision": precision, **terms.values}
     with duckdb.connect(str(file), read_only=True) as con:
+        if precision:
+            kinds = "select distinct precision from int.serving_rate where model_name = $1 and precision is not null"
+            known = sorted(row["precision"] for row in rows(con, kinds, [name]))
+            if precision.lower() not in known:
+                message = "nothing of this model was measured in it"
+                hint = f"Its runs are in {', '.join(known) or 'none that is stated'}"
+                raise SettingsError(message, field="--precision", value=precision, hint=hint)
         found = [
             row
             for used in utilisations
@@ -153,8 +160,6 @@ def serving(
                 field="cost",
             )
         ]
-        kinds = "select distinct precision from int.serving_rate where model_name = $1 and precision is not null"
-        known = sorted(row["precision"] for row in rows(con, kinds, [name]))
         slower = rows(
             con,
             "select count(*) as n from int.serving_rate where model_name = $model and interactivity_from is null "
@@ -162,9 +167,6 @@ def serving(
             {"model": name, "speed": interactivity},
         )
         left_out = _left_out(con)
-    if precision and precision.lower() not in known:
-        hint = f"Its runs are in {', '.join(known) or 'none that is stated'}"
-        raise SettingsError("nothing of this model was measured in it", field="--precision", value=precision, hint=hint)
     if slower[0]["n"]:
         reason = f"points whose runs promise less than {interactivity:g} tokens per second and user, or nothing"
         left_out.insert(0, {"left_out_kind": "point", "reason": reason, "n_left_out": slower[0]["n"]})

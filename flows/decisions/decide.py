@@ -267,10 +267,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if not found:
         if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
             raise models.unknown(load.model)
-        known_runs = ", ".join(row["run"] for row in rows(con, RUNS, {"model": values["model"]}))
-        hint = (
-            f"Its runs (--scenario, --precision, tokens a second of a user): {known_runs or 'none that may be ranked'}"
-        )
+        runs = ", ".join(row["run"] for row in rows(con, RUNS, {"model": values["model"]}))
+        hint = f"Its runs (--scenario, --precision, tokens a second of a user): {runs or 'none that may be ranked'}"
         message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
@@ -401,9 +399,7 @@ def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) ->
     last = max(first, math.ceil((step * full + spare * pays) / (full - pays) / step) - 1)
     names = columns("unit_count, make_from_tokens_per_day, make_until_tokens_per_day, offer_id")
     each = ((n * step + spare, n * step, n < last) for n in (*range(first, min(last, first + 1000)), last))
-    return [
-        dict(zip(names, (n, n * pays, runs * full if ends else None, offer), strict=True)) for n, runs, ends in each
-    ]
+    return [dict(zip(names, (n, n * pays, run * full if ends else None, offer), strict=True)) for n, run, ends in each]
 
 
 def _market(options: Sequence[Row]) -> Row | None:

@@ -34,9 +34,7 @@ SHOWN = ("log", "core", "ref", "meta", "int")
 
 
 @contextmanager
-def opened(
-    file: Path, regions: Sequence[str], unpriced: list[str] | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(file: Path, regions: Sequence[str], noted: list[str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give the published file, cut to some regions, or whole.
 
     Raises SettingsError for a region without a price; where there is a list, it is noted there and nothing is of it.
@@ -47,7 +45,7 @@ def opened(
         return
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
-        allowed = _resolved(con, regions, unpriced)
+        allowed = _resolved(con, regions, noted)
         for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
         # What decisions read, at whatever remove, and prices are in, at whatever remove.
@@ -93,7 +91,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 
 
-def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str], unpriced: list[str] | None) -> list[str]:
+def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str], noted: list[str] | None) -> list[str]:
     """Return regions as providers name them; a country (DE) or a continent (Europe) stands for those of ref.region."""
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
@@ -104,8 +102,8 @@ def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str], unpriced: li
         if not places:
             hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
             error = SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
-            if unpriced is None:
+            if noted is None:
                 raise error
-            unpriced.append(str(error))
+            noted.append(str(error))
         allowed.update(dict.fromkeys(places))
     return list(allowed)
