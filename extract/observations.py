@@ -35,7 +35,7 @@ from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 from warehouse.reference import cloud_machines
-from warehouse.reference.accelerators import resolve
+from warehouse.reference.accelerators import resolve, slice_chips
 from warehouse.reference.instance_types import ACCELERATOR_TYPE, read_table
 from warehouse.schema.tables import OBSERVATION
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
@@ -109,7 +109,7 @@ AWS_TYPE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]*\.(?:nano|micro|small|medium|lar
 AWS_ZONE = re.compile(r"-(?:[a-z]{3}-\d+|wl\d+(?:-[a-z]{3}\d+)?)$")
 """What AWS's price list puts behind the region of a Local or a Wavelength Zone: us-west-2-lax-1, us-east-1-wl1-bos1."""
 TPU_SLICE = re.compile(r"(?:tpu[ -])?(v5litepod|v5e|v5p|v6e)-(\d{1,4})")
-"""A slice of TPUs, by its number of chips, or of v5p by that of cores, two of a chip: v6e-8."""
+"""The name of a slice of TPUs: v6e-8."""
 PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
 """A part of a chip in its name: 1/2 L40S."""
 MAX_NAMED = 10
@@ -324,7 +324,7 @@ def _own_chips(provider: str | None, name: str | None, words: str | None) -> tup
     if provider == "AWS":
         return _aws_types().get((name or "").removeprefix("ml."))
     if provider == "Google Cloud" and (found := TPU_SLICE.fullmatch((words or "").lower())):
-        return f"TPU {found[1]}", str(int(found[2]) // (2 if found[1] == "v5p" else 1))
+        return f"TPU {found[1]}", str(*slice_chips(found[1].removeprefix("v"), int(found[2])))
     machine = cloud_machines.known(provider, name)
     return machine and (machine.accelerator_label, str(machine.accelerator_count))
 

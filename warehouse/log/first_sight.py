@@ -13,7 +13,7 @@ from warehouse.log.db import insert_rows, sql
 from warehouse.log.holds import Held
 from warehouse.log.moves import FOR_PERSON
 from warehouse.reference import price_bands
-from warehouse.reference.accelerators import resolve
+from warehouse.reference.accelerators import resolve, slice_chips
 from warehouse.schema import tables
 from warehouse.schema.vocabulary import MARKETPLACES
 
@@ -28,8 +28,7 @@ COUNTS = (
 """How names say a count of chips: 8xH100 and gpu_8x_h100, 8H100.80S, B300-SXM-2-288G, "H100 x 8" and h100x8-640gb,
 a3-highgpu-8g, "8 H100", "H100 (8 GPUs)"."""
 TPU_SLICE = re.compile(r"(?<![a-z\d])(?:v|tpu[ -]?)(7x?|6e|5litepod|5e|5p|[234])-(\d{1,4})(?!\d)", re.IGNORECASE)
-"""Slices of TPUs: the number is that of chips, and up to v4 and of v5p that of cores, two of a chip; of v7 either
-(https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e)."""
+"""Names of slices of TPUs: version and number."""
 PLACE = [name for name in tables.IDENTITY if name not in ("instance_type", "accelerator_label", "accelerator_count")]
 ONE_PRICE = (
     "with n as (from differing_row anti join known_price using (row_number) where not is_past_gates), "
@@ -58,9 +57,9 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
         "accelerator_name VARCHAR, accelerator_share DECIMAL(10, 4))"
     )
     labels = con.execute(
-        "with r as (from observed_row select service_provider_name, accelerator_label where not is_past_gates) "
-        "from r union select service_provider_name, accelerator_label from core.offer semi join r "
-        "using (service_provider_name) order by all"
+        "with r as (from observed_row where not is_past_gates) from r select service_provider_name, accelerator_label "
+        "union select service_provider_name, accelerator_label from core.offer "  # by which an import is judged
+        "semi join (from r where starts_with(source, 'import:')) as i using (service_provider_name) order by all"
     ).fetchall()
     chips = [(provider, label, resolve(label, provider)) for provider, label in labels if label]
     insert_rows(
@@ -114,8 +113,7 @@ def counts_in(machine: str | None, label: str | None) -> frozenset[int]:
     found = {int(number) for name in (machine, label) if name for each in COUNTS for number in each.findall(name)}
     for name in (machine, label):
         for version, number in TPU_SLICE.findall(name or ""):
-            chips, halves = {int(number)}, {int(number) // 2}
-            found |= chips if version[-1] in "edED" else halves if version[0] != "7" else chips | halves
+            found |= slice_chips(version.lower(), int(number))
     if not found and machine and "HGX" in machine:
         found = {HGX_CHIPS}
     return frozenset(found - {0})

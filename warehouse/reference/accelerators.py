@@ -265,6 +265,15 @@ class Chip(NamedTuple):
     accelerator_share: Decimal | None
 
 
+def slice_chips(version: str, number: int) -> set[int]:
+    """Return how many chips a slice of TPUs of a version, such as "5p", may have by the number in its name.
+
+    That is of chips for v5e (5litepod) and v6e, of cores up to v4 and for v5p, two of a chip, and of either for v7
+    (https://docs.cloud.google.com/tpu/docs/v5p, https://docs.cloud.google.com/tpu/docs/v6e).
+    """
+    return {number} if version[-1] in "ed" else {number // 2} | ({number} if version[0] == "7" else set())
+
+
 def resolve(label: str, provider: str | None = None) -> Chip | None:
     """Return the chip that a text names, or None where that is not certain: it is never guessed.
 
