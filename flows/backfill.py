@@ -1,6 +1,6 @@
 """The backfill flow: past prices of one source under Prefect, scope by scope, from the provider's own archive."""
 
-from datetime import date, datetime, time
+from datetime import date
 from typing import TYPE_CHECKING
 
 from prefect import Task, flow, get_run_logger, task
@@ -57,7 +57,7 @@ def backfill(
     if since and until and since > until:
         raise SettingsError("begins after its end", field="since", value=str(since), hint=f"until is {until}")
     with steps.open_run(chosen, progress=log.info) as one:
-        read = read_task(one, found, _moment(since), _moment(until))
+        read = read_task(one, found, since, until)
         empty = []
         for scope in scopes:
             try:
@@ -77,7 +77,7 @@ def backfill(
     return Completed(message=run_page.outcome(summary) + nothing, data=summary)
 
 
-def read_task(one: steps.Run, found: "Source", since: datetime | None, until: datetime | None) -> Task[[str, str], int]:
+def read_task(one: steps.Run, found: "Source", since: date | None, until: date | None) -> Task[[str, str], int]:
     """Return the task that reads one scope of an archive and lands each fetch as it comes, so that a break loses none.
 
     It is called, not submitted: the run's connection to DuckDB stays in its thread. Tried again, it goes on where it
@@ -96,7 +96,3 @@ def read_task(one: steps.Run, found: "Source", since: datetime | None, until: da
         return importer.backfill_scope(one, found, scope, since=since, until=until)
 
     return read
-
-
-def _moment(day: date | None) -> datetime | None:
-    return datetime.combine(day, time()) if day else None
