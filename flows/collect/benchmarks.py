@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from flows.shared import query as ask
+from flows.shared import user_file
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Entry, Landing
@@ -76,9 +77,7 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
         hint = f"Give --name for {file.name!r}"
         message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
         raise ChipledgerError(message, source=NAME, field="name", value=name, hint=hint)
-    with file.open("rb") as opened:
-        # One byte more than is read shows a file that is too large, without reading all of it.
-        body = opened.read(MAX_BYTES + 1)
+    body = user_file.read(file, most=MAX_BYTES)
     words = dict(supplied)
     while True:
         try:
