@@ -317,47 +317,19 @@ TOOL = ROOT / "tools" / "new_source.py"
 @click.option("--url", help="The address of a saved answer.")
 @click.option("--terms", help="The address of the provider's terms.")
 @click.option("--rows", is_flag=True, help="Write the expected rows of an existing source again.")
-def new_source(
-    _read: Reader,
-    *,
-    name: str,
-    answer: str | None,
-    provider: str | None,
-    url: str | None,
-    terms: str | None,
-    rows: bool,
-) -> Result:
+def new_source(_read: Reader, *, name: str, answer: str | None, rows: bool, **stated: str | None) -> Result:
     """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
     if not TOOL.is_file():
         hint = "Clone the repository, run `make setup` and call it there"
         raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
     if rows == bool(answer):
         raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
-    tool = runpy.run_path(str(TOOL))
-    if answer is None:
-        paths = [tool["write_rows"](name)]
-    else:
-        body, address = _answer(answer)
-        paths = tool["write"](name, body, url=url or address, provider=provider or "", terms=terms or "")
-    written = [str(path.relative_to(ROOT)) for path in paths]
-    questions = tool["questions"](name)
+    written, questions = runpy.run_path(str(TOOL))["make"](name, answer, **stated)
     last = "Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps."
     if questions:
         last = f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows"
     lines = [*(f"wrote {path}" for path in written), *(f"TODO {field}: {text}" for field, text in questions.items())]
     return Result({"written": written, "questions": questions}, [*lines, last])
-
-
-def _answer(answer: str) -> tuple[bytes, str]:
-    """Return the bytes of a file, or of an address through the polite client, and the address."""
-    if not answer.startswith(("https://", "http://")):
-        from flows.shared import user_file
-
-        return user_file.read(Path(answer)), ""
-    from extract.web.http import HttpWeb
-    from extract.web.polite import PoliteWeb
-
-    return PoliteWeb(HttpWeb()).get(answer, accept="application/json, text/html").body, answer
 
 
 COMMANDS = (run, collect, check_live, build, parse, quarantine, import_files, withdraw, backfill, sources)
