@@ -54,8 +54,6 @@ def backfill(
     found = source_named(source)
     if not scopes:
         raise SettingsError("no scope was named", field="scopes", value=scopes, hint="Such as us-east-1")
-    if since and until and since > until:
-        raise SettingsError("begins after its end", field="since", value=str(since), hint=f"until is {until}")
     with steps.open_run(chosen, progress=log.info) as one:
         read = read_task(one, found, since, until)
         empty = []

@@ -102,6 +102,8 @@ def backfill_scope(run: Run, source: Source, scope: str, *, since: date | None, 
 
     `since` and `until`: first and last day, UTC.
     """
+    if since and until and since > until:
+        raise SettingsError("begins after its end", field="since", value=f"{since:%F}", hint=f"until is {until:%F}")
     offline.refuse_mixing(run.con, [source], run.settings.data_dir)
     count = 0
     context = run.collector.context(source)
