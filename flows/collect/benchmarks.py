@@ -103,11 +103,6 @@ def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document,
     return {row[0] for row in rows} == throughput.last_ids(con, document.sha256)
 
 
-def ids(result: Result) -> list[int]:
-    """Return the ids of the runs of a result, in its order."""
-    return [throughput.throughput_id(throughput.named(run)) for run in result.runs]
-
-
 def unpriced(run: Values) -> str | None:
     """Return why no price can make a cost of a run; None where one can."""
     forms = {form for name, form in _forms() if name == run["accelerator_name"]}
