@@ -22,9 +22,6 @@ import jinja2
 from extract.neoclouds import offers, pages
 from extract.neoclouds.answers import MONEY_WORD, Digits
 from extract.web import strict_json
-from extract.web.http import HttpWeb
-from extract.web.polite import PoliteWeb
-from flows.shared import user_file
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged, SettingsError
 
@@ -75,25 +72,18 @@ class Draft:
 
 
 def make(
-    name: str, answer: str | None, *, url: str | None = None, provider: str | None = None, terms: str | None = None
+    name: str, answer: tuple[bytes, str] | None, *, url: str | None, provider: str | None, terms: str | None
 ) -> tuple[list[str], dict[str, str]]:
-    """Write a source from an answer, a file or an address; without one the expected rows of a source that exists.
+    """Write a source from an answer and its address; without one the expected rows of a source that exists.
 
     Returns the paths below the checkout, and what is left to fill in.
     """
     if answer is None:
         paths = [write_rows(name)]
     else:
-        body, address = _answer(answer)
+        body, address = answer
         paths = write(name, body, url=url or address, provider=provider or "", terms=terms or "")
     return [str(path.relative_to(ROOT)) for path in paths], questions(name)
-
-
-def _answer(answer: str) -> tuple[bytes, str]:
-    """Return the bytes of a file, or of an address through the polite client, and the address."""
-    if not answer.startswith(("https://", "http://")):
-        return user_file.read(Path(answer)), ""
-    return PoliteWeb(HttpWeb()).get(answer, accept="application/json, text/html").body, answer
 
 
 def write(name: str, body: bytes, *, url: str = "", provider: str = "", terms: str = "") -> list[Path]:

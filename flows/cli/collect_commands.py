@@ -324,12 +324,25 @@ def new_source(_read: Reader, *, name: str, answer: str | None, rows: bool, **st
         raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
     if rows == bool(answer):
         raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
-    written, questions = runpy.run_path(str(TOOL))["make"](name, answer, **stated)
+    received = _answer(answer) if answer else None
+    written, questions = runpy.run_path(str(TOOL))["make"](name, received, **stated)
     last = "Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps."
     if questions:
         last = f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows"
     lines = [*(f"wrote {path}" for path in written), *(f"TODO {field}: {text}" for field, text in questions.items())]
     return Result({"written": written, "questions": questions}, [*lines, last])
+
+
+def _answer(answer: str) -> tuple[bytes, str]:
+    """Return the bytes of a file, or of an address through the polite client, and the address."""
+    if not answer.startswith(("https://", "http://")):
+        from flows.shared import user_file
+
+        return user_file.read(Path(answer)), ""
+    from extract.web.http import HttpWeb
+    from extract.web.polite import PoliteWeb
+
+    return PoliteWeb(HttpWeb()).get(answer, accept="application/json, text/html").body, answer
 
 
 COMMANDS = (run, collect, check_live, build, parse, quarantine, import_files, withdraw, backfill, sources)
