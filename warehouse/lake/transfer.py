@@ -65,7 +65,7 @@ def refuse_landed(landing: Landing) -> None:
         raise ChipledgerError(
             "the target's landing holds a journal already",
             source=str(landing.place),
-            field="warehouse.landing.folder",
+            field="warehouse.landing",
             value=f"{len(landing.parts())} parts",
             hint="Name an empty place, or the source's own to share it",
         )
