@@ -3,12 +3,10 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 
 import duckdb
 
-from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
@@ -23,7 +21,6 @@ READ_AS = {"log.price_open": "log.open_link"}
 POSITION = "core.journal_position"
 LINES = 1000
 """Lines of the journal that are written at once."""
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +119,7 @@ def copy_landing(source: Landing, target: Landing) -> Landed:
             missing.append(sha256)
             continue
         n_bytes += len(body)
-        target.store(Document(source="", scope="", url="", body=body, fetched_at=EPOCH))
+        target.store_body(sha256, body)
     n_lines, ends = 0, {}
     for part in source.parts():
         lines = (line.rstrip(b"\n") for line, _ in source.journal_parts.lines(part, 0))

@@ -127,11 +127,6 @@ class Landing:
 
     def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
         """Store the documents of a fetch and write it to the journal, with the reason where it is refused whole."""
-        reason = {"refused": refused} if refused else {}
-        self.record("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
-
-    def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
-        """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
         documents = [
             {
                 "sha256": self.store(document),
@@ -147,15 +142,19 @@ class Landing:
             }
             for document in fetch.documents
         ]
-        return {
-            "source": fetch.source,
-            "scope": fetch.scope,
-            "observed_at": stamp(fetch.observed_at),
-            "complete": fetch.complete,
-            "archived": fetch.archived,
-            "documents": documents,
-            "notes": list(fetch.notes),
-        }
+        self.record(
+            "look",
+            recorded_at,
+            run_id=run_id,
+            source=fetch.source,
+            scope=fetch.scope,
+            observed_at=stamp(fetch.observed_at),
+            complete=fetch.complete,
+            archived=fetch.archived,
+            documents=documents,
+            notes=list(fetch.notes),
+            **({"refused": refused} if refused else {}),
+        )
 
     def record(self, kind: str, recorded_at: datetime, **content: object) -> None:
         """Write a line to the journal: a failure, a decision or a withdrawal, with what NEEDED names."""
