@@ -71,8 +71,10 @@ class Landing:
             self._store = Bucket(str(place), endpoint=endpoint)
             self.journal_parts = Objects(self._store)
         else:
-            self._store = Folder(Path(place), part=part)
-            self.journal_parts = Files(self._store.path)
+            folder = Path(place)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._store = Folder(folder, part=part)
+            self.journal_parts = Files(folder)
 
     @property
     def path(self) -> Path:
