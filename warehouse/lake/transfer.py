@@ -49,11 +49,11 @@ def tables(con: duckdb.DuckDBPyConnection) -> list[str]:
 def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
     """Raise ChipledgerError where a log holds a row of its own."""
     for name in tables(con):
-        row = con.execute(f"select count(*) from {name}").fetchone()
-        if row and row[0]:
+        ((n_rows,),) = con.execute(f"select count(*) from {name}").fetchall()
+        if n_rows:
             message = "the target holds something already"
             hint = "Name an empty one: nothing is ever mixed or written over"
-            raise ChipledgerError(message, source=where, field=name, value=f"{row[0]} rows", hint=hint)
+            raise ChipledgerError(message, source=where, field=name, value=f"{n_rows} rows", hint=hint)
 
 
 def refuse_landed(landing: Landing) -> None:
@@ -83,8 +83,8 @@ def copy_tables(
     def copied() -> None:
         for name in names:
             if name == POSITION and ends is not None:
-                at = source.execute(f"select max(recorded_at) from {POSITION}").fetchone()
-                insert_rows(target, POSITION, [(end, at[0] if at else None, part) for part, end in ends.items()])
+                ((at,),) = source.execute(f"select max(recorded_at) from {POSITION}").fetchall()
+                insert_rows(target, POSITION, [(end, at, part) for part, end in ends.items()])
                 continue
             target.register("moved", source.execute(f"from {READ_AS.get(name, name)}").to_arrow_reader(1 << 16))
             try:
