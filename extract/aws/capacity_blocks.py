@@ -7,7 +7,8 @@ under the AWS Service Terms, https://aws.amazon.com/service-terms/ .
 Settings: `regions` (as for aws_spot), `instance_types` (UltraServers begin with u-; by default
 those that ec2.DescribeInstanceTypes says are sold in blocks in the region, and the UltraServers made of these),
 `durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
-Each combination is a query in each region, kept as a document with its parameters.
+Each combination is a query in each region, kept as a document with its parameters. A fetch that queries less than the
+defaults is never complete: of offers that were queried before it says nothing.
 
 Quirks:
 
@@ -117,8 +118,9 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
         notes.append(f"{n_answered} of {len(queries)} queries were answered, then {EXCEEDED}: the others next time")
     unpriced = [offer.id for document in documents for offer in _read(document)[0] if rate(offer) is None]
     notes += [f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}"] if unpriced else []
-    # Of types that were not queried the fetch says nothing, nor of prices that cannot be derived.
-    is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
+    # Of what was not queried the fetch says nothing, nor of prices that cannot be derived.
+    is_all_types = names_in(ctx.settings, "instance_types", source=NAME) is None
+    is_whole = is_all_types and {*DURATIONS_H} <= {*hours} and {*COUNTS} <= {*counts}
     complete = is_whole and not unpriced and n_answered == len(queries)
     return ScopeFetch(
         source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=tuple(notes)
