@@ -43,7 +43,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -75,8 +74,6 @@ BLOCK_BYTES = 1 << 22
 PROGRESS_STEP_BYTES = 512 << 20
 EXCERPT_LIMIT_BYTES = 256 << 20
 """For the lines that are kept of a month, of all regions: some ten times as much as there are."""
-MAX_MONTHS_KEPT = 60
-"""Months whose excerpts are remembered, compressed: about 2 MB each."""
 NOT_FOUND = 404
 _ZONE = re.compile(rb"([a-z]{2,5}\d)-[a-z0-9-]*az\d+")
 _WANTED = re.compile(
@@ -216,19 +213,18 @@ def _text(at: datetime) -> str:
 # --- past prices: the public archive by Eric Pauley, one file for each month since 2022, for all regions at once
 #
 # A file is `YYYY-MM.tsv.zst`, as on Zenodo, or `YYYY/MM.tsv.zst`, as in the repository that made it: about 100 MB, 13
-# million lines of zone id, type, product, price and time, without a header. It is read once for all regions.
+# million lines of zone id, type, product, price and time, without a header. It is read once in a run, for all regions.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Month:
-    """What was cut from a file: lines, compressed, by how the zone ids of their region begin; and what it was whole."""
+    """What was cut from a file: lines, compressed, by how the zone ids of their region begin; and what it was whole.
+
+    A run remembers it, as the other regions read it too: about 2 MB a month.
+    """
 
     excerpts: Mapping[bytes, bytes]
     whole: Whole
-
-
-_kept: dict[str, Month] = {}
-_lock = Lock()
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
@@ -287,7 +283,7 @@ def _documents(
         if landed is not None:
             return (landed,), ()
         try:
-            month = _cut_once(ctx, url)
+            month = ctx.memo.once(url, functools.partial(_cut, ctx, url))
         except FileNotFoundError:
             continue
         except SourceError as error:
@@ -311,16 +307,6 @@ def _documents(
         return (document,), ()
     gap = f"; {GAP}" if (2026, 3) <= (at.year, at.month) <= (2026, 6) else ""
     return (), (f"the archive at {base} has no {at:%Y-%m}{gap}",)
-
-
-def _cut_once(ctx: Context, url: str) -> Month:
-    with _lock:
-        if url not in _kept:
-            month = _cut(ctx, url)
-            while len(_kept) >= MAX_MONTHS_KEPT:
-                _kept.pop(next(iter(_kept)))
-            _kept[url] = month
-        return _kept[url]
 
 
 def _cut(ctx: Context, url: str) -> Month:
