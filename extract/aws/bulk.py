@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from extract.aws import places
@@ -57,12 +56,8 @@ class Excerpt:
     whole: Whole
 
 
-class Cut(Protocol):
-    """Cuts a source's excerpt out of a streamed file, and reports the bytes read so far."""
-
-    def __call__(self, blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None]) -> Excerpt: ...
-
-
+Cut = Callable[[Iterable[bytes], str], Excerpt]
+"""Cuts a source's excerpt out of a streamed file, whose address errors name."""
 ReadHead = Callable[[bytes], Head | None]
 """Returns a file's head; None where the bytes end before the header's end. Raises LayoutChanged."""
 Select = Callable[[bytes, int, int], Iterator[bytes]]
@@ -115,20 +110,17 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
         return replace(found, scope=scope), ()
-    reported = 0
 
-    def progress(size: int) -> None:
-        nonlocal reported
-        if size - reported >= PROGRESS_STEP_BYTES:
-            reported = size
-            ctx.progress(f"{source} {scope}: {size >> 20} MiB read")
+    def told(blocks: Iterator[bytes]) -> Iterator[bytes]:
+        size = reported = 0
+        for block in blocks:
+            size += len(block)
+            if size - reported >= PROGRESS_STEP_BYTES:
+                reported = size
+                ctx.progress(f"{source} {scope}: {size >> 20} MiB read")
+            yield block
 
-    def consume(blocks: Iterator[bytes]) -> Excerpt:
-        nonlocal reported
-        reported = 0
-        return cut(blocks, url=url, progress=progress)
-
-    kept = read_stream(lambda: ctx.web.stream(url), consume)
+    kept = read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(told(blocks), url))
     version = kept.head.preamble.get(VERSION, "")
     notes = () if version == version_of(url) else (f"{url} says it is version {version!r}: it will be fetched again",)
     document = Document(
@@ -205,7 +197,6 @@ def excerpt_of(
     layout: Layout,
     read_head: ReadHead,
     select: Callable[[Head, bytes], Select],
-    progress: Callable[[int], None],
 ) -> Excerpt:
     """Return the excerpt of a streamed file; `select` makes the selection of lines from the head and its bytes.
 
@@ -222,7 +213,6 @@ def excerpt_of(
         for block in blocks:
             digest.update(block)
             size += len(block)
-            progress(size)
             yield block
 
     def keep(lines: Iterable[bytes]) -> None:

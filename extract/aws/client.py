@@ -42,6 +42,7 @@ BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 NETWORK_HINT = "Check the network, and that the region has this service"
 SETTINGS_HINT = "Check the region and the settings"
+TRY_AGAIN = "Try again later"
 
 _REFUSED = """
 AccessDenied AccessDeniedException AuthFailure Blocked ExpiredToken ExpiredTokenException IncompleteSignature
@@ -172,40 +173,6 @@ def errors(
         raise unreadable(error) from error
 
 
-class Tokens:
-    """Watches the pages of one query, so that a paging error ends; an empty token, or none, ends the paging."""
-
-    def __init__(self, source: str, scope: str, *, most: int) -> None:
-        self._source, self._scope, self._most = source, scope, most
-        self._seen: set[str] = set()
-        self._size = 0
-        self._ends_at = time.monotonic() + QUERY_TIMEOUT_S
-
-    def next(self, page: Mapping[str, Any], name: str) -> str:
-        """Return the token of the next page, "" after the last.
-
-        Raises SourceError where a token repeats, none ends the paging, or the pages are too many bytes in all, and
-        Unavailable where they take too long.
-        """
-        token = str(page.get(name) or "")
-        again = "Try again later"
-        if token in self._seen or len(self._seen) >= self._most:
-            message = f"{self._scope}: the answer has no end, after {len(self._seen) + 1} pages"
-            raise SourceError(message, source=self._source, field=name, value=token, hint=again)
-        self._size += len(page.get(BODY, b""))
-        if self._size > QUERY_LIMIT_BYTES:
-            message = f"{self._scope}: the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes"
-            raise SourceError(message, source=self._source, field="size", value=self._size, hint=again)
-        if token and time.monotonic() > self._ends_at:
-            message = (
-                f"{self._scope}: the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(self._seen)} pages"
-            )
-            raise Unavailable(message, source=self._source, field=name, value=token, hint=again)
-        if token:
-            self._seen.add(token)
-        return token
-
-
 @functools.cache
 def _loader() -> "Loader":
     """Return the reader of botocore's service models: shared, it halves the price of a client for each region."""
@@ -262,7 +229,7 @@ def _client_error(response: Any, message: str, source: str, hint: str, settings:
     code = response.get("Error", {}).get("Code", "")
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in PASSING or status == 429 or status >= 500:
-        hint = "Try again later; each time, it may be a quota of 0" if "Limit" in code else "Try again later"
+        hint = f"{TRY_AGAIN}; each time, it may be a quota of 0" if "Limit" in code else TRY_AGAIN
         hint = PENDING if code == "PendingVerification" else hint
         return Unavailable(message, source=source, field="code", value=code, hint=hint)
     if code in REFUSED or status in (401, 403):
@@ -301,11 +268,15 @@ class Call:
     def pages(self, made: Any, request: Mapping[str, object]) -> Iterator[Page]:
         """Yield the pages of an answer until there is no token, or an empty one; raise what `errors` raises.
 
-        Pages may be short or empty although more follow. A token that comes again is an error.
+        Pages may be short or empty although more follow. SourceError is raised too where a token comes again, none ends
+        the paging, or the pages are too many bytes in all, and Unavailable where they take too long.
         """
         from botocore import xform_name
 
-        tokens = Tokens(self.source, self.scope, most=self.max_pages or MAX_PAGES)
+        def refusal(message: str, field: str, value: object, kind: type[SourceError] = SourceError) -> SourceError:
+            return kind(f"{self.scope}: {message}", source=self.source, field=field, value=value, hint=TRY_AGAIN)
+
+        ends_at, size, seen = time.monotonic() + QUERY_TIMEOUT_S, 0, set[str]()
         method = getattr(made, xform_name(self.operation.partition(".")[2]))
         token = ""
         while True:
@@ -315,11 +286,20 @@ class Call:
                 # botocore reads any XML, such as a page for people, as an answer that has nothing to say.
                 start = page[BODY][:80].decode("utf-8", "replace")
                 message = f"{self.scope}: an answer without {self.result}"
-                raise LayoutChanged(message, source=self.source, field="body", value=start, hint="Try again later")
+                raise LayoutChanged(message, source=self.source, field="body", value=start, hint=TRY_AGAIN)
             yield page
-            token = tokens.next(page, self.token_name)
+            token = str(page.get(self.token_name) or "")
+            if token in seen or len(seen) >= (self.max_pages or MAX_PAGES):
+                raise refusal(f"the answer has no end, after {len(seen) + 1} pages", self.token_name, token)
+            size += len(page[BODY])
+            if size > QUERY_LIMIT_BYTES:
+                raise refusal(f"the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes", "size", size)
             if not token:
                 return
+            if time.monotonic() > ends_at:
+                message = f"the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(seen)} pages"
+                raise refusal(message, self.token_name, token, Unavailable)
+            seen.add(token)
 
     def documents(
         self, ctx: Context, made: Any, request: Mapping[str, object], parameters: Mapping[str, str]

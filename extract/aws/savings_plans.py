@@ -31,7 +31,7 @@ Quirks:
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -192,7 +192,7 @@ def _current_urls(ctx: Context, scope: str) -> Iterator[str]:
             raise SourceError("no Savings Plans there", source=NAME, field="region", value=scope, hint=hint)
 
 
-def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
+def cut(blocks: Iterable[bytes], url: str) -> Excerpt:
     """Return the excerpt of a streamed file; raise LayoutChanged.
 
     A region's file is hundreds of MB: every plan, term and payment times every machine, system and tenancy. A line can
@@ -207,7 +207,7 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
             raise LAYOUT.refusal("the header is quoted", url, "header")
         return lambda block, start, end: filter(NAMED.search, bulk.marked_lines(block, start, end, MARKERS))
 
-    return bulk.excerpt_of(blocks, url=url, layout=LAYOUT, read_head=_read_head, select=select, progress=progress)
+    return bulk.excerpt_of(blocks, url=url, layout=LAYOUT, read_head=_read_head, select=select)
 
 
 # --- rates: nothing is merged and nothing left out, so that a document of n rates gives n

@@ -47,7 +47,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from extract.aws import SPOT as NAME
 from extract.aws import places
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch
@@ -56,6 +55,10 @@ from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
+NAME = "aws_spot"
+PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
+ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
+"""How names of accelerator types begin; other types among them are left out."""
 HISTORY = timedelta(days=90)
 LIVELY = timedelta(days=2)
 """EC2 repeats every price about daily: an offer with a record of the last two days has a price in force."""
@@ -87,6 +90,7 @@ _WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest":
 
 def parse(document: Document) -> Parsed:
     """Return the prices in a page of the API, a saved answer of the AWS CLI, or an excerpt of the archive."""
+    # Imported here: the shell must not wait for polars.
     from extract.aws import spot_records
 
     return spot_records.parse(document)
@@ -105,8 +109,6 @@ class _Answer:
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of one region: the prices in force, and the changes since the fetch before."""
-    from extract.aws.spot_records import PRODUCTS
-
     call = Call(source=NAME, scope=scope, operation="ec2.DescribeSpotPriceHistory", result="SpotPriceHistory")
     chosen = _instance_types(ctx.settings)
     at = ctx.now().astimezone(UTC).replace(microsecond=0)
@@ -151,8 +153,6 @@ def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple
 def _answer(
     ctx: Context, client: Any, call: Call, chosen: tuple[str, ...] | None, product: str, parameters: Mapping[str, str]
 ) -> _Answer:
-    from extract.aws.spot_records import ACCELERATORS
-
     request: dict[str, object] = {"ProductDescriptions": [product], "MaxResults": PAGE_SIZE}
     request |= {
         name: datetime.fromisoformat(parameters[name]) for name in ("StartTime", "EndTime") if name in parameters

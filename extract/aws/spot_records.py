@@ -10,23 +10,15 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from extract.aws import SPOT as NAME
 from extract.aws.reading import Layout, plain_number
+from extract.aws.spot import ACCELERATORS, NAME, PRODUCTS
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.tables import OBSERVATION
 
-PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
 LAYOUT = Layout(NAME)
-ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
-"""How names of accelerator types begin; other types among them are left out."""
 ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"
-FIELDS = ("AvailabilityZoneId", "AvailabilityZone", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
-"""A record's fields, as the service model names them; the first two may be absent, one of them at a time."""
-OPTIONAL = FIELDS[:2]
-ARCHIVED = ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
-"""The fields of a line of the archive, in order."""
 CHUNK = {
     "AvailabilityZoneId": "zone_id",
     "AvailabilityZone": "zone",
@@ -35,6 +27,12 @@ CHUNK = {
     "SpotPrice": "price",
     "Timestamp": "at_text",
 }
+"""A record's fields, as the service model names them, and our columns."""
+FIELDS = tuple(CHUNK)
+OPTIONAL = FIELDS[:2]
+"""They may be absent, one of them at a time."""
+ARCHIVED = tuple(name for name in FIELDS if name != "AvailabilityZone")
+"""The fields of a line of the archive, in order."""
 OFFER = ("zone_id", "zone", "type")
 REGION = r"^([a-z]{2}(?:-[a-z]+)+?-\d)"
 """The region in the name of a zone, for saved answers that are read without their scope."""
