@@ -167,7 +167,7 @@ class EitherAccess:
 
     def downloads(self, ctx: Context, scope: str) -> list[str]:
         """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
-        is_api = places.access(ctx.settings, source=self.source) == "api"
+        is_api = places.uses_api(ctx.settings, source=self.source)
         return [] if is_api else [url for url in self.urls(ctx, scope) if ctx.landed(url) is None]
 
     def _files(self, ctx: Context, scope: str) -> Found:
