@@ -69,10 +69,11 @@ INSTANCE_TYPES = (
     *ULTRASERVERS,
 )
 """What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64): asked where EC2 does not say."""
-DURATIONS_H = (24,)
-COUNTS = (1,)
-ALLOWED_DURATIONS_H = (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))
-ALLOWED_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+NUMBERS = {
+    "durations_hours": (24, (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))),
+    "counts": (1, (1, 2, 4, 8, 16, 32, 64)),
+}
+"""Settings with the number that is the default, and those that are allowed."""
 REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraServer")
 """What EC2 says (seen 2026-10-03) where it does not sell a type in blocks, or not to this account."""
 NOT_SOLD = ("InvalidAction", "UnsupportedOperation")
@@ -100,11 +101,11 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return the answers to all queries in one region, or to those before EC2 refused to answer more."""
     operation, result = "ec2.DescribeCapacityBlockOfferings", "CapacityBlockOfferings"
     call = Call(source=NAME, scope=scope, operation=operation, result=result)
-    hours = _numbers(ctx.settings, "durations_hours", DURATIONS_H, ALLOWED_DURATIONS_H)
-    counts = _numbers(ctx.settings, "counts", COUNTS, ALLOWED_COUNTS)
+    numbers = {name: _numbers(ctx.settings, name) for name in NUMBERS}
     now = ctx.now()
     client = call.client()
     names, documents, notes = _sold_in_blocks(ctx, client, scope)
+    hours, counts = numbers.values()
     queries = [_query_of(*each) for each in product(names, hours, counts)]
     n_answered = 0
     try:
@@ -120,7 +121,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     notes += [f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}"] if unpriced else []
     # Of what was not queried the fetch says nothing, nor of prices that cannot be derived.
     is_all_types = names_in(ctx.settings, "instance_types", source=NAME) is None
-    is_whole = is_all_types and {*DURATIONS_H} <= {*hours} and {*COUNTS} <= {*counts}
+    is_whole = is_all_types and all(default in numbers[name] for name, (default, _) in NUMBERS.items())
     complete = is_whole and not unpriced and n_answered == len(queries)
     return ScopeFetch(
         source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=tuple(notes)
@@ -199,10 +200,9 @@ def _query_of(name: str, hours: int, count: int) -> dict[str, str]:
     return {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
 
 
-def _numbers(
-    settings: Mapping[str, object], name: str, default: tuple[int, ...], allowed: tuple[int, ...]
-) -> tuple[int, ...]:
-    value = settings.get(name, list(default))
+def _numbers(settings: Mapping[str, object], name: str) -> tuple[int, ...]:
+    default, allowed = NUMBERS[name]
+    value = settings.get(name, [default])
     if isinstance(value, list | tuple) and value and all(type(each) is int and each in allowed for each in value):
         return tuple(dict.fromkeys(value))
     hint = f"Allowed are lists of {', '.join(str(each) for each in allowed)}"
@@ -232,7 +232,7 @@ class Part:
     start: datetime | None
     end: datetime | None
     minutes: int | None
-    fee: str | None
+    fee: Decimal | None
 
     @property
     def is_as_long(self) -> bool:
@@ -299,7 +299,7 @@ def rate(offer: Offer) -> Decimal | None:
 
     Exact up to ten decimals, and rounded half to even at the tenth where it does not end there.
     """
-    fee = _amount(offer.block.fee)
+    fee = offer.block.fee
     if fee is None or _why(offer):
         return None
     paid = sum((part.count or 0) * (part.minutes or 0) for part in offer.parts)
@@ -309,7 +309,7 @@ def rate(offer: Offer) -> Decimal | None:
 
 def _why(offer: Offer) -> str:
     """Return why the rate of an offer is unknown; empty where it is not."""
-    if _amount(offer.block.fee) is None:
+    if offer.block.fee is None:
         return "no fee"
     if offer.minutes is None:
         return "no minutes"
@@ -318,16 +318,12 @@ def _why(offer: Offer) -> str:
     if not all(part.is_as_long for part in offer.parts):
         return "start and end are not as far apart as its hours and minutes"
     if offer.segments:
-        fees = [_amount(part.fee) for part in offer.segments]
-        if None in fees or sum(fee or 0 for fee in fees) != _amount(offer.block.fee):
+        fees = [part.fee for part in offer.segments]
+        if None in fees or sum(fee or 0 for fee in fees) != offer.block.fee:
             return "the fees of the segments do not add up"
         if {part.instance_type for part in offer.segments} - {None, offer.block.instance_type}:
             return "segments of several types"
     return ""
-
-
-def _amount(text: str | None) -> Decimal | None:
-    return Decimal(text) if text and _AMOUNT.fullmatch(text) else None
 
 
 def _first(offers: Iterable[Offer]) -> list[Offer]:
@@ -397,6 +393,7 @@ def _part(item: Element) -> Part:
     hours, minutes = (_number(item, f"capacityBlockDuration{name}") for name in ("Hours", "Minutes"))
     # An UltraServer is counted as one, whatever it is made of.
     server = LAYOUT.child(item, "ultraserverType")
+    fee = LAYOUT.child(item, "upfrontFee") or ""
     return Part(
         instance_type=server or LAYOUT.child(item, "instanceType"),
         zone=LAYOUT.child(item, "availabilityZone"),
@@ -405,7 +402,7 @@ def _part(item: Element) -> Part:
         start=_moment(item, "startDate"),
         end=_moment(item, "endDate"),
         minutes=None if hours is None or minutes is None else hours * 60 + minutes,
-        fee=LAYOUT.child(item, "upfrontFee"),
+        fee=Decimal(fee) if _AMOUNT.fullmatch(fee) else None,
     )
 
 
@@ -474,7 +471,7 @@ def _facts(
     for offer in offers:
         start, end = (None if at is None else at.astimezone(UTC).replace(tzinfo=None) for at in offer.ends())
         ids = {part.zone_id for part in offer.parts}
-        fee = _amount(offer.block.fee)
+        fee = offer.block.fee
         yield shared | {
             "capacity_block_offering_id": offer.id,
             "availability_zone_id": ids.pop() if len(ids) == 1 else None,
@@ -497,6 +494,6 @@ SOURCE = Source(
     scopes=functools.partial(regions, source=NAME),
     fetch=fetch,
     parse=parse,
-    settings=("regions", "instance_types", "durations_hours", "counts"),
+    settings=("regions", "instance_types", *NUMBERS),
     credentials="`ec2:DescribeCapacityBlockOfferings`, `ec2:DescribeInstanceTypes`",
 )
