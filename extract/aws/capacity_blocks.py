@@ -185,9 +185,7 @@ def _answer(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> 
 
 def _refusal(error: SourceError) -> Page | None:
     """Return the answer behind an error that says what is sold, not that something is wrong; else None."""
-    response: Any = getattr(error.__cause__, "response", None) or getattr(
-        getattr(error.__cause__, "__cause__", None), "response", None
-    )
+    response: Any = getattr(error.__cause__, "response", None)
     if not response or BODY not in response:
         return None
     error_of = response.get("Error", {})

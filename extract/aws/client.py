@@ -128,51 +128,6 @@ def client(service: str, *, region: str) -> Any:
     return made
 
 
-@contextmanager
-def errors(
-    source: str, scope: str, *, hint: str, network: str = NETWORK_HINT, settings: str = SETTINGS_HINT
-) -> Iterator[None]:
-    """Turn botocore's errors into ours; `hint` says which permissions the calls need.
-
-    `network` is the hint where no answer came, `settings` the one where the question was refused.
-    """
-    from botocore import exceptions, parsers
-
-    def message(error: Exception) -> str:
-        return f"{scope}: {error}".removesuffix(".")
-
-    def unreadable(error: Exception) -> LayoutChanged:
-        update = f"The source {source} has to be updated for the new layout"
-        return LayoutChanged(message(error), source=source, field="body", value=str(error), hint=update)
-
-    try:
-        yield
-    except exceptions.ClientError as error:
-        raise _client_error(error.response, message(error), source, hint, settings) from error
-    except parsers.ResponseParserError as error:
-        raise unreadable(error) from error
-    except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
-        cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
-        value = getattr(cause, "message", str(error))
-        raise Unavailable(f"{scope}: {value}", source=source, field="endpoint", value=value, hint=network) from error
-    except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
-        known = "Check the name of the region"
-        raise SourceError(message(error), source=source, field="region", value=scope, hint=known) from error
-    except exceptions.ParamValidationError as error:
-        ours = "This is an error of the source, not of its settings"
-        raise SourceError(message(error), source=source, field="parameters", value=str(error), hint=ours) from error
-    except exceptions.BotoCoreError as error:
-        # What remains is configuration: no credentials, half of them, a profile or an SSO session that is not there.
-        kind = type(error).__name__
-        hint = EXPIRED_HINT if "Token" in kind else hint
-        raise CredentialsMissing(message(error), source=source, field="credentials", value=kind, hint=hint) from error
-    except UNREADABLE as error:
-        modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
-        if modules[-1].startswith("extract.") or not any(name.startswith("botocore.") for name in modules):
-            raise
-        raise unreadable(error) from error
-
-
 @functools.cache
 def _loader() -> "Loader":
     """Return the reader of botocore's service models: shared, it halves the price of a client for each region."""
@@ -225,19 +180,6 @@ def _check_body(
         response_dict["body"] = (XML_REFUSAL if is_xml else JSON_REFUSAL) % status
 
 
-def _client_error(response: Any, message: str, source: str, hint: str, settings: str) -> SourceError:
-    code = response.get("Error", {}).get("Code", "")
-    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    if code in PASSING or status == 429 or status >= 500:
-        hint = f"{TRY_AGAIN}; each time, it may be a quota of 0" if "Limit" in code else TRY_AGAIN
-        hint = PENDING if code == "PendingVerification" else hint
-        return Unavailable(message, source=source, field="code", value=code, hint=hint)
-    if code in REFUSED or status in (401, 403):
-        hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else hint
-        return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
-    return SourceError(message, source=source, field="code", value=code, hint=settings)
-
-
 # --- operations
 
 
@@ -246,7 +188,8 @@ class Call:
     """One operation, such as ec2.DescribeRegions, as one source calls it for one scope, and the list in its answer.
 
     `region` is that of the endpoint where it is not the scope. `hint` says which permissions are needed; without one a
-    region that EC2 has not enabled is an error of its name.
+    region that EC2 has not enabled is an error of its name. `network` is the hint where no answer came, `settings` the
+    one where the question was refused.
     """
 
     source: str
@@ -273,9 +216,6 @@ class Call:
         """
         from botocore import xform_name
 
-        def refusal(message: str, field: str, value: object, kind: type[SourceError] = SourceError) -> SourceError:
-            return kind(f"{self.scope}: {message}", source=self.source, field=field, value=value, hint=TRY_AGAIN)
-
         ends_at, size, seen = time.monotonic() + QUERY_TIMEOUT_S, 0, set[str]()
         method = getattr(made, xform_name(self.operation.partition(".")[2]))
         token = ""
@@ -285,20 +225,21 @@ class Call:
             if self.result not in page:
                 # botocore reads any XML, such as a page for people, as an answer that has nothing to say.
                 start = page[BODY][:80].decode("utf-8", "replace")
-                message = f"{self.scope}: an answer without {self.result}"
-                raise LayoutChanged(message, source=self.source, field="body", value=start, hint=TRY_AGAIN)
+                raise self._error(LayoutChanged, f"an answer without {self.result}", "body", start, TRY_AGAIN)
             yield page
             token = str(page.get(self.token_name) or "")
             if token in seen or len(seen) >= (self.max_pages or MAX_PAGES):
-                raise refusal(f"the answer has no end, after {len(seen) + 1} pages", self.token_name, token)
+                message = f"the answer has no end, after {len(seen) + 1} pages"
+                raise self._error(SourceError, message, self.token_name, token, TRY_AGAIN)
             size += len(page[BODY])
             if size > QUERY_LIMIT_BYTES:
-                raise refusal(f"the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes", "size", size)
+                message = f"the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes"
+                raise self._error(SourceError, message, "size", size, TRY_AGAIN)
             if not token:
                 return
             if time.monotonic() > ends_at:
                 message = f"the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(seen)} pages"
-                raise refusal(message, self.token_name, token, Unavailable)
+                raise self._error(Unavailable, message, self.token_name, token, TRY_AGAIN)
             seen.add(token)
 
     def documents(
@@ -325,19 +266,65 @@ class Call:
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turn botocore's errors into ours."""
-        action = self.operation.replace(".", ":")
-        hint = f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
+        from botocore import exceptions, parsers
+
         try:
-            with errors(self.source, self.scope, hint=self.hint or hint, network=self.network, settings=self.settings):
-                yield
-        except CredentialsMissing as error:
-            if self.hint or error.value not in NOT_ENABLED:
+            yield
+        except exceptions.ClientError as error:
+            raise self._refused(error.response, str(error)) from error
+        except parsers.ResponseParserError as error:
+            raise self._unreadable(error) from error
+        except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
+            cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
+            value = getattr(cause, "message", str(error))
+            raise self._error(Unavailable, value, "endpoint", value, self.network) from error
+        except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
+            known = "Check the name of the region"
+            raise self._error(SourceError, str(error), "region", self.scope, known) from error
+        except exceptions.ParamValidationError as error:
+            ours = "This is an error of the source, not of its settings"
+            raise self._error(SourceError, str(error), "parameters", str(error), ours) from error
+        except exceptions.BotoCoreError as error:
+            # What remains is configuration: no credentials or half of them, a profile or an SSO session not there.
+            kind = type(error).__name__
+            hint = EXPIRED_HINT if "Token" in kind else self._rights
+            raise self._error(CredentialsMissing, str(error), "credentials", kind, hint) from error
+        except UNREADABLE as error:
+            modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+            if modules[-1].startswith("extract.") or not any(name.startswith("botocore.") for name in modules):
                 raise
-            hint = f"else {hint[:1].lower()}{hint[1:]}"
-            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; {hint}"
-            raise SourceError(
-                error.message, source=self.source, field="region", value=self.scope, hint=enable
-            ) from error
+            raise self._unreadable(error) from error
+
+    def _error(self, kind: type[SourceError], message: str, field: str, value: object, hint: str) -> SourceError:
+        named = f"{self.scope}: {message}".removesuffix(".")
+        return kind(named, source=self.source, field=field, value=value, hint=hint)
+
+    def _unreadable(self, error: Exception) -> SourceError:
+        update = f"The source {self.source} has to be updated for the new layout"
+        return self._error(LayoutChanged, str(error), "body", str(error), update)
+
+    def _refused(self, response: Any, message: str) -> SourceError:
+        code = response.get("Error", {}).get("Code", "")
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if code in PASSING or status == 429 or status >= 500:
+            hint = f"{TRY_AGAIN}; each time, it may be a quota of 0" if "Limit" in code else TRY_AGAIN
+            hint = PENDING if code == "PendingVerification" else hint
+            return self._error(Unavailable, message, "code", code, hint)
+        if code in NOT_ENABLED and not self.hint:
+            rights = f"else {self._rights[:1].lower()}{self._rights[1:]}"
+            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; {rights}"
+            return self._error(SourceError, message, "region", self.scope, enable)
+        if code in REFUSED or status in (401, 403):
+            hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else self._rights
+            return self._error(CredentialsMissing, message, "credentials", code, hint)
+        return self._error(SourceError, message, "code", code, self.settings)
+
+    @property
+    def _rights(self) -> str:
+        action = self.operation.replace(".", ":")
+        return (
+            self.hint or f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
+        )
 
 
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:
