@@ -91,7 +91,7 @@ MIN_CHIP_RATE = Decimal("0.5")
 """No chip of an UltraServer has cost less than four times this; see quirk 5."""
 TENTH = Decimal("1e-10")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
-DAWN = datetime.max.replace(tzinfo=UTC)
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 # --- queries: every page of their answers as it came
@@ -327,7 +327,7 @@ def _why(offer: Offer) -> str:
 def _first(offers: Iterable[Offer]) -> list[Offer]:
     """Return the offer that starts first of each zone and number of segments; of equal ones the cheapest."""
     first: dict[tuple[str | None, int], Offer] = {}
-    for offer in sorted(offers, key=lambda offer: (offer.ends()[0] or DAWN, rate(offer) or 0, offer.id)):
+    for offer in sorted(offers, key=lambda offer: (offer.ends()[0] or NEVER, rate(offer) or 0, offer.id)):
         if rate(offer) is not None:
             first.setdefault((_zone(offer), len(offer.segments)), offer)
     return list(first.values())

@@ -107,27 +107,6 @@ def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Ses
     return core
 
 
-def client(service: str, *, region: str) -> Any:
-    """Return botocore's client of a service; each of its answers carries the bytes that it was read from."""
-    from botocore.config import Config
-
-    from extract.web.http import user_agent
-
-    retries: dict[str, Any] = {"mode": "adaptive"}
-    if "AWS_MAX_ATTEMPTS" not in os.environ:
-        retries["total_max_attempts"] = ATTEMPTS
-    made = session().create_client(
-        service,
-        region_name=region,
-        config=Config(
-            retries=retries,  # type: ignore[arg-type]  # a plain dict of what the TypedDict has
-            user_agent_extra=user_agent().split(" ")[0],
-        ),
-    )
-    made.meta.events.register(f"before-parse.{service}", _check_body)
-    return made
-
-
 @functools.cache
 def _loader() -> "Loader":
     """Return the reader of botocore's service models: shared, it halves the price of a client for each region."""
@@ -204,9 +183,20 @@ class Call:
     settings: str = SETTINGS_HINT
 
     def client(self) -> Any:
-        """Return a client for the region."""
+        """Return botocore's client for the region; each of its answers carries the bytes that it was read from."""
+        from botocore.config import Config
+
+        from extract.web.http import user_agent
+
+        service = self.operation.partition(".")[0]
+        retries: dict[str, Any] = {"mode": "adaptive"}
+        if "AWS_MAX_ATTEMPTS" not in os.environ:
+            retries["total_max_attempts"] = ATTEMPTS
+        config = Config(retries=retries, user_agent_extra=user_agent().split(" ")[0])  # type: ignore[arg-type]  # a plain dict of what the TypedDict has
         with self.errors():
-            return client(self.operation.partition(".")[0], region=self.region or self.scope)
+            made = session().create_client(service, region_name=self.region or self.scope, config=config)
+        made.meta.events.register(f"before-parse.{service}", _check_body)
+        return made
 
     def pages(self, made: Any, request: Mapping[str, object]) -> Iterator[Page]:
         """Yield the pages of an answer until there is no token, or an empty one; raise what `errors` raises.

@@ -48,6 +48,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from extract.aws import places
+from extract.aws.bulk import told
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch
 from extract.web.streams import read_stream
@@ -74,7 +75,6 @@ GAP = "2026-03 to 2026-06 are missing from the archive itself"
 FILE_NAMES = ("{year:04}-{month:02}.tsv.zst", "{year:04}/{month:02}.tsv.zst")
 YEAR_NAME = "{year:04}.tsv.zst"
 BLOCK_BYTES = 1 << 22
-PROGRESS_STEP_BYTES = 512 << 20
 EXCERPT_LIMIT_BYTES = 256 << 20
 """For the lines that are kept of a month, of all regions: some ten times as much as there are."""
 NOT_FOUND = 404
@@ -313,16 +313,16 @@ def _cut(ctx: Context, url: str) -> Month:
     if url.startswith("file:"):
         path = Path(url2pathname(urlsplit(url).path))
         with path.open("rb") as file:
-            return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url=url, progress=ctx)
-    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(blocks, url=url, progress=ctx))
+            return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url)
+    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(told(blocks, ctx, f"{NAME} {url}"), url))
 
 
-def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
+def cut(blocks: Iterator[bytes], url: str) -> Month:
     """Return the lines of accelerators on Linux, by region; raise LayoutChanged where it is no such file or damaged."""
     import pyarrow as pa
     from blake3 import blake3
 
-    whole, size, kept_size, reported = blake3(), 0, 0, 0
+    whole, size, kept_size = blake3(), 0, 0
     packers: dict[bytes, Any] = {}
     packed: dict[bytes, list[bytes]] = {}
     rest = b""
@@ -340,9 +340,6 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
                 kept_size += sum(map(len, kept))
             if kept_size > EXCERPT_LIMIT_BYTES:
                 raise _refusal(f"the lines of accelerators exceed {EXCERPT_LIMIT_BYTES} bytes", url)
-            if size - reported >= PROGRESS_STEP_BYTES:
-                reported = size
-                progress.progress(f"{NAME}: {size >> 20} MB of {url} read")
     except OSError as error:
         raise _refusal(f"the compressed file is damaged: {error}", url) from error
     if rest or not size:
