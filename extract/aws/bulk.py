@@ -110,7 +110,7 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
         return replace(found, scope=scope), ()
-    kept = read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(told(blocks, ctx, f"{source} {scope}"), url))
+    kept = read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{source} {scope}"), url))
     version = kept.head.preamble.get(VERSION, "")
     notes = () if version == version_of(url) else (f"{url} says it is version {version!r}: it will be fetched again",)
     document = Document(
@@ -127,13 +127,13 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     return document, notes
 
 
-def told(blocks: Iterable[bytes], ctx: Context, what: str) -> Iterator[bytes]:
-    """Yield the blocks of a large file, and tell as they come how much of it was read."""
-    size = reported = 0
+def reported(blocks: Iterable[bytes], ctx: Context, what: str) -> Iterator[bytes]:
+    """Yield the blocks of a large file, and report as they come how much of it was read."""
+    size = last = 0
     for block in blocks:
         size += len(block)
-        if size - reported >= PROGRESS_STEP_BYTES:
-            reported = size
+        if size - last >= PROGRESS_STEP_BYTES:
+            last = size
             ctx.progress(f"{what}: {size >> 20} MiB read")
         yield block
 

@@ -47,8 +47,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from extract.aws import SPOT as NAME
 from extract.aws import places
-from extract.aws.bulk import told
+from extract.aws.bulk import reported
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch
 from extract.web.streams import read_stream
@@ -56,10 +57,6 @@ from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
-NAME = "aws_spot"
-PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
-ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
-"""How names of accelerator types begin; other types among them are left out."""
 HISTORY = timedelta(days=90)
 LIVELY = timedelta(days=2)
 """EC2 repeats every price about daily: an offer with a record of the last two days has a price in force."""
@@ -109,6 +106,8 @@ class _Answer:
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of one region: the prices in force, and the changes since the fetch before."""
+    from extract.aws.spot_records import PRODUCTS
+
     call = Call(source=NAME, scope=scope, operation="ec2.DescribeSpotPriceHistory", result="SpotPriceHistory")
     chosen = _instance_types(ctx.settings)
     at = ctx.now().astimezone(UTC).replace(microsecond=0)
@@ -153,6 +152,8 @@ def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple
 def _answer(
     ctx: Context, client: Any, call: Call, chosen: tuple[str, ...] | None, product: str, parameters: Mapping[str, str]
 ) -> _Answer:
+    from extract.aws.spot_records import ACCELERATORS
+
     request: dict[str, object] = {"ProductDescriptions": [product], "MaxResults": PAGE_SIZE}
     request |= {
         name: datetime.fromisoformat(parameters[name]) for name in ("StartTime", "EndTime") if name in parameters
@@ -314,7 +315,7 @@ def _cut(ctx: Context, url: str) -> Month:
         path = Path(url2pathname(urlsplit(url).path))
         with path.open("rb") as file:
             return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url)
-    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(told(blocks, ctx, f"{NAME} {url}"), url))
+    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{NAME} {url}"), url))
 
 
 def cut(blocks: Iterator[bytes], url: str) -> Month:

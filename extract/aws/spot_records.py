@@ -10,14 +10,17 @@ from datetime import UTC, datetime
 
 import polars as pl
 
+from extract.aws import SPOT as NAME
 from extract.aws.reading import Layout, plain_number
-from extract.aws.spot import ACCELERATORS, NAME, PRODUCTS
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.tables import OBSERVATION
 
+PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
 LAYOUT = Layout(NAME)
+ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
+"""How names of accelerator types begin; other types among them are left out."""
 ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"
 CHUNK = {
     "AvailabilityZoneId": "zone_id",
