@@ -467,7 +467,7 @@ def _facts(
     if not offers and (parameters.get("page", "1"), parameters.get("offers", "0")) == ("1", "0"):
         yield shared | {"capacity_block_offering_id": "", "answer_error": refusal}
     for offer in offers:
-        start, end = (None if at is None else at.astimezone(UTC).replace(tzinfo=None) for at in offer.ends())
+        start, end = (at and at.replace(tzinfo=None) for at in offer.ends())  # both are UTC
         ids = {part.zone_id for part in offer.parts}
         fee = offer.block.fee
         yield shared | {

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from extract.aws import SPOT as NAME
-from extract.aws.reading import Layout, plain_number
+from extract.aws.reading import BLANK, Layout, plain_number
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -69,7 +69,7 @@ def parse(document: Document) -> Parsed:
 
 
 def _records(document: Document) -> Iterator[Record]:
-    start = document.body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = document.body.lstrip(BLANK)[:1]
     if start == b"<":
         return _xml(document.body)
     if start in (b"{", b"["):
