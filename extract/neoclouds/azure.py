@@ -30,7 +30,7 @@ from urllib.parse import quote
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
-from extract.neoclouds.fetching import chosen, numbered_pages, web_source
+from extract.neoclouds.fetching import chosen, paged, web_source
 from extract.neoclouds.offers import Empty, Found, Offer, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -61,20 +61,11 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{scope}' and contains(armSkuName, 'Standard_N')"
     address = f"{url}?api-version=2023-01-01-preview&currencyCode='USD'&$filter={quote(wanted)}"
 
-    def get(number: int) -> Response:
-        return ctx.web.get(address)
+    def following(page: Any, _: str) -> str | None:
+        place = Fields("page", page).any("NextPageLink")
+        return _same_host(url, str(place)) if place else None
 
-    def is_last(page: Any, number: int) -> bool:
-        nonlocal address
-        try:
-            following = page["NextPageLink"]
-        except (KeyError, TypeError) as error:
-            raise refusal("expected a next page or none", "NextPageLink", number) from error
-        if following:
-            address = _same_host(url, str(following))
-        return not following
-
-    return numbered_pages(get, is_last)
+    return paged(ctx.web.get, following, address)
 
 
 def read(document: Document) -> Iterator[Found]:

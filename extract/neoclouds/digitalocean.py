@@ -28,12 +28,11 @@ from decimal import Decimal
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import HTML, is_refused_key, no_key, numbered_pages, web_source
+from extract.neoclouds.fetching import HTML, key_checked, no_key, paged, web_source
 from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, shown_price, stock
 from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SourceError
 
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
 API_URL = "https://api.digitalocean.com/v2/sizes"
@@ -64,19 +63,13 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     if not token:
         raise no_key(TOKEN_VARIABLE, "no token with the scope size:read")
     address, headers = f"{API_URL}?per_page={SIZES_A_PAGE}&page=", {"Authorization": f"Bearer {token}"}
-    try:
-        yield from numbered_pages(
-            lambda number: ctx.web.get(f"{address}{number}", headers=headers), lambda page, _: not _has_more(page)
-        )
-    except SourceError as error:
-        if is_refused_key(error):
-            raise no_key(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read", "(hidden)") from error
-        raise
+    with key_checked(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read"):
+        yield from paged(lambda number: ctx.web.get(f"{address}{number}", headers=headers), _following)
 
 
-def _has_more(page: object) -> bool:
+def _following(page: object, number: int) -> int | None:
     links = Fields("page", page).inner("links")
-    return "pages" in links and "next" in links.inner("pages")
+    return number + 1 if "pages" in links and "next" in links.inner("pages") else None
 
 
 def read(document: Document) -> Iterator[Found]:

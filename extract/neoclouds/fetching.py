@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -172,9 +173,15 @@ def no_key(variable: str, message: str, value: str = "") -> CredentialsMissing:
     return CredentialsMissing(message, field=variable, value=value, hint=hint)
 
 
-def is_refused_key(error: SourceError) -> bool:
-    """Return whether a server refused a key."""
-    return error.field == "status" and error.value in (401, 403)
+@contextmanager
+def key_checked(variable: str, refused: str) -> Iterator[None]:
+    """Raise CredentialsMissing with this message where a server refuses the key in an environment variable."""
+    try:
+        yield
+    except SourceError as error:
+        if error.field == "status" and error.value in (401, 403):
+            raise no_key(variable, refused, "(hidden)") from error
+        raise
 
 
 def _all(pages: Iterable[Response]) -> list[Response]:
@@ -203,14 +210,15 @@ def _address(ctx: Context, default: str) -> str:
     return url
 
 
-def numbered_pages(get: Callable[[int], Response], is_last: Callable[[Any, int], bool]) -> Iterator[Response]:
-    """Yield pages 1, 2, ... as `get` gives them, up to the one whose content `is_last` calls the last.
+def paged(get: Callable[[Any], Response], following: Callable[[Any, Any], Any], first: Any = 1) -> Iterator[Response]:
+    """Yield pages as `get` gives them by number, cursor or address, from the first one on.
 
+    `following` returns what leads on from the content of a page and what led to it, or nothing where it is the last.
     Raises LayoutChanged where a page is no JSON, where one repeats the page before it, or where they do not end.
     """
-    before: bytes | None = None
+    place, before = first, None
     for number in range(1, MAX_PAGES + 1):
-        answer = get(number)
+        answer = get(place)
         if answer.body == before:
             raise refusal("a page repeats the one before it", "page", number)
         before = answer.body
@@ -219,6 +227,7 @@ def numbered_pages(get: Callable[[int], Response], is_last: Callable[[Any, int],
         except (ValueError, RecursionError) as error:
             raise refusal(f"no JSON: {error}", "page", number) from error
         yield answer
-        if is_last(content, number):
+        place = following(content, place)
+        if not place:
             return
     raise refusal("the pages do not end", "page", MAX_PAGES)

@@ -43,11 +43,10 @@ from typing import Any, NamedTuple
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import JSON, chosen, is_refused_key, no_key, web_source
+from extract.neoclouds.fetching import JSON, chosen, key_checked, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, each, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SourceError
 
 KEY = "VAST_API_KEY"
 GPU_NAMES = (
@@ -224,12 +223,8 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
     seen: set[int] = set()
     for _ in range(MAX_PAGES):
-        try:
+        with key_checked(KEY, "refused"):
             answer = ctx.web.post(url, json=question, accept=JSON, headers=headers)
-        except SourceError as error:
-            if is_refused_key(error):
-                raise no_key(KEY, "refused", "(hidden)") from error
-            raise
         answer = replace(answer, body=without_hosts(answer.body))
         yield answer
         found = _numbers(answer.body)
