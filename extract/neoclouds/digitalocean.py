@@ -23,13 +23,12 @@ alone, which the API does not have), so that no offer is listed twice.
 import os
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import HTML, key_checked, no_key, paged, web_source
-from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, shown_price, stock
+from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, refuse_exchanged, shown_price, stock
 from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -83,7 +82,7 @@ def _page(document: Document) -> Iterator[Found]:
     spot_heading = next((heading for heading in SPOT_HEADINGS if heading in headings), SPOT_HEADINGS[0])
     on_demand = list(each(page.part(ON_DEMAND_HEADING).table(COLUMNS), lambda line: [_droplet(line, "on_demand")]))
     spot = list(each(page.part(spot_heading).table(COLUMNS), lambda line: [_droplet(line, "spot")]))
-    _check_spot(on_demand, spot)
+    refuse_exchanged([*on_demand, *spot])
     in_api = ["in the API's answer" if isinstance(one, Offer) else one for one in on_demand]
     yield from on_demand if document.scope != SPOT else in_api
     yield from spot
@@ -103,22 +102,6 @@ def _droplet(line: dict[str, str], option: str) -> Offer | str:
     price, count = shown_price(line["Price"], line["GPU"], units=("hour",)), int(found["count"] or 1)
     others = {"capacity_unit": "instance", "conditions": found["condition"]}
     return offer(found["chip"], price, count=count, option=option, **others)
-
-
-def _check_spot(on_demand: list[Found], spot: list[Found]) -> None:
-    """Raise where a machine costs more as spot than on demand."""
-
-    def prices(rows: list[Found]) -> Iterator[tuple[tuple[object, ...], Decimal]]:
-        for row in rows:
-            if isinstance(row, Offer):
-                machine = (row["accelerator_label"], row["accelerator_count"], row["conditions"])
-                yield machine, Decimal(str(row["unit_price"]))
-
-    list_prices = dict(prices(on_demand))
-    for machine, price in prices(spot):
-        if price > list_prices.get(machine, price):
-            message = f"expected at most the price on demand, which is {list_prices[machine]}"
-            raise refusal(message, f"spot {machine[0]}", price)
 
 
 def _sizes(document: Document) -> Iterator[Found]:

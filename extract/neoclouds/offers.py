@@ -238,6 +238,21 @@ def by_option(on_demand: Decimal | None, spot: Decimal | None, field: str) -> di
     return {"on_demand": on_demand, "spot": spot}
 
 
+def refuse_exchanged(found: Iterable[Found]) -> None:
+    """Raise FormChanged where spot is above on demand, of one chip, count, conditions and restriction."""
+    rows = [one for one in found if isinstance(one, Offer)]
+    on_demand = {
+        _machine(row): Decimal(str(row["unit_price"])) for row in rows if row["purchase_option"] == "on_demand"
+    }
+    for row in rows:
+        if row["purchase_option"] == "spot":
+            by_option(on_demand.get(_machine(row)), Decimal(str(row["unit_price"])), str(row["accelerator_label"]))
+
+
+def _machine(row: Offer) -> tuple[object, ...]:
+    return tuple(row.get(name) for name in ("accelerator_label", "accelerator_count", "conditions", "restriction"))
+
+
 def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
     """Return the price below which that share of the prices lies, to ten decimals.
 
