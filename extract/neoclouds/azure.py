@@ -114,22 +114,7 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
     """Yield the prices of an item, or the reason why it has none."""
     item.only_money(*MONEY)
     size = item.text("armSkuName").removesuffix("_Promo")
-    if not SIZE.match(size):
-        yield "a machine without accelerators"
-        return
-    if size.startswith("Standard_NP"):
-        yield "an FPGA"
-        return
-    if item.text("serviceName") != "Virtual Machines":
-        yield "another service"
-        return
-    if item.text("currencyCode") != "USD":
-        raise item.form_changed("currencyCode", "expected prices in USD")
-    if document.scope not in ("", "all", item.text("armRegionName")):
-        raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
-    if item.text("unitOfMeasure") != "1 Hour":
-        raise item.form_changed("unitOfMeasure", "expected 1 Hour")
-    if reason := _left_out(item, document, newest):
+    if reason := _left_out(item, size, document, newest):
         yield reason
         return
     machine = known(PROVIDER, size)
@@ -147,8 +132,20 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
             yield detail(found, item.moment("effectiveStartDate"))
 
 
-def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
+def _left_out(item: Fields, size: str, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
     """Return why an item is no price that anybody pays for a machine with Linux, None where it is one."""
+    if not SIZE.match(size):
+        return "a machine without accelerators"
+    if size.startswith("Standard_NP"):
+        return "an FPGA"
+    if item.text("serviceName") != "Virtual Machines":
+        return "another service"
+    if item.text("currencyCode") != "USD":
+        raise item.form_changed("currencyCode", "expected prices in USD")
+    if document.scope not in ("", "all", item.text("armRegionName")):
+        raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
+    if item.text("unitOfMeasure") != "1 Hour":
+        raise item.form_changed("unitOfMeasure", "expected 1 Hour")
     product, sku, meter = item.text("productName"), item.text("skuName"), item.text("meterName")
     for word in ("Spot", "Low Priority"):
         if sku.endswith(f" {word}") != meter.endswith(f" {word}"):

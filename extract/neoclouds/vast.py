@@ -44,7 +44,7 @@ from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import JSON, chosen, key_checked, web_source
-from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, each, market, stock
+from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, Strange, each, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -91,9 +91,7 @@ MAX_CHIPS = 16
 ROUNDING = Decimal("0.001")
 """By how much of a dollar an offer may differ from the sum of its parts."""
 COUNTRY = re.compile(r"(?:[^,]*, ?)?([A-Z]{2})(?:, ?(?:AF|AS|EU|NA|OC|SA))?")
-STRANGE = "which says things that do not go together"
-MAX_STRANGE = Decimal("0.25")
-"""Part of the offers that may be so, before their fields are taken to have changed."""
+STRANGE = Strange("which says things that do not go together")
 
 Place = tuple[str, str, str]
 """Label, tier and country."""
@@ -110,11 +108,9 @@ class Ask(NamedTuple):
 def read(document: Document) -> Iterator[Found]:
     """Yield quantiles and counts of a fetch; raise LayoutChanged where it is cut short, or another answer."""
     offers = _offers(document)
-    n_strange = 0
     machines: dict[Place, dict[str, Ask]] = defaultdict(dict)
     for found in each(((one, document.scope) for one in offers), _ask):
         yield found
-        n_strange += found == STRANGE
         if not isinstance(found, Priced):
             continue
         place, machine, ask = found.ask
@@ -123,8 +119,6 @@ def read(document: Document) -> Iterator[Found]:
             yield "a smaller offer of the same machine"
         if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
             machines[place][machine] = ask
-    if n_strange > len(offers) * MAX_STRANGE:
-        raise refusal(STRANGE, "offers", f"{n_strange} of {len(offers)}")
     for place, asks in sorted(machines.items()):
         yield from _market(place, list(asks.values()))
     if machines or not offers:
