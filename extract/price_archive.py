@@ -42,11 +42,6 @@ def origins() -> dict[str, dict[str, str]]:
     return {row["origin"]: row for row in csv.DictReader(io.StringIO(table))}
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the origins, each of which is one file."""
-    return tuple(sorted(origins()))
-
-
 def newest() -> datetime:
     """Return the newest moment of all files: the day that the archive is "as of"."""
     return max(_newest(_file(origin).read_bytes()) for origin in origins())
@@ -115,7 +110,7 @@ SOURCE = Source(
     title="Prices of the past, from the package: commitments, spot, Capacity Blocks, other providers",
     url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
     max_age=None,
-    scopes=scopes,
+    scopes=lambda ctx: tuple(sorted(origins())),
     fetch=past_only(NAME, "Read it with `chipledger run --offline`"),
     parse=parse,
     backfill=backfill,

@@ -593,11 +593,6 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
         return output.read()
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the providers whose tables are read."""
-    return tuple(CATALOGUES)
-
-
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a fetch of each version of a provider's table between two dates, oldest first.
 
@@ -632,7 +627,7 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=None,
-    scopes=scopes,
+    scopes=lambda ctx: tuple(CATALOGUES),
     fetch=past_only(NAME, f"chipledger backfill {NAME}"),
     parse=parser(NAME, "several", read),
     backfill=backfill,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
+from extract.aws.places import url_in
 from extract.base import Context, Parsed, Source
 from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
@@ -69,7 +69,7 @@ def web_source(
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
-        urls = (_address(ctx, url),) if ctx.settings.get("url") else (url, *other_urls)
+        urls = (url_in(ctx.settings, "url", url, source=name),) if ctx.settings.get("url") else (url, *other_urls)
         documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
         at = min(documents[0].published_at or documents[0].fetched_at, documents[0].fetched_at)
         return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
@@ -200,14 +200,6 @@ def _all(pages: Iterable[Response]) -> list[Response]:
     if not answers:
         raise refusal("no page at all", "pages", 0)
     return answers
-
-
-def _address(ctx: Context, default: str) -> str:
-    """Return the address that the deployment chose, or the default; raise SettingsError where it is none."""
-    url = ctx.settings.get("url") or default
-    if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError("expected an http address", field="url", value=url, hint="Begin it with https://")
-    return url
 
 
 def paged(get: Callable[[Any], Response], following: Callable[[Any, Any], Any], first: Any = 1) -> Iterator[Response]:
