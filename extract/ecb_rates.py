@@ -33,7 +33,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source, observation_frame, past_fetch
+from extract.base import Context, Parsed, Source, no_scope, observation_frame, past_fetch
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
@@ -72,6 +72,8 @@ Rates = dict[date, dict[str, Decimal]]
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of the rates of the last working day; raise Unavailable or SourceError."""
+    if scope != SCOPE:
+        raise no_scope(NAME, scope, (SCOPE,))
     answer = ctx.web.get(url_in(ctx.settings, "url", URL, source=NAME), accept="application/xml, text/xml")
     document = answer.document(NAME, scope, ctx.now())
     return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))

@@ -22,10 +22,10 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from extract.base import Context, Parsed, Source, past_fetch, past_only
+from extract.base import Context, Parsed, Source, no_scope, past_fetch, past_only
 from extract.offline_archive import MARK
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import LayoutChanged, SourceError
+from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
 
 NAME = "price_archive"
@@ -51,8 +51,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     """Yield the fetch of one file, where its newest moment lies between two dates. Raises SourceError."""
     known = origins()
     if scope not in known:
-        hint = f"Known: {', '.join(known)}"
-        raise SourceError("the archive has no such file", source=NAME, field="scope", value=scope, hint=hint)
+        raise no_scope(NAME, scope, known)
     body = _file(scope).read_bytes()
     at = _newest(body)
     if (since and at < since) or (until and at > until):

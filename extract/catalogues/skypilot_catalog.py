@@ -59,7 +59,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from extract.base import Context, Source, past_fetch, past_only
+from extract.base import Context, Source, no_scope, past_fetch, past_only
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
@@ -211,8 +211,7 @@ def read(document: Document) -> Iterator[Found]:
 
 def _catalogue(scope: str) -> Catalogue:
     if scope not in CATALOGUES:
-        hint = f"The catalogues are {', '.join(CATALOGUES)}"
-        raise SourceError("no such catalogue", source=NAME, field="scope", value=scope, hint=hint)
+        raise no_scope(NAME, scope, CATALOGUES)
     return CATALOGUES[scope]
 
 

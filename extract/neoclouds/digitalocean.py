@@ -24,7 +24,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from extract.base import Context
+from extract.base import Context, no_scope
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
 from extract.neoclouds.fetching import HTML, key_checked, no_key, paged, web_source
@@ -55,6 +55,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the page, or all pages of sizes; raise CredentialsMissing where the token is missing or refused."""
+    if scope not in (PAGE, SPOT, SIZES):
+        raise no_scope(SOURCE.name, scope, scopes(ctx))
     if scope != SIZES:
         yield ctx.web.get(url, accept=HTML)
         return

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source
+from extract.base import Context, Parsed, Source, no_scope
 from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
@@ -69,6 +69,8 @@ def web_source(
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
+        if isinstance(scopes, tuple) and scope not in scopes:
+            raise no_scope(name, scope, scopes)
         urls = (url_in(ctx.settings, "url", url, source=name),) if ctx.settings.get("url") else (url, *other_urls)
         documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
         at = min(documents[0].published_at or documents[0].fetched_at, documents[0].fetched_at)

@@ -1,6 +1,7 @@
 """The registry of sources: what is in the folder is registered, documented, and of one shape."""
 
 import re
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from scripts import script
 
 from extract import SOURCES, base, source_named
+from extract.web.interface import Response
 from flows.collect.publisher import source_rows
+from warehouse.errors import SourceError
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
@@ -121,3 +124,19 @@ def test_an_archive_is_never_current(source: base.Source):
     """Prices of an archive have no max_age within which they would be called current."""
     assert source.max_age is None
     assert source.backfill is not None
+
+
+class AnyPage:
+    """A web on which every address leads to one page."""
+
+    def get(self, url: str, **_: object) -> Response:
+        return Response(url=url, body=b"<html></html>", status=200, content_type="text/html")
+
+
+@pytest.mark.parametrize("name", ["lambda", "vultr", "ovh", "digitalocean", "google_cloud", "ecb_rates"])
+def test_a_scope_that_a_source_does_not_have_is_an_error(name: str):
+    """`run --scope us-east-1` is for all sources: none lands its own prices under that name, or ends the command."""
+    ctx = base.Context(web=AnyPage(), settings={}, now=lambda: datetime(2026, 11, 27, tzinfo=UTC))  # type: ignore[arg-type]
+    with pytest.raises(SourceError, match="no such scope") as raised:
+        source_named(name).fetch(ctx, "us-east-1")
+    assert (raised.value.source, raised.value.field, raised.value.value) == (name, "scope", "us-east-1")
