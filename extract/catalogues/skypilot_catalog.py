@@ -47,7 +47,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -176,8 +175,7 @@ class Machine(NamedTuple):
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of a table, the document's scope being its provider."""
     scope, catalogue = document.scope, _catalogue(document.scope)
-    ignored: Counter[str] = Counter()
-    swapped = priced_twice = machines = lines = 0
+    contradicting = swapped = priced_twice = machines = lines = 0
     for lines, cells in enumerate(_lines(document.body), start=1):
         machine = _machine(cells, lines + 1)
         if machine is None:
@@ -187,7 +185,8 @@ def read(document: Document) -> Iterator[Found]:
         price, spot = (_amount(cells[column], f"line {lines + 1}, {column}") for column in ("Price", "SpotPrice"))
         label, reason = _label(scope, catalogue, machine)
         if label is None:
-            ignored[reason] += 1
+            contradicting += reason in CONTRADICTIONS
+            yield reason
             continue
         yield from _without(price, spot, scope)
         if scope == "vast" or spot == NO_PRICE:
@@ -201,12 +200,10 @@ def read(document: Document) -> Iterator[Found]:
             yield _row(scope, catalogue, machine, label, spot, "spot")
     if not lines:
         raise refusal("expected machines, found only a header", "InstanceType", None)
-    contradicting = sum(ignored[reason] for reason in CONTRADICTIONS)
     if contradicting > machines * MAX_CONTRADICTING:
         raise refusal("machines contradict their names", "InstanceType", f"{contradicting} of {machines}")
     if swapped * 2 > priced_twice:
         raise refusal("spot prices above the prices", "SpotPrice", f"{swapped} of {priced_twice}")
-    yield from ignored.elements()
 
 
 def _catalogue(scope: str) -> Catalogue:
