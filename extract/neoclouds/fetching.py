@@ -176,12 +176,12 @@ def no_key(variable: str, message: str, value: str = "") -> CredentialsMissing:
 
 
 @contextmanager
-def key_checked(variable: str, refused: str) -> Iterator[None]:
+def key_checked(variable: str, refused: str = "refused", statuses: Sequence[int] = (401, 403)) -> Iterator[None]:
     """Raise CredentialsMissing with this message where a server refuses the key in an environment variable."""
     try:
         yield
     except SourceError as error:
-        if error.field == "status" and error.value in (401, 403):
+        if error.field == "status" and error.value in statuses:
             raise no_key(variable, refused, "(hidden)") from error
         raise
 

@@ -117,7 +117,7 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     def following(page: Any, _: str) -> str:
         return str(page.get("nextPageToken") or "") if isinstance(page, dict) else ""
 
-    with key_checked(KEY, "the API refused the key"):
+    with key_checked(KEY, "the API refused the key", (400, 401, 403)):  # 400: "API key not valid"
         yield from paged(get, following, first="")
 
 

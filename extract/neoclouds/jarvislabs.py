@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
-from extract.neoclouds.fetching import web_source
+from extract.neoclouds.fetching import key_checked, web_source
 from extract.neoclouds.offers import Found, by_option, each, offer, stock, with_memory
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -34,7 +34,8 @@ FREE = {"on_demand": "num_free_devices", "spot": "spot_num_free_devices"}
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer."""
-    yield ctx.web.get(url, headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
+    with key_checked(KEY):
+        yield ctx.web.get(url, headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
 
 
 def read(document: Document) -> Iterator[Found]:

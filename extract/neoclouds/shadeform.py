@@ -33,7 +33,7 @@ from typing import Any
 
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
-from extract.neoclouds.fetching import JSON, web_source
+from extract.neoclouds.fetching import JSON, key_checked, web_source
 from extract.neoclouds.offers import CENTS, Found, Strange, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -51,7 +51,8 @@ MAX_CONTRADICTED = Decimal("0.1")
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer, with the key where there is one."""
     key = os.environ.get(KEY)
-    yield ctx.web.get(url, accept=JSON, headers={"X-API-KEY": key} if key else {})
+    with key_checked(KEY):
+        yield ctx.web.get(url, accept=JSON, headers={"X-API-KEY": key} if key else {})
 
 
 def read(document: Document) -> Iterator[Found]:

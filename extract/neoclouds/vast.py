@@ -217,7 +217,7 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
     seen: set[int] = set()
     for _ in range(MAX_PAGES):
-        with key_checked(KEY, "refused"):
+        with key_checked(KEY):
             answer = ctx.web.post(url, json=question, accept=JSON, headers=headers)
         answer = replace(answer, body=without_hosts(answer.body))
         yield answer
