@@ -106,7 +106,7 @@ def _key(item: Fields) -> tuple[str, ...] | None:
 def _begins(item: Fields, document: Document) -> bool:
     """Return whether a price holds when it was fetched."""
     start = item.moment("effectiveStartDate")
-    end = item.moment("effectiveEndDate") if "effectiveEndDate" in item and item.has("effectiveEndDate") else None
+    end = item.moment("effectiveEndDate") if item.has("effectiveEndDate") else None
     return start <= document.fetched_at and (end is None or end > document.fetched_at)
 
 
@@ -183,11 +183,11 @@ def _prices(item: Fields, machine: CloudMachine, price: Decimal) -> Iterator[Fou
         total = {"unit_price": "0", "upfront_price": plain(price), "purchase_payment_model": "All Upfront"}
         yield Offer(found | total) if isinstance(found, Offer) else found
         return
-    if "reservationTerm" in item and item.has("reservationTerm"):
+    if item.has("reservationTerm"):
         raise item.form_changed("reservationTerm", "expected no term of a price on demand")
     option = "spot" if item.text("skuName").endswith(" Spot") else "on_demand"
     yield offer(machine.accelerator_label, price, option=option, **columns)
-    for plan in item.objects("savingsPlan") if "savingsPlan" in item and item.has("savingsPlan") else ():
+    for plan in item.objects("savingsPlan") if item.has("savingsPlan") else ():
         hourly = plan.number("retailPrice")
         if option != "on_demand" or hourly > price:
             raise plan.wrong("retailPrice", f"expected a savings plan of a price on demand, below {price}")
