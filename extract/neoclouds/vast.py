@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import JSON, chosen, key_checked, web_source
+from extract.neoclouds.fetching import JSON, chosen, key_checked, paged, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, Strange, each, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -57,7 +57,6 @@ GPU_NAMES = (
 ANY_CHIP = ("", "all")
 """Scopes of saved answers of which nobody says what was asked."""
 LIMIT = 1000
-MAX_PAGES = 40
 FILTERS: Mapping[str, object] = {
     "verified": {"eq": True},
     "rentable": {"eq": True},
@@ -214,29 +213,27 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """
     key = os.environ.get(KEY, "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
     seen: set[int] = set()
-    for _ in range(MAX_PAGES):
-        with key_checked(KEY):
-            answer = ctx.web.post(url, json=question, accept=JSON, headers=headers)
-        answer = replace(answer, body=without_hosts(answer.body))
-        yield answer
-        found = _numbers(answer.body)
+
+    def get(least: float | None) -> Response:
+        further = {"dph_total": {"gte": least}} if least is not None else {}
+        answer = ctx.web.post(url, json={**FILTERS, "gpu_name": {"eq": scope}, **further}, accept=JSON, headers=headers)
+        return replace(answer, body=without_hosts(answer.body))
+
+    def following(page: Any, _: float | None) -> float | None:
+        try:
+            found = {int(one["id"]): float(one["dph_total"]) for one in page["offers"]}
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise refusal(f"no offers: {error!r:.200}", "offers", "") from error
         if not is_cut(len(found)):
-            return
+            return None
         if seen >= found.keys():
             raise refusal("a page repeats earlier rows", "page", len(found))
-        seen |= found.keys()
-        question = {**question, "dph_total": {"gte": max(found.values())}}
-    raise refusal("the pages do not end", "page", MAX_PAGES)
+        seen.update(found)
+        return max(found.values())
 
-
-def _numbers(body: bytes) -> dict[int, float]:
-    """Return the ids of a page with their prices, as the next question needs them."""
-    try:
-        return {int(one["id"]): float(one["dph_total"]) for one in json.loads(body)["offers"]}
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise refusal(f"no offers: {error!r:.200}", "offers", len(body)) from error
+    with key_checked(KEY):
+        yield from paged(get, following, first=None)
 
 
 def without_hosts(body: bytes) -> bytes:
