@@ -27,7 +27,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from extract.base import Context
+from extract.base import Context, no_scope
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
 from extract.neoclouds.fetching import chosen, paged, web_source
@@ -58,6 +58,8 @@ MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effe
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of a region, each by the address that the one before it names."""
+    if not re.fullmatch(REGION, scope):
+        raise no_scope(SOURCE.name, scope, REGIONS)
     wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{scope}' and contains(armSkuName, 'Standard_N')"
     address = f"{url}?api-version=2023-01-01-preview&currencyCode='USD'&$filter={quote(wanted)}"
 

@@ -142,7 +142,7 @@ def context(web: AnyPage) -> base.Context:
     return base.Context(web=web, settings={}, now=lambda: datetime(2026, 11, 27, tzinfo=UTC))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["lambda", "vultr", "ovh", "digitalocean", "google_cloud", "ecb_rates"])
+@pytest.mark.parametrize("name", ["lambda", "vultr", "ovh", "digitalocean", "azure", "google_cloud", "ecb_rates"])
 def test_a_scope_that_a_source_does_not_have_is_an_error(name: str):
     """`run --scope us-east-1` is for all sources: none lands its own prices under that name, or ends the command."""
     with pytest.raises(SourceError, match="no such scope") as raised:
