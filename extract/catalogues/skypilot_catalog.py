@@ -2,10 +2,10 @@
 
 Where: https://github.com/skypilot-org/skypilot-catalog , folders `catalogs/v<number>/<provider>/vms.csv`, written every
 seven hours or so by SkyPilot's fetchers from the providers' interfaces, and committed where something changed.
-Apache-2.0. It is read with git, a program of the machine: a clone with the folders of all commits and no files, and
-each version of a table by itself. The clone stays in the folder that CHIPLEDGER_CACHE_DIR names, else it is thrown away
-at the end. A scope is one provider's table. Settings: `enabled`, `url` (https:// or file:///). Formats read in November
-2026, of versions from 2024 on.
+Apache-2.0. It is read with git, a program of the machine: a clone with the folders of all commits and no files
+(https://git-scm.com/docs/partial-clone), and each version of a table by itself. The clone stays in the folder that
+CHIPLEDGER_CACHE_DIR names, else it is thrown away at the end. A scope is one provider's table. Settings: `enabled`,
+`url` (https:// or file:///). Formats read in November 2026, of versions from 2024 on.
 
 1. It has no present: `fetch` raises, its prices are never called current, and `chipledger backfill skypilot_catalog`
    reads it. A version is dated by its commit's committer, in UTC, some minutes after the fetch.
@@ -31,10 +31,9 @@ at the end. A scope is one provider's table. Settings: `enabled`, `url` (https:/
 9. Shadeform, Spheron and Prime Intellect resell: host_provider_name is whose machine it is.
 10. On 2026-05-07 a copy of Lambda's table had a header and nothing else, for three hours. Such a version is an error.
 
-The clone has all commits and folders and no files (https://git-scm.com/docs/partial-clone); the bytes of a version are
-fetched when they are read. Only the protocol of the repository's own address is let through, redirects are not followed
-and no password is prompted for. git holds much of an answer in memory and waits for ever: each command has a time
-limit, after which all programs that it started are ended, and each of these has limits of memory and of file size.
+Only the protocol of the repository's own address is let through, redirects are not followed and no password is prompted
+for. git holds much of an answer in memory and waits for ever: each command has a time limit, after which all programs
+that it started are ended, and each of these has limits of memory and of file size.
 """
 
 import csv
