@@ -168,7 +168,6 @@ class Collector:
 
         A source without credentials is no failure: the run names the missing credentials and continues without it.
         """
-        planned: list[tuple[Source, str]] = []
         failures: list[FetchResult] = []
         notes: list[str] = []
         chosen = tuple(scopes)
@@ -181,6 +180,13 @@ class Collector:
                 notes.append(f"{source.name} is left out ({source.title}): {reason}")
             except SourceError as error:
                 failures.append(FetchResult(source=source.name, scope=WHOLE_SOURCE, error=error))
+        unlisted = set(chosen).difference(*listed.values())
+        planned = [
+            (source, scope)
+            for source, its in listed.items()
+            for scope in chosen or its
+            if scope in its or scope in unlisted
+        ]
         return planned, failures, notes
 
     def announcement(self, planned: Iterable[tuple[Source, str]]) -> str:
