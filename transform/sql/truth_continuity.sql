@@ -182,7 +182,7 @@ select
     end as example,
     max(p.ended_at) filter (where p.hours > r.limit_high) as newest_differing_at
 from pause as p
-inner join int.truth_rule as r on r.check_name = 'daily_fetches'
+inner join ref.truth_rule as r on r.check_name = 'daily_fetches'
 group by p.source, r.limit_high
 union all by name
 select
@@ -199,5 +199,5 @@ select
     end as example,
     case when not s.n_last / s.n_usual between r.limit_low and r.limit_high then s.last_at end as newest_differing_at
 from shape as s
-inner join int.truth_rule as r on r.check_name = 'rows_of_a_fetch'
+inner join ref.truth_rule as r on r.check_name = 'rows_of_a_fetch'
 where s.n_looks > 3

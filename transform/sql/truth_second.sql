@@ -116,7 +116,7 @@ measured as (
         not p.price / p.other_price between r.limit_low and r.limit_high as is_off,
         greatest(p.price / p.other_price / r.limit_high, r.limit_low * p.other_price / p.price) as badness
     from pair as p
-    inner join int.truth_rule as r on r.check_name = 'two_sources'
+    inner join ref.truth_rule as r on r.check_name = 'two_sources'
     where p.offer_id = p.other_offer_id
 ),
 
