@@ -244,11 +244,12 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
 
 def _count_claim(claim: Claim, article: Article) -> Claim | None:
     """Return the claim of the text on the chips of the system that a claim is about."""
-    key = claim.thing.key
-    counts = article.find(
-        claim, "spec_accelerators", lambda other: other.thing.key == key or _is_system_of(other, claim)
-    )
-    return counts[0] if counts else None
+
+    def is_count(other: Claim) -> bool:
+        is_of_it = other.thing.key == claim.thing.key or _is_system_of(other, claim)
+        return is_of_it and 0 < figure(other).high < float("inf")
+
+    return next(iter(article.find(claim, "spec_accelerators", is_count)), None)
 
 
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
@@ -259,7 +260,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     )
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
-    if not singles or count is None:
+    if not singles or not count:
         return None
     whole = claimed(singles[0]) * Range(count, count)
     claimed_range = claimed(claim)
