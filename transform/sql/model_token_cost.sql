@@ -108,8 +108,7 @@ select
     b.usd_per_million_low,
     b.usd_per_million_high,
     case
-        when b.is_cost_ranked or b.unknown_reason is not null then b.cost_basis
-        when b.reach = 'unreachable' then 'unknown: no run is as fast for a user'
+        when b.is_cost_ranked or b.unknown_reason is not null or b.reach = 'unreachable' then b.cost_basis
         when b.reach = 'at most'
             then
                 'unknown: at most '

@@ -18,23 +18,15 @@ with look as materialized (
         and r.observed_at >= meta.built_at() - interval 30 days
 ),
 
-complete as (
-    select
-        *,
-        row_number() over (partition by source, scope order by observed_at desc) as nth_complete,
-        min(observed_at) over (partition by source, scope) as first_at
-    from look
-    where complete and is_list
-),
-
 last_two as (
     select
         source,
         scope,
-        any_value(first_at) as first_at,
-        any_value(observed_at) filter (where nth_complete = 1) as last_at,
-        any_value(observed_at) filter (where nth_complete = 2) as before_at
-    from complete
+        min(observed_at) as first_at,
+        max(observed_at) as last_at,
+        max(observed_at, 2)[2] as before_at
+    from look
+    where complete and is_list
     group by source, scope
     having count(*) > 1
 ),

@@ -120,17 +120,14 @@ measured as (
     where p.offer_id = p.other_offer_id
 ),
 
-differing as (
-    select unnest([document_no, other_document_no]) as document_no
-    from measured
-    where is_off
-),
-
 -- Documents are read of prices that differ alone.
 cited as (
-    select d.*
-    from log.document as d
-    semi join differing as m on d.document_no = m.document_no
+    from log.document
+    where
+        document_no in (
+            select unnest([m.document_no, m.other_document_no]) from measured as m
+            where m.is_off
+        )
 ),
 
 matched as (
