@@ -61,10 +61,10 @@ where chip > 0
 _MEASURED = """
 select
     model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
-    unit_of_work, concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
+    concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
     benchmark, source_url
 from int.throughput
-where evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
+where unit_of_work = 'token' and evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
 """
 _BOUNDS = """
 with call as materialized (
@@ -162,7 +162,7 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run of a benchmark: its conditions, and units of work per second and chip."""
+    """One run of a benchmark: its conditions, and tokens per second and chip."""
 
     model_name: str
     task: str
@@ -170,7 +170,6 @@ class Measurement:
     form_factor: str | None
     chips: float
     precision: str | None
-    unit_of_work: str
     concurrency: float | None
     batch_size: float | None
     rate: float

@@ -294,8 +294,7 @@ def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
     runs = [
         run
         for run in evidence.measured
-        if run.unit_of_work == "token"
-        and any(
+        if any(
             run.accelerator_name == name and (run.form_factor or form) == (form or run.form_factor)
             for name, form in forms
         )

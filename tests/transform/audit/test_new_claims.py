@@ -30,7 +30,7 @@ def test_a_new_run_changes_a_verdict(con, read):
     evidence = Evidence(con, told)
     assert judge(told, evidence)[0].finding.verdict == "unverifiable"
     evidence.measured.append(
-        Measurement("llama-3.1-70b", "training", "B200", "SXM", 8.0, None, "token", None, 64.0, 3000.0, "own", "")
+        Measurement("llama-3.1-70b", "training", "B200", "SXM", 8.0, None, None, 64.0, 3000.0, "own", "")
     )
     assert judge(told, evidence)[0].finding.verdict == "consistent"
 
