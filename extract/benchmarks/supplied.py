@@ -58,8 +58,7 @@ VOCABULARY = {
 """Values of a closed vocabulary, in which upper case does not matter."""
 TENSOR_PARALLEL = re.compile(r"\b(?:tp|tensor[ _-]?parallel(?:ism|[ _-]?size)?)[ =:]*(\d{1,4})\b", re.IGNORECASE)
 """Each of these works on one NVIDIA GPU, on one core of an accelerator that has several."""
-LENGTHS = ("input_length", "output_length", "concurrency")
-_NUMBERS = (*LENGTHS, "batch_size", "acceptance_length")
+_NUMBERS = ("input_length", "output_length", "concurrency", "batch_size", "acceptance_length")
 EITHER = (*_NUMBERS, "prefix_cache_hit_share", "parallelism", "measured_by", "measured_on", "source_url")
 """Columns of a run that the file states or the user."""
 COUNTS = ("accelerator_count", "sequence_length", *_NUMBERS)

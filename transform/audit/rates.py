@@ -245,9 +245,13 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
 def _count_claim(claim: Claim, article: Article) -> Claim | None:
     """Return the claim of the text on the chips of the system that a claim is about."""
 
+    thing = claim.thing
+    is_ultra = "ultra" in claim.subject_text.casefold()
+
     def is_count(other: Claim) -> bool:
-        is_of_it = other.thing.key == claim.thing.key or _is_system_of(other, claim)
-        return is_of_it and 0 < figure(other).high < float("inf")
+        named = other.thing
+        is_alike = is_ultra and named.is_system and "ultra" in named.text.casefold() and named.chips == thing.chips
+        return (named.key == thing.key or is_alike) and 0 < figure(other).high < float("inf")
 
     return next(iter(article.find(claim, "spec_accelerators", is_count)), None)
 
@@ -270,16 +274,6 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     words += f"claimed {claim.figure}: {share:.0%} of it"
     holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING
     return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", words, recomputed=whole.middle, rests_on=ids)
-
-
-def _is_system_of(other: Claim, claim: Claim) -> bool:
-    named = other.thing
-    return (
-        named.is_system
-        and "ultra" in named.text.casefold()
-        and "ultra" in claim.subject_text.casefold()
-        and (named.chips == claim.thing.chips)
-    )
 
 
 def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: Evidence) -> list[tuple[str, Range]]:
