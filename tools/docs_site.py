@@ -217,24 +217,16 @@ def formulas() -> str:
 
 def truth_rules() -> str:
     """Return the page of all truth checks: what each compares, its limits, and what to do where it differs."""
-    import duckdb
+    from warehouse.reference.prepared import TRUTH_RULES
 
-    rules = (
-        duckdb.connect()
-        .execute(
-            "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from "
-            f"({(ROOT / 'transform' / 'sql' / 'truth_rule.sql').read_text(encoding='utf-8')})"
-        )
-        .fetchall()
-    )
     lines = [
         "# Every truth check", "",
         "[Truth checks](auditing-a-claim.md#truth-checks) compare the prices of each publication. "
-        "The published file has this table as `int.truth_rule`.", "",
+        "The published file has this table as `ref.truth_rule`.", "",
         "| check | group | what its value is | holds within | what to do where it differs |",
         "| --- | --- | --- | --- | --- |",
     ]  # fmt: skip
-    for name, group, meaning, low, high, unit, advice in rules:
+    for name, group, meaning, low, high, unit, advice, _ in (row.values() for row in TRUTH_RULES.read()):
         limits = "by chip" if low is None else f"{low:g} to {high:g}"
         lines.append(f"| `{name}` | {group} | {meaning} | {limits} {unit} | {advice} |")
     return "\n".join([*lines, ""])

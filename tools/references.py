@@ -22,6 +22,7 @@ MODELS = (
     instance_types.MACHINE_FACTS,
     prepared.PURCHASE_TERMS,
     prepared.REGIONS,
+    prepared.TRUTH_RULES,
     *(
         each.MODEL
         for each in (

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from extract.benchmarks.result import BenchmarkRefused
+from extract.benchmarks.result import BenchmarkRefused, placed
 from extract.web import strict_json
 from warehouse.errors import LayoutChanged
 
@@ -95,23 +95,19 @@ class Run:
 
     def layout(self, name: str, reason: str) -> LayoutChanged:
         """Return the error about a field that is not in the tool's form."""
-        message = self.where(f"not in the tool's form: {reason}")
+        message = placed(self.place, f"not in the tool's form: {reason}")
         hint = "Give the file as the tool wrote it"
         return LayoutChanged(message, source=self.source, field=name, value=self.fields.get(name), hint=hint)
 
     def refused(self, name: str, reason: str, *, value: object = None, hint: str = "") -> BenchmarkRefused:
         """Return the refusal of this run for what one of its fields says."""
         return BenchmarkRefused(
-            self.where(reason),
+            placed(self.place, reason),
             source=self.source,
             field=name,
             value=self.fields.get(name) if value is None else value,
             hint=hint,
         )
-
-    def where(self, message: str) -> str:
-        """Return a message with the place of this run before it."""
-        return f"{self.place}: {message}" if self.place else message
 
     def _number(self, name: str) -> Decimal | None:
         value = self.fields.get(name) if name else None
@@ -141,31 +137,33 @@ def clean(text: str, run: Run, name: str) -> str | None:
 
 def decoded(body: bytes, source: str) -> str:
     """Return the text of a file. Raises LayoutChanged where it is none, empty, or too large to be a summary."""
-    problem, text = "", ""
+    begins = body[:60].decode("utf-8", "replace")
     if len(body) > MAX_BYTES:
-        problem = f"larger than {MAX_BYTES >> 20} MiB"
-    else:
-        try:
-            text = body.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            problem = f"not UTF-8 text: {error.reason}"
-        else:
-            problem = "" if text.strip() else "empty"
-    if problem:
-        raise LayoutChanged(problem, source=source, field="body", value=body[:60].decode("utf-8", "replace"))
+        raise damaged(f"larger than {MAX_BYTES >> 20} MiB", begins, source)
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise damaged(f"not UTF-8 text: {error.reason}", begins, source) from None
+    if not text.strip():
+        raise damaged("empty", begins, source)
     return text
+
+
+def damaged(reason: str, text: str, source: str) -> LayoutChanged:
+    """Return the error about a file, or a part of it, that is in no tool's form."""
+    return LayoutChanged(reason, source=source, field="body", value=text[:60])
 
 
 def json_runs(text: str, source: str) -> list[Run]:
     """Return the runs of a JSON object, a list of them, or one object a line. Raises LayoutChanged."""
     values = _values(text, source)
     if not 0 < len(values) <= MAX_RUNS:
-        raise LayoutChanged(f"{len(values)} runs", source=source, field="body", value=text[:60])
+        raise damaged(f"{len(values)} runs", text, source)
     many = len(values) > 1
     runs = []
     for position, value in enumerate(values, start=1):
         if not isinstance(value, dict):
-            raise LayoutChanged(f"run {position} is not an object", source=source, field="body", value=str(value)[:60])
+            raise damaged(f"run {position} is not an object", str(value), source)
         runs.append(Run(value, source=source, place=f"run {position} of {len(values)}" if many else ""))
     return runs
 
@@ -177,11 +175,11 @@ def _values(text: str, source: str) -> list[Any]:
         lines = [line for line in text.splitlines() if line.strip()]
         # One object a line is JSON Lines; a broken object over several lines is not, and its own error is the clearer.
         if len(lines) < 2 or not all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
-            raise _not_json(error, text, source) from error
+            raise damaged(f"not JSON: {error}", text, source) from error
         try:
             return [loads(line) for line in lines]
         except ValueError as inner:
-            raise _not_json(inner, text, source) from inner
+            raise damaged(f"not JSON: {inner}", text, source) from inner
     if isinstance(whole, dict) and whole and all(key.isdigit() and isinstance(whole[key], dict) for key in whole):
         return list(whole.values())  # an object with a number for each run
     return whole if isinstance(whole, list) else [whole]
@@ -200,10 +198,6 @@ def _decimal(text: str) -> Decimal:
         raise InvalidOperation
     except InvalidOperation:  # an exponent beyond what Decimal has
         raise ValueError(f"a number that cannot be read: {text[:40]}") from None
-
-
-def _not_json(error: Exception, text: str, source: str) -> LayoutChanged:
-    return LayoutChanged(f"not JSON: {error}", source=source, field="body", value=text[:60])
 
 
 def best(run: Run, keys: Mapping[str, str]) -> tuple[Decimal, str] | tuple[None, None]:

@@ -21,7 +21,7 @@ Quirks:
 from decimal import Decimal
 
 from extract.benchmarks import serving
-from extract.benchmarks.content import STATISTICS, Run, best
+from extract.benchmarks.content import STATISTICS, Run
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 from extract.benchmarks.supplied import OFFICIAL
 from warehouse.reference.accelerators import resolve
@@ -35,6 +35,14 @@ TOLERANCE = Decimal("0.01")
 MIN_SHARE = Decimal("0.4")
 MAX_SHARE = Decimal("1.05")
 """Of concurrency x output length / latency that a rate may be: shorter outputs and the ends of the run lower it."""
+KEYS = serving.Keys(
+    rate="output_tput_per_gpu",
+    whole=("mean_e2el",),
+    first=("mean_ttft",),
+    ttft={name: f"{name}_ttft" for name in STATISTICS},
+    between={"median": "median_tpot", "p90": "p90_itl"},
+    per_second=Decimal(1),
+)
 BARE_KEYS = serving.bench_keys(total_rate="total_token_throughput", whole="e2el", suffix="", per_second=1)
 WITHOUT_SUFFIX = frozenset({"median_ttft", "mean_ttft", "median_tpot", "mean_tpot"})
 
@@ -126,20 +134,11 @@ def _agentic(metrics: Run, found: ParsedRun) -> None:
 
 
 def _latencies(metrics: Run, found: ParsedRun) -> None:
-    if serving.first_at_end(metrics, "mean_ttft", "mean_e2el"):
-        found.notes.append(serving.UNSTREAMED)
+    if not serving.latencies(metrics, found, KEYS, cap=None):
         return
-    first, statistic = best(metrics, {name: f"{name}_ttft" for name in STATISTICS})
-    if first is not None:
-        found.ttft_ms, found.ttft_statistic = first * 1000, statistic
-    median = metrics.number("median_tpot")
-    shown = metrics.number("median_intvty")
-    if median:
-        found.interactivity, found.interactivity_statistic = quotient(Decimal(1), median), "median"
-        if shown is not None and abs(shown * median - 1) > TOLERANCE:
-            raise metrics.refused("median_intvty", f"{plain(shown)} tokens/s are not 1 / {plain(median)} s")
-    elif slow := metrics.number("p90_itl"):
-        found.interactivity, found.interactivity_statistic = quotient(Decimal(1), slow), "p90"
+    median, shown = metrics.number("median_tpot"), metrics.number("median_intvty")
+    if median and shown is not None and abs(shown * median - 1) > TOLERANCE:
+        raise metrics.refused("median_intvty", f"{plain(shown)} tokens/s are not 1 / {plain(median)} s")
 
 
 def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:

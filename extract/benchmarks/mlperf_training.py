@@ -21,9 +21,8 @@ from decimal import Decimal
 from typing import Any
 
 from extract.benchmarks import serving
-from extract.benchmarks.content import Run, loads
+from extract.benchmarks.content import Run, damaged, loads
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
-from warehouse.errors import LayoutChanged
 
 FAMILY = "mlperf_training"
 MARK = ":::MLLOG "
@@ -49,15 +48,13 @@ def parsed(text: str, source: str) -> Run | None:
         if start < 0:
             continue
         if len(line) > MAX_LINE:
-            raise LayoutChanged("too long for a log of MLPerf", source=source, field="body", value=line[:60])
+            raise damaged("too long for a log of MLPerf", line, source)
         try:
             event = loads(line[start + len(MARK) :])
         except ValueError as error:
-            raise LayoutChanged(
-                f"line {number} is no event: {error}", source=source, field="body", value=line[:60]
-            ) from error
+            raise damaged(f"line {number} is no event: {error}", line, source) from error
         if not isinstance(event, dict) or not isinstance(event.get("key"), str):
-            raise LayoutChanged(f"line {number} is no event", source=source, field="body", value=line[:60])
+            raise damaged(f"line {number} is no event", line, source)
         _keep(fields, event)
     return Run(fields, source=source)
 

@@ -73,6 +73,11 @@ def product(*factors: Decimal) -> Decimal:
     return result
 
 
+def placed(place: str, message: str) -> str:
+    """Return a message with the place of its run in the file before it."""
+    return f"{place}: {message}" if place else message
+
+
 def plain(number: Decimal, digits: int = 6) -> str:
     """Return a number for people: so many significant digits, no exponent, no trailing zeros."""
     text = f"{Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(number):f}"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from extract.benchmarks.result import BenchmarkIncomplete, BenchmarkRefused, ParsedRun, plain
+from extract.benchmarks.result import BenchmarkIncomplete, BenchmarkRefused, ParsedRun, placed, plain
 from warehouse.reference import throughput
 from warehouse.reference.accelerators import Chip, resolve
 from warehouse.reference.table import Line, Model, Rule, Values, first_refusal, values
@@ -58,8 +58,7 @@ VOCABULARY = {
 """Values of a closed vocabulary, in which upper case does not matter."""
 TENSOR_PARALLEL = re.compile(r"\b(?:tp|tensor[ _-]?parallel(?:ism|[ _-]?size)?)[ =:]*(\d{1,4})\b", re.IGNORECASE)
 """Each of these works on one NVIDIA GPU, on one core of an accelerator that has several."""
-LENGTHS = ("input_length", "output_length", "concurrency")
-_NUMBERS = (*LENGTHS, "batch_size", "acceptance_length")
+_NUMBERS = ("input_length", "output_length", "concurrency", "batch_size", "acceptance_length")
 EITHER = (*_NUMBERS, "prefix_cache_hit_share", "parallelism", "measured_by", "measured_on", "source_url")
 """Columns of a run that the file states or the user."""
 COUNTS = ("accelerator_count", "sequence_length", *_NUMBERS)
@@ -179,7 +178,7 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
 def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> BenchmarkIncomplete:
     flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
     names = ", ".join(lacking)
-    message = _where(parsed, f"the file lacks {names}")
+    message = placed(parsed.place, f"the file lacks {names}")
     hint = f"Give {flags}"
     return BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=hint)
 
@@ -205,16 +204,12 @@ def _check_split(parsed: ParsedRun, supplied: Supplied, run: Values, chip: Chip)
     if chip.accelerator_vendor == "NVIDIA" and split and int(split[1]) > max(run["accelerator_count"], 1):
         count = plain(run["accelerator_count"])
         raise supplied.refused(
-            "parallelism", _where(parsed, f"works on {split[1]} chips, and accelerator_count is {count}")
+            "parallelism", placed(parsed.place, f"works on {split[1]} chips, and accelerator_count is {count}")
         )
 
 
 def _contradiction(parsed: ParsedRun, supplied: Supplied, name: str, of_file: object) -> BenchmarkRefused:
-    return supplied.refused(name, _where(parsed, f"contradicts the file, which says {of_file}"))
-
-
-def _where(parsed: ParsedRun, message: str) -> str:
-    return f"{parsed.place}: {message}" if parsed.place else message
+    return supplied.refused(name, placed(parsed.place, f"contradicts the file, which says {of_file}"))
 
 
 def _model(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> str | None:
@@ -238,7 +233,7 @@ def _model(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> str | Non
     if not (ours <= theirs or theirs <= ours) or (sizes and sizes != _sizes(of_user)):
         raise supplied.refused(
             "model",
-            _where(parsed, f"contradicts the file, which says {of_file}"),
+            placed(parsed.place, f"contradicts the file, which says {of_file}"),
             f"If that is only the name it is served under, give also served_as={of_file}",
         )
     notes.append(f"the file names the model {of_file}")
@@ -276,7 +271,7 @@ def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Chip | Non
     if chip is not None and chip.accelerator_share != 1:
         raise supplied.refused(
             "accelerator",
-            _where(parsed, f"{text or parsed.accelerator} is a part of a chip, or not known to be a whole one"),
+            placed(parsed.place, f"{text or parsed.accelerator} is a part of a chip, or not known to be a whole one"),
             "Give the whole chip, and its share as accelerator_count, such as 0.25",
         )
     return chip

@@ -257,7 +257,7 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
     """Every check stands there, as not checked, with the reason; none holds on nothing."""
     found = query(nothing, "select check_name, result, reason, n_compared, subject from int.truth_check")
-    rules = query(nothing, "select check_name, nothing_to_compare from int.truth_rule")
+    rules = query(nothing, "select check_name, nothing_to_compare from ref.truth_rule")
     assert len(found) == len(rules) > 20
     assert {(name, reason) for name, _, reason, _, _ in found} == set(rules)
     assert {(result, n, subject) for _, result, _, n, subject in found} == {("not_checked", 0, "all")}
@@ -265,7 +265,7 @@ def test_what_has_nothing_to_compare_is_not_checked(nothing: Path) -> None:
 
 def test_every_check_has_a_case(nothing: Path) -> None:
     """No check that was never seen to bite."""
-    rules = {name for (name,) in query(nothing, "select check_name from int.truth_rule")}
+    rules = {name for (name,) in query(nothing, "select check_name from ref.truth_rule")}
     tested = {check for check, *_ in CASES.values()}
     assert rules - tested == {
         "two_doors", "refused_rows_add_up", "accepted_rows_add_up", "events_are_changes", "generation",
@@ -304,9 +304,9 @@ def test_publishing_twice_gives_the_same_checks(ill: Path, tmp_path: Path) -> No
 
 
 def test_the_page_says_what_each_check_asks(nothing: Path) -> None:
-    """The page of truth checks has a row for each, as int.truth_rule has it."""
+    """The page of truth checks has a row for each, as ref.truth_rule has it."""
     rules = query(
-        nothing, "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from int.truth_rule"
+        nothing, "select check_name, check_group, meaning, limit_low, limit_high, unit, advice from ref.truth_rule"
     )
     wanted = [
         f"| `{name}` | {group} | {meaning} | {'by chip' if low is None else f'{low:g} to {high:g}'} {unit} | {advice} |"

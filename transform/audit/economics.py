@@ -161,16 +161,10 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
         ),
     )
     hours = _HOURS.search(claim.conditions_text)
+    length = float(hours[1]) if hours else MONTH_HOURS
     if not hourly:
-        return prices.history(claim, evidence, hours=float(hours[1]) if hours else MONTH_HOURS)
-    spans = []
-    for one in hourly:
-        span = claimed(one, hedged=False)
-        if hours:
-            span *= exactly(float(hours[1]))
-        else:
-            span = Range(*evidence.formula("cost.monthly", (span.low,), (span.high,)))
-        spans.append((span, f"{one.figure} x {hours[1] if hours else 730} h", (one,)))
+        return prices.history(claim, evidence, hours=length)
+    spans = [(claimed(one, hedged=False) * exactly(length), f"{one.figure} x {length:g} h", (one,)) for one in hourly]
     return closest(claim, spans)
 
 

@@ -29,8 +29,6 @@ MAX_GAP = timedelta(days=183)
 FLOOR_GAP = timedelta(days=7)
 """The least of several offers moves from day to day: a week after it was seen it says nothing."""
 
-_NAME = re.compile(r"(?:physics|cost|decision)\.[a-z_]+")
-
 _OF_OFFERS = "semi join (select unnest(from_json($offers, '[\"BIGINT\"]')) as offer_no) using (offer_no)"
 _PRICE = f"""
 select offer_no, hourly, valid_from, valid_to, last_observed, earliest, document_no, document_sha256
@@ -63,10 +61,10 @@ where chip > 0
 _MEASURED = """
 select
     model_name, task, accelerator_name, form_factor, accelerator_count::DOUBLE as chips, precision,
-    unit_of_work, concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
+    concurrency, batch_size, coalesce(output_rate_per_accelerator, total_rate_per_accelerator) as rate,
     benchmark, source_url
 from int.throughput
-where evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
+where unit_of_work = 'token' and evidence_grade in ('A', 'B', 'C') and coalesce(error_share, 0) = 0
 """
 _BOUNDS = """
 with call as materialized (
@@ -164,7 +162,7 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run of a benchmark: its conditions, and units of work per second and chip."""
+    """One run of a benchmark: its conditions, and tokens per second and chip."""
 
     model_name: str
     task: str
@@ -172,7 +170,6 @@ class Measurement:
     form_factor: str | None
     chips: float
     precision: str | None
-    unit_of_work: str
     concurrency: float | None
     batch_size: float | None
     rate: float
@@ -225,19 +222,20 @@ class Evidence:
             return {}
 
     def formula(self, name: str, *calls: tuple[float, ...]) -> tuple[float, ...]:
-        """Return what one formula gives for each list of arguments. Raises ValueError for a name that is none."""
-        if not _NAME.fullmatch(name):
-            raise ValueError(name)
+        """Return what one formula gives for each list of arguments. Raises ArithmeticError where one has no domain."""
         if not calls:
             return ()
         if not all(math.isfinite(value) for call in calls for value in call):
-            raise ValueError(f"{name} of no finite numbers")
+            raise ArithmeticError("a figure has no end")
         columns = ", ".join(f"a{place}" for place in range(len(calls[0])))
         # Digits of our own floats: for each parameter DuckDB would ask Python for modules that may not be there.
         rows_of_calls = ", ".join(f"({place}, {', '.join(map(_literal, call))})" for place, call in enumerate(calls))
         question = f"select {name}({columns}) from (values {rows_of_calls}) as calls(i, {columns}) order by i"
         if question not in self.answers:
-            self.answers[question] = [value for (value,) in self._con.execute(question).fetchall()]
+            try:
+                self.answers[question] = [value for (value,) in self._con.execute(question).fetchall()]
+            except duckdb.InvalidInputException as error:
+                raise ArithmeticError(str(error).removeprefix("Invalid Input Error: ")) from error
         return tuple(self.answers[question])
 
     def rate_bounds(self, readings: Sequence[Reading]) -> list[float | None]:
@@ -255,10 +253,10 @@ class Evidence:
         return f"{_BOUND_PREFIX}'{one.way}', '{one.model_name}', '{one.precision}', {', '.join(map(_literal, numbers))}"
 
     def bytes_per_value(self, precision: str) -> float:
-        """Return the bytes of one number in a precision. Raises ValueError for one that is not known."""
+        """Return the bytes of one number in a precision. Raises ArithmeticError for one that is not known."""
         (value,) = self._con.execute("select physics.bytes_per_value(?)", [precision]).fetchone() or (None,)
         if value is None:
-            raise ValueError(precision)
+            raise ArithmeticError(f"no width of {precision} is known")
         return float(value)
 
     @cached_property

@@ -30,8 +30,8 @@ class Range:
 
     @property
     def middle(self) -> float:
-        """Return the middle."""
-        return (self.low + self.high) / 2
+        """Return the middle; of an open range the end that it has."""
+        return self.low if self.high == float("inf") else (self.low + self.high) / 2
 
     def meets(self, other: "Range") -> bool:
         """Return whether any figure is in both; a billionth is left to floating point."""

@@ -121,7 +121,10 @@ def _finding(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if kind in _OF_ONE and len(claim.subject.things) > 1:
         return unknown(f"{claim.subject_text!r} names two things, and one figure is of one")
     for check in checks:
-        finding = check(claim, article, evidence)
+        try:
+            finding = check(claim, article, evidence)
+        except ArithmeticError as error:
+            return unknown(f"it cannot be computed: {error}")
         if finding is not None:
             return finding
     return unknown(REASONS.get(kind, "nothing to check it against is known here"))

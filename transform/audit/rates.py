@@ -244,11 +244,16 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
 
 def _count_claim(claim: Claim, article: Article) -> Claim | None:
     """Return the claim of the text on the chips of the system that a claim is about."""
-    key = claim.thing.key
-    counts = article.find(
-        claim, "spec_accelerators", lambda other: other.thing.key == key or _is_system_of(other, claim)
-    )
-    return counts[0] if counts else None
+
+    thing = claim.thing
+    is_ultra = "ultra" in claim.subject_text.casefold()
+
+    def is_count(other: Claim) -> bool:
+        named = other.thing
+        is_alike = is_ultra and named.is_system and "ultra" in named.text.casefold() and named.chips == thing.chips
+        return (named.key == thing.key or is_alike) and 0 < figure(other).high < float("inf")
+
+    return next(iter(article.find(claim, "spec_accelerators", is_count)), None)
 
 
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
@@ -259,7 +264,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     )
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
-    if not singles or count is None:
+    if not singles or not count:
         return None
     whole = claimed(singles[0]) * Range(count, count)
     claimed_range = claimed(claim)
@@ -269,16 +274,6 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     words += f"claimed {claim.figure}: {share:.0%} of it"
     holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING
     return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", words, recomputed=whole.middle, rests_on=ids)
-
-
-def _is_system_of(other: Claim, claim: Claim) -> bool:
-    named = other.thing
-    return (
-        named.is_system
-        and "ultra" in named.text.casefold()
-        and "ultra" in claim.subject_text.casefold()
-        and (named.chips == claim.thing.chips)
-    )
 
 
 def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: Evidence) -> list[tuple[str, Range]]:
@@ -293,8 +288,7 @@ def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
     runs = [
         run
         for run in evidence.measured
-        if run.unit_of_work == "token"
-        and any(
+        if any(
             run.accelerator_name == name and (run.form_factor or form) == (form or run.form_factor)
             for name, form in forms
         )

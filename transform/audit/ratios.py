@@ -76,8 +76,9 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     claimed_range = claimed(claim)
     # What a workload gains is more than a ratio of peaks, by memory and by precision: such a ratio refutes none.
     is_open = match[1] == "performance" and basis == "evidence"
+    lines = tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings)
     if claim.hedge.is_upper:
-        return _up_to(claim, readings, basis, is_open=is_open)
+        return _up_to(claim, readings, lines, basis, is_open=is_open)
     span, words, urls, ids = min(readings, key=lambda each: each[0].distance(claimed_range))
     holds = span.meets(claimed_range)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
@@ -90,7 +91,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         recomputed=span.middle,
         rests_on=ids,
         documents=urls,
-        readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings),
+        readings=lines,
     )
 
 
@@ -158,12 +159,11 @@ def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[O
     ]
 
 
-def _up_to(claim: Claim, readings: list[Tried], basis: str, *, is_open: bool) -> Finding:
+def _up_to(claim: Claim, readings: list[Tried], lines: tuple[str, ...], basis: str, *, is_open: bool) -> Finding:
     """Return the verdict on a greatest ratio: below it is no contradiction, and never reached is one."""
     claimed_range = claimed(claim, hedged=False)
     best, words, urls, ids = max(readings, key=lambda each: each[0].high)
     near = [each for each in readings if each[0].meets(Range(claimed_range.low * 0.95, claimed_range.high * 1.05))]
-    lines = tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings)
     details = {"recomputed": best.middle, "documents": urls, "rests_on": ids, "readings": lines}
     text = f"at most {number(best.middle)} {claim.unit} ({words}), claimed up to {claim.figure}"
     if near:

@@ -19,7 +19,7 @@ chip as (
 kinds as (
     select
         o.*,
-        unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as option_kind,
+        k.option_kind,
         case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
         row(
             not o.is_cost_ranked, o.price_usd is null, not o.is_price_ranked, o.price_kind,
@@ -33,13 +33,11 @@ kinds as (
             and o.output_length is not distinct from p.output_length and o.decoding is not distinct from p.decoding
             and o.interactivity is not distinct from p.interactivity
             and o.interactivity_statistic is not distinct from p.interactivity_statistic
-),
-
-of_provider as (
-    from kinds
+    cross join unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as k (option_kind)
     qualify
         row_number() over (
-            partition by model_name, accelerator_name, option_kind, place, service_provider_name order by preference
+            partition by o.model_name, o.accelerator_name, k.option_kind, place, o.service_provider_name
+            order by preference
         ) = 1
 ),
 
@@ -49,7 +47,7 @@ best as (
         row_number() over (
             partition by model_name, accelerator_name, option_kind, place order by preference
         ) as option_rank
-    from of_provider
+    from kinds
 ),
 
 measured as (
@@ -108,8 +106,7 @@ select
     b.usd_per_million_low,
     b.usd_per_million_high,
     case
-        when b.is_cost_ranked or b.unknown_reason is not null then b.cost_basis
-        when b.reach = 'unreachable' then 'unknown: no run is as fast for a user'
+        when b.is_cost_ranked or b.unknown_reason is not null or b.reach = 'unreachable' then b.cost_basis
         when b.reach = 'at most'
             then
                 'unknown: at most '

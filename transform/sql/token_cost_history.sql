@@ -8,14 +8,7 @@
 --   price_effect     what prices did to the chips that had a cost before, at the rates known now
 --   new_chip_effect  what chips did that had no cost before; of one chip it is 0
 -- exp(part) - 1 is the share by which the cost moved for that reason.
-with rate as (
-    select
-        *,
-        lead(known_from) over (partition by point_number, unit_key order by known_from) as known_until
-    from int.token_rate_history
-),
-
-own as (
+with own as (
     select distinct
         { 'point': r.point_number, 'option': p.purchase_option, 'class': p.commitment_class } as market,
         r.accelerator_name,
@@ -59,10 +52,8 @@ unit_cost as (
         on
             u.unit_key = p.unit_key and d.market.option = p.purchase_option and d.market.class = p.commitment_class
             and d.valid_from >= p.valid_from
-    inner join rate as r
-        on
-            d.market.point = r.point_number and u.unit_key = r.unit_key and d.valid_from >= r.known_from
-            and coalesce(d.valid_from < r.known_until, true)
+    asof inner join int.token_rate_history as r
+        on d.market.point = r.point_number and u.unit_key = r.unit_key and d.valid_from >= r.known_from
 ),
 
 chip_step as (
@@ -81,13 +72,6 @@ chip_step as (
     group by market, accelerator_name, valid_from
     window w as (partition by market, accelerator_name order by valid_from)
     qualify row_number() over w = 1 or best is distinct from lag(best) over w
-),
-
-chip_span as (
-    select
-        *,
-        lead(valid_from) over (partition by market, accelerator_name order by valid_from) as valid_to
-    from chip_step
 ),
 
 -- Each chip is a series of its own, and all of them are one.
@@ -117,10 +101,8 @@ state as (
     from series_day as d
     inner join series as s
         on d.market = s.market and d.series_name = s.series_name
-    inner join chip_span as c
-        on
-            s.market = c.market and s.accelerator_name = c.accelerator_name and d.valid_from >= c.valid_from
-            and coalesce(d.valid_from < c.valid_to, true)
+    asof inner join chip_step as c
+        on s.market = c.market and s.accelerator_name = c.accelerator_name and d.valid_from >= c.valid_from
 ),
 
 best as (
@@ -184,10 +166,8 @@ held as (
         min(cost.usd_per_million_tokens(m.price_before, 1, r.output_rate_per_paid_accelerator, 1)) as usd_at_old_prices,
         min(m.usd) as usd_of_old_chips
     from moved as m
-    inner join rate as r
-        on
-            m.market.point = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
-            and coalesce(m.valid_from < r.known_until, true)
+    asof inner join int.token_rate_history as r
+        on m.market.point = r.point_number and m.unit_key = r.unit_key and m.valid_from >= r.known_from
     group by all
 ),
 

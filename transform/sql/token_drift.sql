@@ -107,15 +107,10 @@ measured as (
 
 select
     op.*, -- noqa: AM04
-    measured.is_headline,
-    measured.accelerator_name,
-    measured.purchase_option,
-    measured.commitment_class,
-    measured.window_days,
-    measured.window_begins_on,
-    measured.window_ends_on,
-    measured.usd_before,
-    measured.usd_after,
+    measured.* exclude (
+        measured.op, measured.price_effect, measured.new_provider_effect, measured.evidence_effect,
+        measured.new_chip_effect
+    ),
     measured.usd_after / measured.usd_before - 1 as drift,
     ln(measured.usd_after / measured.usd_before) as drift_log,
     case when drift_log is not null then measured.price_effect::DOUBLE end as price_effect,

@@ -95,10 +95,6 @@ news as (
     group by curve_number, unit_key, measured_on
 ),
 
-pace as (
-    select unnest(cost.usual_speeds()) as speed
-),
-
 faster as (
     select
         n.curve_number,
@@ -107,7 +103,7 @@ faster as (
         s.speed,
         max({ 'rate': p.output_rate, 'speed': p.interactivity, 'throughput_id': p.throughput_id }) as fast
     from news as n
-    inner join pace as s on n.slowest <= s.speed
+    inner join unnest(cost.usual_speeds()) as s (speed) on n.slowest <= s.speed
     inner join pointed as p
         on
             n.curve_number = p.curve_number and n.unit_key = p.unit_key and n.known_from >= p.measured_on

@@ -39,7 +39,7 @@ judged as materialized (
         f.offer_id,
         f.other_offer_id,
         f.newest_differing_at
-    from int.truth_rule as r
+    from ref.truth_rule as r
     left join found as f on r.check_name = f.check_name
 ),
 

@@ -18,23 +18,15 @@ with look as materialized (
         and r.observed_at >= meta.built_at() - interval 30 days
 ),
 
-complete as (
-    select
-        *,
-        row_number() over (partition by source, scope order by observed_at desc) as nth_complete,
-        min(observed_at) over (partition by source, scope) as first_at
-    from look
-    where complete and is_list
-),
-
 last_two as (
     select
         source,
         scope,
-        any_value(first_at) as first_at,
-        any_value(observed_at) filter (where nth_complete = 1) as last_at,
-        any_value(observed_at) filter (where nth_complete = 2) as before_at
-    from complete
+        min(observed_at) as first_at,
+        max(observed_at) as last_at,
+        max(observed_at, 2)[2] as before_at
+    from look
+    where complete and is_list
     group by source, scope
     having count(*) > 1
 ),
@@ -182,7 +174,7 @@ select
     end as example,
     max(p.ended_at) filter (where p.hours > r.limit_high) as newest_differing_at
 from pause as p
-inner join int.truth_rule as r on r.check_name = 'daily_fetches'
+inner join ref.truth_rule as r on r.check_name = 'daily_fetches'
 group by p.source, r.limit_high
 union all by name
 select
@@ -199,5 +191,5 @@ select
     end as example,
     case when not s.n_last / s.n_usual between r.limit_low and r.limit_high then s.last_at end as newest_differing_at
 from shape as s
-inner join int.truth_rule as r on r.check_name = 'rows_of_a_fetch'
+inner join ref.truth_rule as r on r.check_name = 'rows_of_a_fetch'
 where s.n_looks > 3

@@ -2,7 +2,7 @@
 -- what can be taken away costs no more than what cannot. Machines are the same in every word but those of the purchase;
 -- prices were confirmed within a week of each other.
 -- Two prices are compared where a key is equal: a number, as words are slow to join by.
-with listed as materialized (
+with recent as materialized (
     select
         service_provider_name,
         purchase_option,
@@ -30,21 +30,8 @@ with listed as materialized (
         hash(plan, commitment_term_hours) as payment_key
     from int.truth_price
     where effective_hourly_price > 0 and statistic = 'price'
-),
-
-newest as (
-    select
-        service_provider_name,
-        max(last_observed_at) as newest_at
-    from listed
-    group by service_provider_name
-),
-
-recent as materialized (
-    select l.*
-    from listed as l
-    inner join newest as n
-        on l.service_provider_name = n.service_provider_name and l.last_observed_at >= n.newest_at - interval 7 days
+    qualify
+        last_observed_at >= max(last_observed_at) over (partition by service_provider_name) - interval 7 days
 ),
 
 compared as (

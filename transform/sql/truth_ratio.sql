@@ -1,5 +1,5 @@
 -- Each check of two prices or costs beside one another, and each subject of it: how many pairs, how many outside the
--- limits of int.truth_rule, and the pair that is farthest from them, as a ratio of its limit.
+-- limits of ref.truth_rule, and the pair that is farthest from them, as a ratio of its limit.
 with pair as (
     from int.truth_unit
     union all by name
@@ -16,7 +16,7 @@ measured as (
         not p.ratio between r.limit_low and r.limit_high as is_off,
         greatest(p.ratio / r.limit_high, r.limit_low / p.ratio) as badness
     from pair as p
-    inner join int.truth_rule as r on p.check_name = r.check_name
+    inner join ref.truth_rule as r on p.check_name = r.check_name
 )
 
 select

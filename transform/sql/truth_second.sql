@@ -116,21 +116,18 @@ measured as (
         not p.price / p.other_price between r.limit_low and r.limit_high as is_off,
         greatest(p.price / p.other_price / r.limit_high, r.limit_low * p.other_price / p.price) as badness
     from pair as p
-    inner join int.truth_rule as r on r.check_name = 'two_sources'
+    inner join ref.truth_rule as r on r.check_name = 'two_sources'
     where p.offer_id = p.other_offer_id
-),
-
-differing as (
-    select unnest([document_no, other_document_no]) as document_no
-    from measured
-    where is_off
 ),
 
 -- Documents are read of prices that differ alone.
 cited as (
-    select d.*
-    from log.document as d
-    semi join differing as m on d.document_no = m.document_no
+    from log.document
+    where
+        document_no in (
+            select unnest([m.document_no, m.other_document_no]) from measured as m
+            where m.is_off
+        )
 ),
 
 matched as (

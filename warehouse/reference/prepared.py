@@ -38,6 +38,20 @@ REGIONS = Model(
     rules=(Rule("country", "no ISO 3166-1 code of two letters", "regexp_like(country, '^[A-Z]{2}$')"),),
 )
 """In which country and continent each region lies; a region may be a continent."""
+TRUTH_RULES = Model(
+    file="truth_rule.csv",
+    key="check_name",
+    fields=fields_of_columns(
+        table_named("ref.truth_rule").columns,
+        {*table_named("ref.truth_rule").columns} - {"limit_low", "limit_high"},
+    ),
+    may_be_zero=("limit_high",),
+    may_be_negative=("limit_low",),
+    unique=("check_name",),
+    repeated="a second row for the same check",
+    rules=(Rule("limit_low", "above limit_high", "limit_low <= limit_high"),),
+)
+"""Which truth checks there are, and between which limits each holds."""
 
 
 def create(con: duckdb.DuckDBPyConnection) -> None:
@@ -53,6 +67,7 @@ def create(con: duckdb.DuckDBPyConnection) -> None:
         price_bands.read_table(),
         source_terms.read_table(),
         [tuple(row.values()) for row in REGIONS.read()],
+        [tuple(row.values()) for row in TRUTH_RULES.read()],
         [claims.core_row(claim) for claim in claims.shipped()],
         throughput.catalogue_rows(),
     )

@@ -61,10 +61,11 @@ class Model:
 
     `file` is the package's own table, if it has one; `key` names the field that errors of a whole line name; `fields`
     have types, in the order of the header where that is `exact`. Else `required` columns must be there, and others may
-    be, ignored unless the table is `closed`. Numbers are above 0, of `may_be_zero` fields 0 or more; values are of the
-    vocabulary of their column, but those of `free` fields. `unique` fields together occur once. `rows` are rules
-    over all rows that SQL cannot say. A cell of `ditto`, where there is one, repeats the cell above it. `meanings` say
-    what to write in a field, `advice` what to do, `help` where to read of it. What is refused raises `refusal`.
+    be, ignored unless the table is `closed`. Numbers are above 0, of `may_be_zero` fields 0 or more, of
+    `may_be_negative` fields any; values are of the vocabulary of their column, but those of `free` fields. `unique`
+    fields together occur once. `rows` are rules over all rows that SQL cannot say. A cell of `ditto`, where there is
+    one, repeats the cell above it. `meanings` say what to write in a field, `advice` what to do, `help` where to read
+    of it. What is refused raises `refusal`.
     """
 
     key: str
@@ -78,6 +79,7 @@ class Model:
     closed: bool = False
     required: Sequence[str] = ()
     may_be_zero: Sequence[str] = ()
+    may_be_negative: Sequence[str] = ()
     free: Sequence[str] = ()
     unique: Sequence[str] = ()
     repeated: str = "a second row of the same key"
@@ -347,7 +349,7 @@ def _rules(name: str, type_: Any, model: Model) -> "Iterator[tuple[str, str, pl.
             yield name, "not from 0 to 1", column.is_between(0, 1)
         elif name in model.may_be_zero:
             yield name, "below 0", column >= 0
-        else:
+        elif name not in model.may_be_negative:
             yield name, "not above 0", column > 0
     elif kind == pl.String and name not in model.free:
         if name == "source_url":

@@ -61,10 +61,15 @@ ROWS_OF_A_THREAD = 122_880
 SCHEMAS = ("log", "core", "ref", "meta", "int", "mart", "focus")
 """Of the published file: the log as it is stored, the log as it reads and what follows from it, reference tables, how
 it was built, inner tables, public tables, and the view of FOCUS."""
-MOVED = {"core.instance_type": "ref.instance_type", "core.current_instance_type": "ref.current_instance_type"} | {
+MOVED = {
+    "core.instance_type": "ref.instance_type",
+    "core.current_instance_type": "ref.current_instance_type",
+    "int.truth_rule": "ref.truth_rule",
+    "mart.truth_rule": "ref.truth_rule",
+} | {
     f"core.{table.name}": table.qualified
     for table in _ALL
-    if table.schema == "ref" and table.name not in ("price_band", "region")
+    if table.schema == "ref" and table.name not in ("price_band", "region", "truth_rule")
 }
 """Names that the published file had before, with those of now: deprecated views for one release."""
 

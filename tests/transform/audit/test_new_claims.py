@@ -3,6 +3,7 @@
 from datetime import date
 
 import duckdb
+import pytest
 from looks import row
 from purchase import putting, seen
 
@@ -29,7 +30,7 @@ def test_a_new_run_changes_a_verdict(con, read):
     evidence = Evidence(con, told)
     assert judge(told, evidence)[0].finding.verdict == "unverifiable"
     evidence.measured.append(
-        Measurement("llama-3.1-70b", "training", "B200", "SXM", 8.0, None, "token", None, 64.0, 3000.0, "own", "")
+        Measurement("llama-3.1-70b", "training", "B200", "SXM", 8.0, None, None, 64.0, 3000.0, "own", "")
     )
     assert judge(told, evidence)[0].finding.verdict == "consistent"
 
@@ -228,3 +229,40 @@ def test_a_ratio_of_prices_is_of_one_place(con, read):
     }
     del evidence._by_name
     assert judge(told, evidence)[0].finding.verdict == "unverifiable"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a,x,H100 SXM / Llama 3 70B,capacity_fit,1,,,flag,in TF32,2026", "no width of tf32"),
+        (
+            "b,x,H100 SXM / Llama 3 70B,throughput_tokens_per_s_per_chip,,800,,tokens/s/chip,training,2026\n"
+            "a,x,H100 SXM / Llama 3 70B,mfu_range,40,,,percent,training,2026",
+            "no end",
+        ),
+        (
+            "b,x,H100 SXM / Llama 3 70B,throughput_tokens_per_s_per_chip,0,,,tokens/s/chip,serving,2026\n"
+            "c,x,H100 SXM,price_per_chip,2,,,USD/h,on demand,2026\n"
+            "a,x,H100 SXM / Llama 3 70B,cpm,0.7,,,$/1M tokens,,2026",
+            "must be above 0",
+        ),
+        (
+            "b,x,A100,price_per_chip,0,,,USD/h,on demand,2026\nc,x,H100 SXM,price_per_chip,2,,,USD/h,on demand,2026\n"
+            "a,x,H100 SXM vs A100,ratio_price_per_chip,2,,,x,,2026",
+            "holds 0",
+        ),
+        ("a,x,p5.48xlarge,price_usd_per_month,2,,,USD/month,for 0 h,2026", "zero"),
+        (
+            "b,x,Trn2 UltraServer,spec_accelerators,,64,,count,,2026\n"
+            "c,x,Trn2 UltraServer,spec_accelerators,0,,,count,,2026\n"
+            "a,x,Trn2 UltraServer / Llama 3 70B,throughput_tokens_per_s_system,,9000,,tokens/s,training,2026",
+            "claimed 9000 tokens/s is 2% of",
+        ),
+    ],
+)
+def test_what_cannot_be_computed_with_is_left_open(ask, text, reason):
+    """An open range, a figure of 0 or a precision without a known width leaves its claim open; others are judged."""
+    found = ask(*text.split("\n"), "z,x,H100 SXM,spec_memory_gb,80,,,GB,,2026")
+    assert found["a"].verdict == "unverifiable"
+    assert reason in found["a"].finding.arithmetic
+    assert found["z"].verdict == "consistent"
