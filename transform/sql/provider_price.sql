@@ -1,11 +1,10 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices within the limit of age count
--- (is_ranked of int.accelerator_hour_price) where none of the same machine was confirmed 30 days later; where there are
--- none, those confirmed within 30 days of the newest stand apart, with their date, never ranked. price_rank 1 is the
--- cheapest of its chip, form, purchase option and commitment class, without what its provider says is sold out: the one
--- meaning of cheapest.
+-- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count
+-- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
+-- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
+-- class, without what its provider says is sold out: the one meaning of cheapest.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -36,8 +35,7 @@ listed as (
         *,
         {
             'accelerator_name': accelerator_name,
-            -- of B200 and B300 there is only one form
-            'form_factor': coalesce(form_factor, case when accelerator_name in ('B200', 'B300') then 'SXM' end),
+            'form_factor': decision.sold_form(accelerator_name, form_factor),
             'service_provider_name': service_provider_name,
             'purchase_option': purchase_option,
             'commitment_class': decision.commitment_class(purchase_option, commitment_term_hours),
@@ -77,17 +75,10 @@ counted as (
 ),
 
 standing as (
-    from listed
-    where is_ranked
-    qualify
-        last_observed_at + interval 30 days >= max(last_observed_at) over (
-            partition by terms, statistic, instance_type, if(instance_type is null, null, region_id)
-        )
-    union all
     select l.*
     from listed as l
     inner join counted as n on l.terms is not distinct from n.terms
-    where not l.is_ranked and n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days
+    where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
 chosen as (
