@@ -15,10 +15,20 @@ from warehouse.reference.instance_types import chip_named
 COMPARED = columns("dense_bf16_tflops, dense_fp8_tflops, dense_fp4_tflops, memory_gb, memory_bandwidth_tb_s, tdp_w")
 """The facts that a table for people shows; the others are in --json and in ref.accelerator."""
 
-PRICES = columns("""
-purchase_option, commitment_class, service_provider_name, cheapest_price_usd, price_per_pflop_hour,
-price_per_bf16_pflop_hour, price_per_tb_s_hour, price_per_gb_hour, last_observed_at, is_current, is_ranked
-""")
+_PRICES = """
+select
+    accelerator_name, form_factor, purchase_option, commitment_class, service_provider_name, cheapest_price_usd,
+    price_per_pflop_hour, price_per_bf16_pflop_hour, price_per_tb_s_hour, price_per_gb_hour, last_observed_at,
+    is_current, is_ranked
+from int.chip_price where purchase_option is not null
+order by accelerator_name, form_factor, purchase_option, commitment_class
+"""
+_DISPUTED = """
+from ref.accelerator_fact
+qualify max(fact_rank) over (partition by accelerator_name, form_factor, fact) > 1
+order by accelerator_name, form_factor, fact, fact_rank
+"""
+"""Facts of which sources say two things."""
 COST = columns("accelerator_name, place, usd_per_million_output_tokens, cost_basis, price_of, measured_on")
 """What a table for people shows of a cost."""
 FIT = columns("""
@@ -48,10 +58,8 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     against = chip_named(base) if base else None
     with duckdb.connect(str(file), read_only=True) as con:
         facts = rows(con, "from ref.accelerator order by accelerator_name, form_factor nulls first")
-        prices = rows(
-            con, "from int.chip_price order by accelerator_name, form_factor, purchase_option, commitment_class"
-        )
-        facts_of = rows(con, "from ref.accelerator_fact order by accelerator_name, form_factor, fact, fact_rank")
+        prices = rows(con, _PRICES)
+        disputed = rows(con, _DISPUTED)
         costs = rows(con, _COSTS)
     for one in filter(None, (*wanted, against)):
         if not any(_is(row, one) for row in facts):
@@ -61,24 +69,14 @@ def compare(file: Path, names: Sequence[str], *, base: str | None) -> dict[str, 
     chosen = [row for row in facts if not wanted or any(_is(row, one) for one in wanted)]
     names_of = {(row["accelerator_name"], row["form_factor"]) for row in chosen}
     formless = names_of | {(name, None) for name, _ in names_of}
-    disputed = {(row["accelerator_name"], row["form_factor"], row["fact"]) for row in facts_of if row["fact_rank"] > 1}
     base_row = next((row for row in facts if against and _is(row, against)), None)
     return {
         "chips": chosen,
         "against": [base_row] if base_row else [],
         "ratios": [_ratio(row, base_row) for row in chosen] if base_row else [],
-        "prices": [
-            {name: row[name] for name in ("accelerator_name", "form_factor", *PRICES)}
-            for row in prices
-            if row["purchase_option"] and (row["accelerator_name"], row["form_factor"]) in names_of
-        ],
+        "prices": [row for row in prices if (row["accelerator_name"], row["form_factor"]) in names_of],
         "costs": [row for row in costs if row["accelerator_name"] in {name for name, _ in names_of}],
-        "disagreements": [
-            row
-            for row in facts_of
-            if (row["accelerator_name"], row["form_factor"], row["fact"]) in disputed
-            and (row["accelerator_name"], row["form_factor"]) in formless
-        ],
+        "disagreements": [row for row in disputed if (row["accelerator_name"], row["form_factor"]) in formless],
     }
 
 

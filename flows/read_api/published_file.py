@@ -4,7 +4,7 @@ Whether a price is current is computed as of now, not as of the building of the 
 for a week has no current price.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,23 +15,14 @@ import duckdb
 
 from flows.read_api.free_sql import MEMORY
 from flows.shared.query import columns, lock, rows
-from warehouse.errors import ChipledgerError, nearest
+from warehouse.errors import ChipledgerError, did_you_mean
 
 Row = dict[str, Any]
-
-MAX_NAMES = 5
-"""Names in a hint."""
 
 
 def wrong(message: str, field: str, value: object, hint: str = "") -> ChipledgerError:
     """Return the error of an argument."""
     return ChipledgerError(message, source="arguments", field=field, value=value, hint=hint)
-
-
-def did_you_mean(names: Iterable[str]) -> str:
-    """Return the hint with names of similar spelling; empty without one."""
-    shown = ", ".join(names)
-    return f"Names of similar spelling, which may mean something else: {shown}" if shown else ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +63,7 @@ class Book:
             hint = f"Write one of: {', '.join(sorted(found))}"
             raise wrong(f"more than one {field} has this name in other letter cases", field, value, hint)
         if not found:
-            raise wrong(f"the file has no such {field}", field, value, did_you_mean(nearest(value, names)))
+            raise wrong(f"the file has no such {field}", field, value, did_you_mean(value, names))
         return str(found[0])
 
     def as_of_now(self, found: Sequence[Row], *, source: str = "source") -> None:

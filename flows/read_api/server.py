@@ -26,12 +26,12 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from flows.read_api.free_sql import MAX_SECONDS
-from flows.read_api.published_file import Row, did_you_mean, of_one_file, wrong
+from flows.read_api.published_file import Row, of_one_file, wrong
 from flows.read_api.tools import TOOLS
 from flows.read_api.tools import query as free_sql
 from flows.shared import output
 from flows.shared.child import Pool
-from warehouse.errors import ChipledgerError, nearest
+from warehouse.errors import ChipledgerError, did_you_mean
 
 MAX_CHARACTERS = 1_000_000
 """Of one answer."""
@@ -77,7 +77,7 @@ class ReadApi(MCPServer[Any]):
         """Return the answer of a tool, or the error that says why there is none, both as objects."""
         try:
             if name not in self.typed:
-                hint = did_you_mean(nearest(name, self.typed)) or f"There are: {', '.join(self.typed)}"
+                hint = did_you_mean(name, self.typed)
                 raise ChipledgerError("no such tool", source="tools", field="name", value=name, hint=hint)
             return await super().call_tool(name, arguments, context)
         except ChipledgerError as error:

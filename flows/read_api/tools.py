@@ -14,12 +14,12 @@ from flows.decisions import cost
 from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
 from flows.read_api import free_sql
 from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
-from flows.read_api.published_file import Book, Row, cut, did_you_mean, wrong
+from flows.read_api.published_file import Book, Row, cut, wrong
 from flows.shared.query import columns
 from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
-from warehouse.errors import nearest
+from warehouse.errors import did_you_mean
 from warehouse.reference import accelerators, claims
 from warehouse.reference.accelerators import Chip
 from warehouse.schema.dictionary import DEPRECATED
@@ -256,7 +256,7 @@ def _chip(text: str) -> Chip:
     """Return the whole chip that a text names. Raises ChipledgerError for anything else."""
     found = accelerators.resolve(text)
     if found is None:
-        raise wrong("unknown chip", "chip", text, did_you_mean(nearest(text, accelerators.names())))
+        raise wrong("unknown chip", "chip", text, did_you_mean(text, accelerators.names()))
     if found.accelerator_share != 1:
         raise wrong("a part of a chip, or not known to be a whole one", "chip", text, "Name the chip alone")
     return found
@@ -572,7 +572,7 @@ def sources(
     listed = book.rows("from core.source order by service_provider_name, source")
     max_ages = {row["source"]: row["max_age_hours"] for row in listed}
     if source is not None and source not in max_ages:
-        raise wrong("the file has no such source", "source", source, did_you_mean(nearest(source, max_ages)))
+        raise wrong("the file has no such source", "source", source, did_you_mean(source, max_ages))
     scopes = book.rows("from int.source_health order by source, scope")
     for row in scopes:
         age = None if row["last_good_at"] is None else round((book.now - row["last_good_at"]).total_seconds() / 3600, 2)
@@ -627,7 +627,7 @@ def schema(book: Book, table: TableName = None) -> Row:
             "notes": ["a macro is called in FROM, named whole and with all its parameters, as in mart.drift(...)"],
         }
     if table not in known:
-        raise wrong("the file has no such table", "table", table, did_you_mean(nearest(table, known)))
+        raise wrong("the file has no such table", "table", table, did_you_mean(table, known))
     return {
         "row": known[table]["row"],
         "parameters": known[table]["parameters"],

@@ -34,7 +34,7 @@ LOG = {"price_event": "valid_from", "withdrawal": "TIMESTAMP '-infinity'"} | dic
 KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 MACROS = (
     *("meta.unsaid", "log.other_point", "log.other_known_at", "core.hourly_price"),
-    *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_tier"),
+    *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
 )
 REMADE = (
     *("price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence"),

@@ -33,7 +33,6 @@ def value(con: duckdb.DuckDBPyConnection, call: str) -> object:
         ("paid_rate(6.88, 0.8)", 8.6),
         ("usd_per_million_tokens(55.04, 1, 12000, 0.5)", 55.04e6 / 3600 / 6000),
         ("usd_per_million_tokens(6.88, 8, 12000, 0.5)", 55.04e6 / 3600 / 6000),
-        ("output_equivalent_rate(100, 400, 200, 0.25, 0.05)", 210),
         # 4 chips read 1,000 tokens/s and 16 generate 500: 0.004 against 0.032 chip-seconds a token
         ("measured_input_weight(4, 1000, 16, 500)", 0.125),
         ("interpolated(25, 20, 160, 40, 80)", 140),
@@ -50,7 +49,6 @@ def value(con: duckdb.DuckDBPyConnection, call: str) -> object:
         # 16 machines, each interrupted every 1,000 hours, lose 0.75 h each time; 36 s of writing every hour
         ("spot_loss_share(0.001, 16, 1, 0.25, 0.01)", 16 * 0.001 * 0.75 + 0.01),
         ("serving_loss_share(0.001, 0.1, 0.4)", 0.0005),
-        ("running_share_after_loss(0.2)", 0.8),
     ],
 )
 def test_formulas(con: duckdb.DuckDBPyConnection, call: str, expected: float) -> None:
@@ -61,8 +59,7 @@ def test_formulas(con: duckdb.DuckDBPyConnection, call: str, expected: float) ->
     "call",
     [
         "usd_per_million_tokens(null, 1, 1500, 1)", "usd_per_million_tokens(1, 1, null, 1)",
-        "usd_per_million_tokens(1, 1, 1500, 0)", "paid_rate(1, 0)", "running_share_after_loss(1)",
-        "running_share_after_loss(1.2)", "output_equivalent_rate(100, null, 0, 0.25, 0)",
+        "usd_per_million_tokens(1, 1, 1500, 0)", "paid_rate(1, 0)",
     ],
 )  # fmt: skip
 def test_unknown_and_never_have_no_cost(con: duckdb.DuckDBPyConnection, call: str) -> None:

@@ -290,8 +290,17 @@ def test_a_ranked_price_goes_before_a_cheaper_old_one(file: Path) -> None:
 def test_what_a_collector_read_long_before_the_last_reading_is_not_the_cheapest(
     file: Path, at: int, cheapest: float
 ) -> None:
-    """Words of a collector, such as api, are no tier: the two are one offer, whichever region each names."""
+    """Words of a collector, such as api, are no tier: the two are one offer, whichever region each names.
+
+    No surface ranks the older reading: explorer and `decide` read is_ranked of the price itself.
+    """
     assert values(only(file, f"read on {at}"), "cheapest_price_usd", "tier") == (cheapest, None)
+    ranked = records(
+        file,
+        "select price_per_accelerator_hour_usd as usd from int.accelerator_hour_price "
+        f"where service_provider_name = 'read on {at}' and is_ranked order by all",
+    )
+    assert [float(each["usd"]) for each in ranked] == [usd for usd in (1.0, 2.0) if usd >= cheapest]
 
 
 def test_of_old_prices_those_of_one_month_stand_together(file: Path) -> None:

@@ -4,7 +4,9 @@
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
--- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days).
+-- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days), of
+-- a machine that was not confirmed 30 days later in other words or by another collector (is_replaced). A machine is of
+-- equal terms and region; where it has no name, a chip of equal terms, whatever the region.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
 with changed as (
     select
@@ -41,12 +43,37 @@ known as (
         u.* exclude (u.offer_id, u.accelerator_count),
         u.accelerator_count as chips,
         if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
-        r.rate_date as fx_rate_date
+        r.rate_date as fx_rate_date,
+        epoch(b.built_at - h.last_observed_at) / 86400 as age_days,
+        coalesce(
+            o.unit_price_type = 'List'
+            and o.restriction is null
+            and o.statistic <> 'floor'
+            and (o.pricing_currency = 'USD' or r.rate_date is not null)
+            and h.effective_hourly_price / u.accelerator_count::DOUBLE > 0
+            and age_days >= 0,
+            false
+        ) as may_rank
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
     left join rate as r on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.confirmed_on
+    cross join meta.build as b
     where h.valid_to is null and h.unit_price is not null
+),
+
+confirmed as (
+    select
+        *,
+        may_rank
+        and last_observed_at + interval 30 days < max(last_observed_at) over (
+            partition by
+                may_rank, service_provider_name, coalesce(accelerator_name, accelerator_label),
+                decision.sold_form(accelerator_name, form_factor), capacity_class, fabric, decision.sold_tier(tier),
+                statistic, purchase_option, commitment_discount_type, commitment_term_hours, purchase_payment_model,
+                offering_class, instance_type, if(instance_type is null, null, region_id)
+        ) as is_replaced
+    from known
 )
 
 select
@@ -90,18 +117,12 @@ select
     k.valid_from,
     d.last_changed_at,
     k.last_observed_at,
-    epoch(b.built_at - k.last_observed_at) / 86400 as age_days,
+    k.age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
-    coalesce(
-        k.unit_price_type = 'List'
-        and k.restriction is null
-        and k.statistic <> 'floor'
-        and k.usd_per_currency_unit is not null
-        and k.effective_hourly_price / k.chips::DOUBLE > 0
-        and epoch(b.built_at - k.last_observed_at) / 86400
-        between 0 and case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
-        false
-    ) as is_ranked,
+    k.is_replaced,
+    k.may_rank
+    and not k.is_replaced
+    and k.age_days <= if(m.service_provider_name is null, b.ranked_days, b.marketplace_days) as is_ranked,
     (
         select e.evidence_kind
         from int.document_evidence as e
@@ -109,7 +130,7 @@ select
     ) as evidence_kind,
     k.document_sha256,
     k.offer_id
-from known as k
+from confirmed as k
 inner join core.source as s on k.source = s.source
 left join core.market as m on k.service_provider_name = m.service_provider_name
 left join changed as d on k.offer_id = d.offer_id

@@ -18,20 +18,11 @@ with asked as (
         regions::VARCHAR[] as wanted
 ),
 
-asked_block as (
-    select
-        *,
-        case when ceil(hours / 24) <= 14 then ceil(hours / 24) * 24 else ceil(hours / 168) * 168 end as block_hours,
-        182 * 24 as longest_block_hours
-    from asked
-),
-
 charged as (
     select
         o.*,
-        a.hours,
-        a.share_used,
-        a.block_hours,
+        case when ceil(a.hours / 24) <= 14 then ceil(a.hours / 24) * 24 else ceil(a.hours / 168) * 168 end
+            as block_hours,
         greatest(a.machines, coalesce(o.minimum_quantity, 0)) as machines,
         coalesce(o.conditions = 'region-level, public spot feed', false) as is_feed,
         coalesce(s.lowest_mean_price_30d, s.cheapest_zone_price) as zone_price,
@@ -47,7 +38,7 @@ charged as (
             when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
             when o.purchase_option = 'spot' and is_feed and zone_price is not null
                 then 'region-level spot price, as zones have prices'
-            when o.purchase_option = 'capacity_block' and a.hours > a.longest_block_hours
+            when o.purchase_option = 'capacity_block' and a.hours > 182 * 24
                 then 'Capacity Blocks last 4368 hours at most'
         end as reason,
         concat_ws(
@@ -70,7 +61,7 @@ charged as (
         case
             when o.purchase_option in ('reserved', 'savings_plan')
                 then ceil(a.hours / o.commitment_term_hours) * o.commitment_term_hours
-            when o.purchase_option = 'capacity_block' then greatest(a.block_hours, coalesce(o.commitment_term_hours, 0))
+            when o.purchase_option = 'capacity_block' then greatest(block_hours, coalesce(o.commitment_term_hours, 0))
             else a.hours * a.share_used
         end as hours_paid,
         case o.purchase_option
@@ -83,7 +74,7 @@ charged as (
                 then coalesce('rate of an offer of ' || o.commitment_term_hours || ' hours', 'published rate')
         end as basis
     from int.aws_purchase_options as o
-    cross join asked_block as a
+    cross join asked as a
     left join int.spot_region_price as s
         on
             o.purchase_option = 'spot' and o.region_id = s.region_id and o.instance_type = s.instance_type

@@ -33,11 +33,11 @@ asked as (
         end as named_precision
 ),
 
-speed as (
+size as (
     select
         f.*,
+        s.*,
         physics.fastest_tflops(f) as best_tflops, -- noqa: RF02
-        a.model_name,
         a.tokens,
         a.in_flight,
         map {
@@ -49,20 +49,13 @@ speed as (
             a.named_precision,
             list_filter(['fp4', 'fp8', 'int8', 'bf16', 'fp16'], lambda n: peaks[n] = best_tflops)[1] -- noqa: RF02
         ) as weight_precision,
-        peaks[weight_precision] as peak_tflops
+        peaks[weight_precision] as peak_tflops,
+        s.parameters_total * physics.bytes_per_value(weight_precision) as weight_bytes, -- noqa: RF02
+        physics.weight_bytes_read(s, a.in_flight, weight_precision) as weight_bytes_read, -- noqa: RF02
+        physics.cache_bytes(s, a.tokens, 'bf16') as kv_bytes -- noqa: RF02
     from ref.accelerator as f
     cross join asked as a
-),
-
-size as (
-    select
-        p.*,
-        s.* exclude (s.model_name),
-        s.parameters_total * physics.bytes_per_value(p.weight_precision) as weight_bytes,
-        physics.weight_bytes_read(s, p.in_flight, p.weight_precision) as weight_bytes_read, -- noqa: RF02
-        physics.cache_bytes(s, p.tokens, 'bf16') as kv_bytes -- noqa: RF02
-    from speed as p
-    left join shape as s on p.model_name = s.model_name
+    inner join shape as s on a.model_name = s.model_name
 ),
 
 sold as (

@@ -81,11 +81,7 @@ at_provider as (
         p.service_provider_name <> 'AWS'
         and p.purchase_option = 'on_demand'
         and p.price_rank is not null
-        and (
-            m.form_factor is null
-            or p.form_factor = m.form_factor
-            or (p.form_factor is null and p.accelerator_name in ('B200', 'B300'))
-        )
+        and (m.form_factor is null or p.form_factor = m.form_factor)
     group by p.accelerator_name, p.service_provider_name
 ),
 

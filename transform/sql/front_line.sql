@@ -28,8 +28,7 @@ other as (
         h.last_observed_at,
         case
             when m.service_provider_name is not null then b.marketplace_days
-            when h.valid_to is null and max(h.last_observed_at) over machine > h.last_observed_at + interval 30 days
-                then 30
+            when a.is_replaced then 30
             else b.ranked_days
         end as max_days,
         h.effective_hourly_price / u.accelerator_count::DOUBLE as price
@@ -38,6 +37,7 @@ other as (
     inner join int.price_history as h on u.offer_id = h.offer_id
     left join form as f on u.accelerator_name = f.accelerator_name
     left join core.market as m on o.service_provider_name = m.service_provider_name
+    left join int.accelerator_hour_price as a on h.offer_id = a.offer_id and h.valid_to is null
     cross join meta.build as b
     where
         o.service_provider_name <> 'AWS'
@@ -46,16 +46,7 @@ other as (
         and o.restriction is null
         and o.statistic not in ('floor', 'median')
         and h.effective_hourly_price > 0
-        and (
-            f.form_factor is null
-            or u.form_factor = f.form_factor
-            or (u.form_factor is null and u.accelerator_name in ('B200', 'B300'))
-        )
-    window machine as (
-        partition by
-            u.accelerator_name, u.form_factor, u.capacity_class, o.service_provider_name, o.fabric, o.statistic,
-            decision.sold_tier(o.tier), o.instance_type, if(o.instance_type is null, null, o.region_id)
-    )
+        and (f.form_factor is null or decision.sold_form(u.accelerator_name, u.form_factor) = f.form_factor)
 ),
 
 at_provider as (

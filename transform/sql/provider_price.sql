@@ -1,11 +1,10 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices within the limit of age count
--- (is_ranked of int.accelerator_hour_price) where none of the same machine was confirmed 30 days later; where there are
--- none, those confirmed within 30 days of the newest stand apart, with their date, never ranked. price_rank 1 is the
--- cheapest of its chip, form, purchase option and commitment class, without what its provider says is sold out: the one
--- meaning of cheapest.
+-- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count
+-- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
+-- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
+-- class, without what its provider says is sold out: the one meaning of cheapest.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -36,8 +35,7 @@ listed as (
         *,
         {
             'accelerator_name': accelerator_name,
-            -- of B200 and B300 there is only one form
-            'form_factor': coalesce(form_factor, case when accelerator_name in ('B200', 'B300') then 'SXM' end),
+            'form_factor': decision.sold_form(accelerator_name, form_factor),
             'service_provider_name': service_provider_name,
             'purchase_option': purchase_option,
             'commitment_class': decision.commitment_class(purchase_option, commitment_term_hours),
@@ -77,17 +75,10 @@ counted as (
 ),
 
 standing as (
-    from listed
-    where is_ranked
-    qualify
-        last_observed_at + interval 30 days >= max(last_observed_at) over (
-            partition by terms, statistic, instance_type, if(instance_type is null, null, region_id)
-        )
-    union all
     select l.*
     from listed as l
     inner join counted as n on l.terms is not distinct from n.terms
-    where not l.is_ranked and n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days
+    where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
 chosen as (
@@ -211,7 +202,11 @@ asked as (
         c.cheapest.source,
         c.cheapest.evidence_kind,
         c.cheapest.document as document_sha256,
-        c.cheapest.offer as offer_id
+        c.cheapest.offer as offer_id,
+        c.cheapest.is_ranked
+        and not c.terms.is_floor
+        and c.cheapest.statistic <> 'median'
+        and not coalesce(m.n_machines = 0 or m.n_accelerators = 0 or t.stock_status = 'sold out', false) as may_rank
     from chosen as c
     inner join counted as n on c.terms is not distinct from n.terms
     left join available as m on c.terms is not distinct from m.terms
@@ -227,16 +222,6 @@ asked as (
             partition by c.terms
             order by not a.cheapest.is_ranked, a.cheapest.price, a.cheapest.offer
         ) = 1
-),
-
-weighed as (
-    select
-        *,
-        is_ranked
-        and not is_floor
-        and cheapest_price_usd is not null
-        and not coalesce(n_machines = 0 or n_accelerators = 0 or stock_status = 'sold out', false) as may_rank
-    from asked
 )
 
 select
@@ -248,4 +233,4 @@ select
                 order by cheapest_price_usd, service_provider_name, offer_id
             )
     end as price_rank
-from weighed
+from asked

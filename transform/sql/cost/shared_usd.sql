@@ -1,8 +1,8 @@
 -- shared_usd(price, running_share, rates, input_weight, utilisation): USD a million output tokens of one chip where
--- input pays its part, at the middle of the rates.
--- cost.split_output_usd at cost.paid_rate.
+-- input pays its part, at the middle of the rates: an input token counts as `input_weight` of an output token, cached
+-- or not. A million input tokens costs input_weight times as much.
+-- Source: InferenceX (SemiAnalysis) takes a weight of 0.25 in its one number a chip.
 select
-    cost.split_output_usd(
-        cost.paid_rate(price, running_share), rates['median_output_rate'], rates['median_input_rate'], input_weight,
-        utilisation
+    cost.bought_usd(
+        price, running_share, rates['median_output_rate'] + input_weight * rates['median_input_rate'], utilisation
     ) as usd

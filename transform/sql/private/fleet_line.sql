@@ -26,7 +26,7 @@ found as (
         count(*) as n_offers,
         min(offer_id) as offer_id,
         min(units_per_node) as units_per_node,
-        min(commitment_term_hours) as term_hours,
+        case when n_offers = 1 then min(commitment_term_hours) end as term_hours,
         bool_or(usd_per_currency_unit is null) as is_without_rate,
         min(pricing_currency) as pricing_currency,
         [
@@ -46,18 +46,13 @@ found as (
                 'name': 'the words of offer',
                 'found': list(distinct coalesce(instance_type, accelerator_label, 'unknown'))
             }
-        ] as words
+        ] as words,
+        [
+            w['name'] || ' (' || array_to_string(list_sort(w['found'])[1:6], ', ') || ')'
+            for w in words if len(w['found']) > 1
+        ] as additions
     from fitting
     group by line_number
-),
-
-told as (
-    select
-        f.line_number,
-        [
-            w.name || ' (' || array_to_string(list_sort(w.found)[1:6], ', ') || ')' for w in f.words if len(w.found) > 1
-        ] as additions
-    from found as f
 ),
 
 near as (
@@ -70,11 +65,6 @@ near as (
         list_sort(list(distinct coalesce(region_id, 'none')) filter (where is_option)) as regions
     from fleet_candidate
     group by line_number
-),
-
-known_provider as (
-    select distinct service_provider_name
-    from prices.int.accelerator_hour_price
 ),
 
 on_demand as (
@@ -99,15 +89,6 @@ on_demand as (
         and o.conditions is null
     group by f.line_number
     having count(distinct o.offer_id) = 1
-),
-
-matched as (
-    select
-        l.line_number,
-        f.offer_id,
-        coalesce(nullif(l.commitment_term_hours, 0), f.term_hours) as commitment_term_hours
-    from fleet_input as l
-    left join found as f on l.line_number = f.line_number and f.n_offers = 1
 )
 
 select
@@ -122,8 +103,10 @@ select
     coalesce(l.region_id, p.region_id) as region_id,
     coalesce(l.availability_zone_id, p.availability_zone_id) as availability_zone_id,
     l.purchase_option,
-    y.commitment_term_hours,
-    prices.decision.commitment_class(l.purchase_option, y.commitment_term_hours) as commitment_class,
+    coalesce(nullif(l.commitment_term_hours, 0), f.term_hours) as commitment_term_hours,
+    prices.decision.commitment_class(
+        l.purchase_option, coalesce(nullif(l.commitment_term_hours, 0), f.term_hours)
+    ) as commitment_class,
     coalesce(nullif(l.purchase_payment_model, 'none'), p.purchase_payment_model) as purchase_payment_model,
     coalesce(nullif(l.tier, 'none'), p.tier) as tier,
     l.nodes::DECIMAL(18, 10) as nodes,
@@ -135,12 +118,16 @@ select
     f.units_per_node,
     d.offer_id as on_demand_offer_id,
     case
-        when f.n_offers > 1 and len(a.additions) = 0
+        when f.n_offers > 1 and len(f.additions) = 0
             then f.n_offers || ' offers fit, and differ in what no line can say: host, network or least purchase'
-        when f.n_offers > 1 then f.n_offers || ' offers fit; say more of: ' || array_to_string(a.additions, '; ')
+        when f.n_offers > 1 then f.n_offers || ' offers fit; say more of: ' || array_to_string(f.additions, '; ')
         when f.is_without_rate then 'no exchange rate of ' || f.pricing_currency || ' of these days'
         when f.n_offers = 1 then null
-        when k.service_provider_name is null then 'no price of this provider is known'
+        when
+            l.service_provider_name not in (
+                select a.service_provider_name from prices.int.accelerator_hour_price as a
+            )
+            then 'no price of this provider is known'
         when l.instance_type is null and l.accelerator_name is null
             then 'no machine of this provider and no chip is called so'
         when n.line_number is null then 'this provider has no price of it'
@@ -157,10 +144,7 @@ select
     b.fleet_sha256
 from fleet_input as l
 left join found as f on l.line_number = f.line_number
-left join told as a on l.line_number = a.line_number
 left join near as n on l.line_number = n.line_number
-left join known_provider as k on l.service_provider_name = k.service_provider_name
-inner join matched as y on l.line_number = y.line_number
-left join prices.int.accelerator_hour_price as p on y.offer_id = p.offer_id
+left join prices.int.accelerator_hour_price as p on f.n_offers = 1 and f.offer_id = p.offer_id
 left join on_demand as d on l.line_number = d.line_number and p.offer_id is not null
 cross join build as b
