@@ -141,31 +141,14 @@ of_all as (
 
 name as (
     select
-        1 as rung,
-        cell_id as series_id,
-        'provider' as index_level,
+        case when service_provider_name is not null then 1 when accelerator_name is not null then 2 else 3 end as rung,
+        [any_value(cell_id), any_value(basket_id), any_value(option_id)][rung] as series_id,
+        ['provider', 'chip', 'all'][rung] as index_level,
         service_provider_name,
         accelerator_name,
         purchase_option
     from cell
-    union all
-    select distinct
-        2 as rung,
-        basket_id as series_id,
-        'chip' as index_level,
-        null as service_provider_name,
-        accelerator_name,
-        purchase_option
-    from cell
-    union all
-    select distinct
-        3 as rung,
-        option_id as series_id,
-        'all' as index_level,
-        null as service_provider_name,
-        null as accelerator_name,
-        purchase_option
-    from cell
+    group by purchase_option, rollup(accelerator_name, service_provider_name)
 ),
 
 series as materialized (
