@@ -211,7 +211,11 @@ asked as (
         c.cheapest.source,
         c.cheapest.evidence_kind,
         c.cheapest.document as document_sha256,
-        c.cheapest.offer as offer_id
+        c.cheapest.offer as offer_id,
+        c.cheapest.is_ranked
+        and not c.terms.is_floor
+        and c.cheapest.statistic <> 'median'
+        and not coalesce(m.n_machines = 0 or m.n_accelerators = 0 or t.stock_status = 'sold out', false) as may_rank
     from chosen as c
     inner join counted as n on c.terms is not distinct from n.terms
     left join available as m on c.terms is not distinct from m.terms
@@ -227,16 +231,6 @@ asked as (
             partition by c.terms
             order by not a.cheapest.is_ranked, a.cheapest.price, a.cheapest.offer
         ) = 1
-),
-
-weighed as (
-    select
-        *,
-        is_ranked
-        and not is_floor
-        and cheapest_price_usd is not null
-        and not coalesce(n_machines = 0 or n_accelerators = 0 or stock_status = 'sold out', false) as may_rank
-    from asked
 )
 
 select
@@ -248,4 +242,4 @@ select
                 order by cheapest_price_usd, service_provider_name, offer_id
             )
     end as price_rank
-from weighed
+from asked
