@@ -31,86 +31,73 @@ rate as (
     ) as d
     asof inner join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.confirmed_on >= r.rate_date
     where d.confirmed_on - r.rate_date <= 10
-),
-
-known as (
-    select
-        o.*,
-        h.* exclude (h.offer_id, h.source),
-        h.last_source as source,
-        u.* exclude (u.offer_id, u.accelerator_count),
-        u.accelerator_count as chips,
-        if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
-        r.rate_date as fx_rate_date
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    inner join core.offer_unit as u on h.offer_id = u.offer_id
-    left join rate as r on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.confirmed_on
-    where h.valid_to is null and h.unit_price is not null
 )
 
 select
-    k.service_provider_name,
-    k.host_provider_name,
-    k.region_id,
-    k.availability_zone_id,
-    k.instance_type,
-    k.accelerator_name,
-    k.form_factor,
-    k.accelerator_label,
-    k.chips as accelerator_count,
-    k.accelerator_vendor,
-    k.accelerator_memory_gib,
-    k.capacity_unit,
-    k.minimum_quantity,
-    k.capacity_class,
-    k.fabric,
-    k.purchase_option,
-    k.commitment_discount_type,
-    k.commitment_term_hours,
-    k.purchase_payment_model,
-    k.offering_class,
-    k.tier,
-    k.restriction,
-    k.statistic,
-    k.conditions,
-    k.pricing_currency,
-    k.pricing_unit,
-    k.unit_price_type,
-    k.contract_id,
-    k.unit_price,
-    k.upfront_price,
-    k.effective_hourly_price,
-    k.effective_hourly_price / k.chips::DOUBLE as price_per_accelerator_hour,
-    k.effective_hourly_price / k.chips::DOUBLE / k.neuron_cores_per_accelerator as price_per_neuron_core_hour,
-    k.effective_hourly_price / k.chips::DOUBLE * k.usd_per_currency_unit as price_per_accelerator_hour_usd,
-    k.usd_per_currency_unit,
-    k.fx_rate_date,
-    k.source,
-    k.valid_from,
+    o.service_provider_name,
+    o.host_provider_name,
+    o.region_id,
+    o.availability_zone_id,
+    o.instance_type,
+    u.accelerator_name,
+    u.form_factor,
+    o.accelerator_label,
+    u.accelerator_count,
+    u.accelerator_vendor,
+    u.accelerator_memory_gib,
+    o.capacity_unit,
+    o.minimum_quantity,
+    u.capacity_class,
+    o.fabric,
+    o.purchase_option,
+    o.commitment_discount_type,
+    o.commitment_term_hours,
+    o.purchase_payment_model,
+    o.offering_class,
+    o.tier,
+    o.restriction,
+    o.statistic,
+    o.conditions,
+    o.pricing_currency,
+    o.pricing_unit,
+    o.unit_price_type,
+    o.contract_id,
+    h.unit_price,
+    h.upfront_price,
+    h.effective_hourly_price,
+    h.effective_hourly_price / u.accelerator_count::DOUBLE as price_per_accelerator_hour,
+    price_per_accelerator_hour / u.neuron_cores_per_accelerator as price_per_neuron_core_hour,
+    price_per_accelerator_hour * if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE
+        as price_per_accelerator_hour_usd,
+    if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
+    r.rate_date as fx_rate_date,
+    h.last_source as source,
+    h.valid_from,
     d.last_changed_at,
-    k.last_observed_at,
-    epoch(b.built_at - k.last_observed_at) / 86400 as age_days,
-    coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
+    h.last_observed_at,
+    epoch(b.built_at - h.last_observed_at) / 86400 as age_days,
+    coalesce(epoch(b.built_at - h.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     coalesce(
-        k.unit_price_type = 'List'
-        and k.restriction is null
-        and k.statistic <> 'floor'
-        and k.usd_per_currency_unit is not null
-        and k.effective_hourly_price / k.chips::DOUBLE > 0
-        and epoch(b.built_at - k.last_observed_at) / 86400
-        between 0 and case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end,
+        o.unit_price_type = 'List'
+        and o.restriction is null
+        and o.statistic <> 'floor'
+        and price_per_accelerator_hour_usd > 0
+        and age_days between 0 and if(m.service_provider_name is null, b.ranked_days, b.marketplace_days),
         false
     ) as is_ranked,
     (
         select e.evidence_kind
         from int.document_evidence as e
-        where e.document_sha256 = k.document_sha256
+        where e.document_sha256 = h.document_sha256
     ) as evidence_kind,
-    k.document_sha256,
-    k.offer_id
-from known as k
-inner join core.source as s on k.source = s.source
-left join core.market as m on k.service_provider_name = m.service_provider_name
-left join changed as d on k.offer_id = d.offer_id
+    h.document_sha256,
+    o.offer_id
+from int.price_history as h
+inner join core.offer as o on h.offer_id = o.offer_id
+inner join core.offer_unit as u on h.offer_id = u.offer_id
+inner join core.source as s on h.last_source = s.source
+left join rate as r on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.confirmed_on
+left join core.market as m on o.service_provider_name = m.service_provider_name
+left join changed as d on h.offer_id = d.offer_id
 cross join meta.build as b
+where h.valid_to is null and h.unit_price is not null
