@@ -32,16 +32,9 @@ better as (
 ),
 
 held as (
-    select
-        w.offer_id,
-        w.valid_from,
-        any_value(h.unit_price) as unit_price,
-        any_value(h.upfront_price) as upfront_price,
-        any_value(h.effective_hourly_price) as effective_hourly_price
-    from withdrawn as w
-    inner join int.price_history as h
-        on w.offer_id = h.offer_id and w.valid_from >= h.valid_from and coalesce(w.valid_from < h.valid_to, true)
-    group by w.offer_id, w.valid_from
+    select h.*
+    from int.price_history as h
+    semi join withdrawn as w on h.offer_id = w.offer_id
 )
 
 select
@@ -65,7 +58,8 @@ from withdrawn as w
 anti join better as b on w.offer_id = b.offer_id and w.source = b.source and w.valid_from = b.valid_from
 inner join core.offer as o on w.offer_id = o.offer_id
 inner join core.offer_unit as u on w.offer_id = u.offer_id
-left join held as h on w.offer_id = h.offer_id and w.valid_from = h.valid_from
+left join held as h
+    on w.offer_id = h.offer_id and w.valid_from >= h.valid_from and coalesce(w.valid_from < h.valid_to, true)
 where
     (w.unit_price is distinct from h.unit_price)
     or (w.upfront_price is distinct from h.upfront_price)

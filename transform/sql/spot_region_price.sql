@@ -75,7 +75,7 @@ meant as (
     group by market
 ),
 
-cheapest_time as (
+often as (
     select
         p.market,
         p.zone_name,
@@ -83,15 +83,7 @@ cheapest_time as (
     from priced as p
     inner join moment_price as m on p.market = m.market and p.bound_at = m.bound_at and p.price = m.cheapest
     group by p.market, p.zone_name
-),
-
-often as (
-    select
-        market,
-        max(share_of_time) as share_of_time,
-        arg_min(zone_name, (-share_of_time, zone_name)) as zone_name
-    from cheapest_time
-    group by market
+    qualify row_number() over (partition by p.market order by share_of_time desc, p.zone_name asc) = 1
 ),
 
 present as (
