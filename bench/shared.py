@@ -37,7 +37,7 @@ from shared_roles import AGAIN, Key, Load  # noqa: E402
 from shared_world import World  # noqa: E402
 from soak import MINUTE_S, SILENT_S, Tail, quantile  # noqa: E402
 
-QUESTIONS = (1, 5, 6, 16)
+QUESTIONS = (1, 5, 7, 20)
 """Numbers of questions in docs/querying.md that each reader asks each round."""
 ALONE_SHARE, ALONE_LEAST = 0.2, 0.5
 """How long one writer writes alone: this share of the minutes, but so many minutes at least."""

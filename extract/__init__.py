@@ -14,6 +14,7 @@ from extract.aws import (
 from extract.base import Source
 from extract.neoclouds import CATALOGUES
 from extract.neoclouds import SOURCES as NEOCLOUDS
+from warehouse.errors import SettingsError, did_you_mean
 
 _FIRST = (price_list, spot, capacity_blocks, savings_plans, capacity_block_rates, spot_feed, price_pages)
 SOURCES: tuple[Source, ...] = (
@@ -25,5 +26,9 @@ SOURCES: tuple[Source, ...] = (
 
 
 def source_named(name: str) -> Source:
-    """Return the source of that name. Raises KeyError where there is none."""
-    return {source.name: source for source in SOURCES}[name]
+    """Return the source of that name. Raises SettingsError where there is none."""
+    named = {source.name: source for source in SOURCES}
+    if name not in named:
+        hint = did_you_mean(name, named, "`chipledger sources` lists all")
+        raise SettingsError("unknown source", field="source", value=name, hint=hint)
+    return named[name]

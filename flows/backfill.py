@@ -1,7 +1,6 @@
 """The backfill flow: past prices of one source under Prefect, scope by scope, from the provider's own archive."""
 
-from datetime import date, datetime, time
-from pathlib import Path
+from datetime import date
 from typing import TYPE_CHECKING
 
 from prefect import Task, flow, get_run_logger, task
@@ -20,6 +19,7 @@ from warehouse.errors import ChipledgerError, SettingsError, SourceError
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
+    from extract.base import Source
     from flows.collect.summary import Summary
 
 ARTIFACT_KEY = "chipledger-backfill"
@@ -50,28 +50,24 @@ def backfill(
         wait_seconds: How long to wait for another run that is writing; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
-    if wait_seconds is not None:
-        chosen = chosen.replace(wait_seconds=wait_seconds)
-    (name,) = run_page.known([source])
+    chosen = settings.read(data_dir=data_dir or None, wait_seconds=wait_seconds)
+    found = source_named(source)
     if not scopes:
         raise SettingsError("no scope was named", field="scopes", value=scopes, hint="Such as us-east-1")
-    if since and until and since > until:
-        raise SettingsError("begins after its end", field="since", value=str(since), hint=f"until is {until}")
     with steps.open_run(chosen, progress=log.info) as one:
-        read = read_task(one, name, _moment(since), _moment(until))
+        read = read_task(one, found, since, until)
         empty = []
         for scope in scopes:
             try:
-                if not read(name, scope):
+                if not read(source, scope):
                     empty.append(scope)
             except SourceError as error:
-                one.land(FetchResult(source=name, scope=scope, error=error))
+                one.land(FetchResult(source=source, scope=scope, error=error))
         summary = one.finish(report=False)
     for line in summary.lines():
         log.info("%s", run_page.without_secrets(line))
     create_markdown_artifact(
-        key=ARTIFACT_KEY, markdown="\n".join(run_page.page(summary)), description=f"chipledger backfill of {name}"
+        key=ARTIFACT_KEY, markdown="\n".join(run_page.page(summary)), description=f"chipledger backfill of {source}"
     )
     if not summary.fresh:
         raise ChipledgerError(run_page.outcome(summary), hint="The last published file is unchanged")
@@ -79,13 +75,12 @@ def backfill(
     return Completed(message=run_page.outcome(summary) + nothing, data=summary)
 
 
-def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime | None) -> Task[[str, str], int]:
+def read_task(one: steps.Run, found: "Source", since: date | None, until: date | None) -> Task[[str, str], int]:
     """Return the task that reads one scope of an archive and lands each fetch as it comes, so that a break loses none.
 
     It is called, not submitted: the run's connection to DuckDB stays in its thread. Tried again, it goes on where it
     was. It has no limit of time of its own, as Prefect's would put aside the flow's, which is of the same thread.
     """
-    found = source_named(name)
 
     @task(
         name="read archive",
@@ -99,7 +94,3 @@ def read_task(one: steps.Run, name: str, since: datetime | None, until: datetime
         return importer.backfill_scope(one, found, scope, since=since, until=until)
 
     return read
-
-
-def _moment(day: date | None) -> datetime | None:
-    return datetime.combine(day, time()) if day else None

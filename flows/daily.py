@@ -28,6 +28,7 @@ from prefect.futures import as_completed
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from extract import source_named
 from flows.alerts import after_run
 from flows.collect import steps
 from flows.collect.collector import Fetch, FetchResult, utc_now
@@ -35,7 +36,7 @@ from flows.collect.summary import Summary
 from flows.config import settings
 from flows.scheduling import run_page
 from flows.scheduling.prefect_setup import RETRIES
-from flows.scheduling.run_page import known, outcome, page, without_secrets
+from flows.scheduling.run_page import outcome, page, without_secrets
 from flows.shared.output import STEP
 from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, SettingsError, SourceError, Unavailable
@@ -84,17 +85,17 @@ def daily(
     log = get_run_logger()
     if SINCE:
         log.info("Prefect started in %.0f s", time.monotonic() - SINCE)
-    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None)
-    if wait_seconds is not None:
-        chosen = chosen.replace(wait_seconds=wait_seconds)
+    chosen = settings.read(data_dir=data_dir or None, wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
+    for name in sources or ():
+        source_named(name)  # before the log is opened: it refuses an unknown one
 
     def tell(text: str) -> None:
         log.log(logging.INFO if STEP.match(text) else logging.DEBUG, text)
 
     with steps.open_run(chosen, is_offline=offline, progress=tell) as run:
         run.fetch = partial(fetch_all, run)
-        run.collect(known(sources or []), scopes or (), offline=offline)
+        run.collect(sources or (), scopes or (), offline=offline)
         summary = run.finish()
     for line in () if SINCE else summary.lines():  # a script prints them
         log.info("%s", without_secrets(line))

@@ -34,7 +34,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         data_dir: Where everything is kept; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=Path(data_dir) if data_dir else None).shown()
+    chosen = settings.read(data_dir=data_dir or None).shown()
     written = weekly_steps.report(chosen, week)
     found, page = written.found, written.page
     link, where = run_page.address(chosen, page)

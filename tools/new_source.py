@@ -71,6 +71,21 @@ class Draft:
     harmless: list[tuple[str, str]] = field(default_factory=list)
 
 
+def make(
+    name: str, answer: tuple[bytes, str] | None, *, url: str | None, provider: str | None, terms: str | None
+) -> tuple[list[str], dict[str, str]]:
+    """Write a source from an answer and its address; without one the expected rows of a source that exists.
+
+    Returns the paths below the checkout, and what is left to fill in.
+    """
+    if answer is None:
+        paths = [write_rows(name)]
+    else:
+        body, address = answer
+        paths = write(name, body, url=url or address, provider=provider or "", terms=terms or "")
+    return [str(path.relative_to(ROOT)) for path in paths], questions(name)
+
+
 def write(name: str, body: bytes, *, url: str = "", provider: str = "", terms: str = "") -> list[Path]:
     """Write the files of a new source, and return their paths; the expected rows only where nothing is left to fill in.
 

@@ -301,13 +301,16 @@ def _added(settings: "Settings", understood: "list[BenchmarkResult]") -> dict[st
 def _shown(result: "BenchmarkResult") -> dict[str, Any]:
     from extract.benchmarks import describe
     from flows.collect import benchmarks
-    from warehouse.reference import models
+    from warehouse.reference import models, throughput
 
     other = " No model of ref.model has that name: with --set model=NAME it counts as that one."
     runs = [
-        {"throughput_id": number, "unpriced": benchmarks.unpriced(run)}
-        | {"sentence": describe(run) + ("" if models.find(run["model_name"]) else other)}
-        for number, run in zip(benchmarks.ids(result), result.runs, strict=True)
+        {
+            "throughput_id": throughput.throughput_id(throughput.named(run)),
+            "unpriced": benchmarks.unpriced(run),
+            "sentence": describe(run) + ("" if models.find(run["model_name"]) else other),
+        }
+        for run in result.runs
     ]
     return {"result": result.name, "name": result.label, "given": dict(result.supplied), "runs": runs}
 

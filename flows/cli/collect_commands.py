@@ -18,23 +18,15 @@ if TYPE_CHECKING:
     from flows.config.settings import Settings
 
 
-def _known_source(name: str) -> Any:
-    from extract import SOURCES, source_named
+def _known(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    from extract import source_named
 
-    try:
-        return source_named(name)
-    except KeyError:
-        hint = did_you_mean(name, (source.name for source in SOURCES), "`chipledger sources` lists all")
-        raise SettingsError("unknown source", field="source", value=name, hint=hint) from None
+    return tuple(source_named(name).name for name in names)
 
 
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option(
-    "--source",
-    "names",
-    multiple=True,
-    callback=lambda _context, _option, names: [name for name in names if _known_source(name)],
-    help="Only this source; may repeat. See `sources`.",
+    "--source", "source_names", multiple=True, callback=_known, help="Only this source; may repeat. See `sources`."
 )
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
 AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
@@ -56,10 +48,9 @@ def run(
     *,
     offline: bool,
     wait_seconds: float | None,
-    names: tuple[str, ...],
-    scopes: tuple[str, ...],
     regions: str | None,
     progress: Progress,
+    **only: Any,
 ) -> Result:
     """Do the daily job: collect, publish, report."""
     from flows.alerts import after_run
@@ -68,7 +59,7 @@ def run(
     chosen = _in_regions(read(), regions)
     chosen = chosen if wait_seconds is None else chosen.replace(wait_seconds=wait_seconds)
     chosen = chosen.offline() if offline else chosen
-    summary = steps.run(chosen, offline=offline, source_names=names, scopes=scopes, progress=progress)
+    summary = steps.run(chosen, offline=offline, progress=progress, **only)
     if after_run.alert(chosen, clock=steps.utc_now) and summary.fresh:
         after_run.call_heartbeat(chosen)
     return _result(summary)
@@ -78,14 +69,12 @@ def run(
 @SOURCES
 @SCOPES
 @REGIONS
-def collect(
-    read: Reader, *, names: tuple[str, ...], scopes: tuple[str, ...], regions: str | None, progress: Progress
-) -> Result:
+def collect(read: Reader, *, regions: str | None, progress: Progress, **only: Any) -> Result:
     """Fetch current prices and publish; no report."""
     from flows.collect import steps
 
     with steps.open_run(_in_regions(read(), regions), progress=progress) as one:
-        one.collect(names, scopes)
+        one.collect(**only)
         summary = one.finish(report=False)
     return _result(summary)
 
@@ -93,18 +82,16 @@ def collect(
 @command("check-live --source lambda")
 @SOURCES
 @click.option("--region", default="us-east-1", help="The one region of AWS that is fetched.")
-def check_live(read: Reader, *, names: tuple[str, ...], region: str, progress: Progress) -> Result:
+def check_live(read: Reader, *, source_names: tuple[str, ...], region: str, progress: Progress) -> Result:
     """Fetch each source once: can it be read?
 
     Nothing is loaded. What was received is kept below captures/ of the data directory, a bundle a source, and an
     archive of all of them to send. Exit code 1: a source failed.
     """
     from flows.collect import live
-    from flows.collect.collector import Collector, LogState, utc_now
 
     chosen = read()
-    listed = Collector(chosen, chosen.landing(), LogState(), utc_now, progress).sources(names)
-    checks, archive = live.run(chosen, listed, region, progress)
+    checks, archive = live.run(chosen, source_names, region, progress)
     n_failed = sum(each.verdict == "failed" for each in checks)
     lines = [line for each in checks for line in each.lines()]
     status = chosen.data_dir / live.FOLDER / live.STATUS
@@ -141,9 +128,10 @@ def parse(_read: Reader, *, name: str, scope: str | None, file: Path) -> Result:
     value and reason; then the exit code is 1.
     """
     with output.errors(in_json=True):
+        from extract import source_named
         from flows.collect import inspect_document
 
-        accepted, refused, note = inspect_document.read(_known_source(name), scope or "", file)
+        accepted, refused, note = inspect_document.read(source_named(name), scope or "", file)
     notes = [*([f"note: {note}"] if note else []), *map(output.as_json, refused)]
     return Result(accepted, map(output.as_json, accepted), notes, is_failed=bool(refused), is_one_a_line=True)
 
@@ -174,18 +162,11 @@ def _decision(decision: str, explanation: str) -> None:
     @click.option("--all", "everything", is_flag=True, help="All open rows.")
     @OF_SOURCE
     @OLDER_THAN
-    def decide(
-        read: Reader,
-        *,
-        quarantine_ids: tuple[int, ...],
-        everything: bool,
-        sources: tuple[str, ...],
-        older_than: int | None,
-    ) -> Result:
+    def decide(read: Reader, *, quarantine_ids: tuple[int, ...], **rule: Any) -> Result:
         from flows.collect import steps, waiting
 
         with steps.open_run(read()) as one:
-            waiting.decide(one, decision, quarantine_ids, sources=sources, older_than=older_than, everything=everything)
+            waiting.decide(one, decision, quarantine_ids, **rule)
             one.publisher.publish()
         return _result(one.summary, judge=False)
 
@@ -263,9 +244,10 @@ def backfill(read: Reader, *, name: str, scopes: tuple[str, ...], since: Any, un
     `aws` is short for aws_price_list. A version fetched before is not fetched again, so a backfill that was interrupted
     resumes where it stopped.
     """
+    from extract import source_named
     from flows.collect import importer, steps
 
-    source = _known_source({"aws": "aws_price_list"}.get(name, name))
+    source = source_named({"aws": "aws_price_list"}.get(name, name))
     with steps.open_run(read(), progress=progress) as one:
         importer.backfill(one, source, scopes, since=since, until=until)
         summary = one.finish(report=False)
@@ -335,30 +317,15 @@ TOOL = ROOT / "tools" / "new_source.py"
 @click.option("--url", help="The address of a saved answer.")
 @click.option("--terms", help="The address of the provider's terms.")
 @click.option("--rows", is_flag=True, help="Write the expected rows of an existing source again.")
-def new_source(
-    _read: Reader,
-    *,
-    name: str,
-    answer: str | None,
-    provider: str | None,
-    url: str | None,
-    terms: str | None,
-    rows: bool,
-) -> Result:
+def new_source(_read: Reader, *, name: str, answer: str | None, rows: bool, **stated: str | None) -> Result:
     """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
     if not TOOL.is_file():
         hint = "Clone the repository, run `make setup` and call it there"
         raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
     if rows == bool(answer):
         raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
-    tool = runpy.run_path(str(TOOL))
-    if answer is None:
-        paths = [tool["write_rows"](name)]
-    else:
-        body, address = _answer(answer)
-        paths = tool["write"](name, body, url=url or address, provider=provider or "", terms=terms or "")
-    written = [str(path.relative_to(ROOT)) for path in paths]
-    questions = tool["questions"](name)
+    received = _answer(answer) if answer else None
+    written, questions = runpy.run_path(str(TOOL))["make"](name, received, **stated)
     last = "Compare each expected row with the answer by hand; docs/adding-a-provider.md has the next steps."
     if questions:
         last = f"The source refuses to work until each is filled in. Then: chipledger sources new {name} --rows"

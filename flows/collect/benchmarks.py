@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from flows.shared import query as ask
+from flows.shared import user_file
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Entry, Landing
@@ -76,9 +77,7 @@ def understand(file: Path, supplied: Mapping[str, str], *, label: str | None = N
         hint = f"Give --name for {file.name!r}"
         message = "not a label: letters, digits, blanks and .,:+@()=- up to 100"
         raise ChipledgerError(message, source=NAME, field="name", value=name, hint=hint)
-    with file.open("rb") as opened:
-        # One byte more than is read shows a file that is too large, without reading all of it.
-        body = opened.read(MAX_BYTES + 1)
+    body = user_file.read(file, most=MAX_BYTES)
     words = dict(supplied)
     while True:
         try:
@@ -102,11 +101,6 @@ def is_known(con: duckdb.DuckDBPyConnection, result: Result, document: Document,
     """Return whether the log has all runs of a result, and has them from this document last."""
     rows = _rows(result.runs, document, label=result.label, at=at)
     return {row[0] for row in rows} == throughput.last_ids(con, document.sha256)
-
-
-def ids(result: Result) -> list[int]:
-    """Return the ids of the runs of a result, in its order."""
-    return [throughput.throughput_id(throughput.named(run)) for run in result.runs]
 
 
 def unpriced(run: Values) -> str | None:

@@ -316,6 +316,8 @@ class Collector:
             LOG.warning("%s", error)  # fetched again, it replaces the damaged body
             return None
         published = row["published_at"]
+        digests = [(name, row[f"whole_{name}"]) for name in WHOLE_HASHES if row[f"whole_{name}"]]
+        wholes = [Whole(size=row["whole_size_bytes"], digest=digest, algorithm=name) for name, digest in digests]
         return Document(
             source=source,
             scope=row["scope"],
@@ -324,14 +326,7 @@ class Collector:
             fetched_at=row["fetched_at"].replace(tzinfo=UTC),
             version_key=key,
             published_at=published.replace(tzinfo=UTC) if published else None,
-            whole=next(
-                (
-                    Whole(size=row["whole_size_bytes"], digest=row[f"whole_{name}"], algorithm=name)
-                    for name in WHOLE_HASHES
-                    if row[f"whole_{name}"]
-                ),
-                None,
-            ),
+            whole=wholes[0] if wholes else None,
         )
 
 

@@ -1,7 +1,7 @@
 """Add past prices and benchmark results to a run: files of observations, archives of providers, result files."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 
 from extract import observations
@@ -86,9 +86,7 @@ def refused(run: Run) -> list[str]:
     return [*lines, f"{count(left, 'more row')}: `chipledger quarantine list --all`"] if left else lines
 
 
-def backfill(
-    run: Run, source: Source, scopes: Iterable[str], *, since: datetime | None, until: datetime | None
-) -> None:
+def backfill(run: Run, source: Source, scopes: Iterable[str], *, since: date | None, until: date | None) -> None:
     """Land the past fetches of scopes, one after the other as they arrive, so that an interruption loses none."""
     for scope in scopes:
         try:
@@ -99,13 +97,19 @@ def backfill(
             run.land(FetchResult(source=source.name, scope=scope, error=error))
 
 
-def backfill_scope(run: Run, source: Source, scope: str, *, since: datetime | None, until: datetime | None) -> int:
-    """Land the past fetches of one scope as they arrive; return how many. Raises SourceError where the archive
-    fails."""
+def backfill_scope(run: Run, source: Source, scope: str, *, since: date | None, until: date | None) -> int:
+    """Land the past fetches of one scope as they arrive; return how many. Raises SourceError.
+
+    `since` and `until`: first and last day, UTC.
+    """
+    if since and until and since > until:
+        raise SettingsError("begins after its end", field="since", value=f"{since:%F}", hint=f"until is {until:%F}")
     offline.refuse_mixing(run.con, [source], run.settings.data_dir)
     count = 0
     context = run.collector.context(source)
-    for fetch in past_fetches(source, context, scope, _day(since), _day(until, ends=True)):
+    first = datetime.combine(since, time.min, UTC) if since else None
+    last = datetime.combine(until, time.max, UTC) if until else None
+    for fetch in past_fetches(source, context, scope, first, last):
         run.land(FetchResult(source=source.name, scope=scope, fetches=(fetch,)))
         run.progress(f"{source.name} {scope}: {fetch.observed_at:%Y-%m-%d}")
         count += 1
@@ -125,11 +129,3 @@ def add_benchmark(run: Run, result: benchmarks.Result) -> bool:
         land(run, document)
         run.load()
     return True
-
-
-def _day(moment: datetime | None, *, ends: bool = False) -> datetime | None:
-    """Return the first or last moment of a day that has no zone, in UTC."""
-    if moment is None:
-        return None
-    day = moment.replace(tzinfo=UTC)
-    return day + timedelta(days=1) - timedelta(microseconds=1) if ends else day

@@ -115,10 +115,14 @@ class Recorder:
 
 
 def run(
-    settings: Settings, sources: Sequence[Source], region: str, progress: Progress
+    settings: Settings, source_names: Iterable[str], region: str, progress: Progress
 ) -> tuple[list[Check], Path | None]:
-    """Look at each source once, side by side; return what came of them, and the archive of all bundles, if any."""
+    """Fetch each source once, side by side: those named, or all that are on.
+
+    Returns what came of them, and the archive of all bundles, if any.
+    """
     collector = Collector(settings, settings.landing(), LogState(), utc_now, progress)
+    sources = collector.sources(source_names)
     folder = settings.data_dir / FOLDER
     if text := collector.announcement([(source, region) for source in sources if source.downloads]):
         echo(text, err=True)

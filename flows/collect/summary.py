@@ -124,11 +124,8 @@ class Summary:
 
         if self.file is None or not self.file.exists():
             return
-        try:
-            with duckdb.connect(str(self.file), read_only=True) as con:
-                found = con.execute(HELD, [self.run_id]).fetchall()
-        except duckdb.Error:  # a file of another version
-            return
+        with duckdb.connect(str(self.file), read_only=True) as con:
+            found = con.execute(HELD, [self.run_id]).fetchall()
         found = [row for row in found if not any(row[1] in note for note in self.notes)]
         for source, reason, n in found[:MAX_HELD]:
             yield f"held: {source}, {wording.count(n, 'price')}: {reason}"

@@ -1,6 +1,8 @@
 """What the truth checks of a published file say, as lines: for the summary of a run and the doctor."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,21 +77,14 @@ def lines(found: Sequence[Differing]) -> list[str]:
 
 def doctor(file: Path) -> list[Row]:
     """Return what `chipledger doctor` says of truth checks: one line of counts, and one for each kind that differs."""
-    if not file.exists():
-        return []
-    try:
-        counts, found = _read(file)
-    except duckdb.Error as error:
-        return [warn("truth checks", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
+    counts, found = _read(file)
     if counts is None:  # a file of an older version, which has a line of its own
         return []
     text = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
     advice = "docs/auditing-a-claim.md#truth-checks says of each"
     rows = [warn("truth checks", text, advice) if found else ok("truth checks", text)]
-    kinds: dict[str, list[Differing]] = {}
-    for each in found:
-        kinds.setdefault(each.check_name, []).append(each)
-    for name, alike in kinds.items():
-        more = f"; {len(alike) - 1:,} more" if len(alike) > 1 else ""
-        rows.append(warn(f"truth: {name}", f"{alike[0].line.removeprefix(f'{name} of ')}{more}", alike[0].advice))
+    for name, alike in groupby(found, key=attrgetter("check_name")):
+        first, *others = alike
+        more = f"; {len(others):,} more" if others else ""
+        rows.append(warn(f"truth: {name}", f"{first.line.removeprefix(f'{name} of ')}{more}", first.advice))
     return rows

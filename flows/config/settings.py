@@ -548,16 +548,14 @@ class Layers:
         return f"file: {self.path}" if _at(self.file, where) is not None else "default"
 
 
-def read(
-    path: Path | None = None, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Settings:
-    """Return the settings: `data_dir`, then the environment, then a file (`chipledger.toml` here, if there is one).
+def read(path: Path | None = None, *, environ: Mapping[str, str] | None = None, **stated: object) -> Settings:
+    """Return the settings: those `stated`, then the environment, then a file (`chipledger.toml` here, if there is one).
 
     Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
     of certificates in [network] counts for all clients of this process from now on; so does that new files are readable
     by their owner alone, or by his group too where the warehouse is shared.
     """
-    found = layers(path, data_dir=data_dir, environ=environ).model()
+    found = layers(path, environ=environ, **stated).model()
     folders.restrict_new_files(to_group=found.warehouse.url not in ("", place.FILE))
     if found.network.ca_bundle:
         from extract.web import certificates
@@ -566,10 +564,8 @@ def read(
     return found
 
 
-def layers(
-    path: Path | None = None, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Layers:
-    """Return what was set and where; log a warning for old names. Raises SettingsError for what cannot be read."""
+def layers(path: Path | None = None, *, environ: Mapping[str, str] | None = None, **stated: object) -> Layers:
+    """Return what was set and where (`stated`: if not None); log a warning for old names. Raises SettingsError."""
     environ = os.environ if environ is None else environ
     named = path or (Path(environ[FILE_VARIABLE]) if environ.get(FILE_VARIABLE) else None)
     file = named or Path(folders.FILE_NAME)
@@ -580,7 +576,7 @@ def layers(
         path=path,
         file=_renamed(_from_file(path), str(path)) if path else {},
         variables={name: _renamed(layer, name) for name, layer in _from_environment(environ)},
-        command_line={} if data_dir is None else {"data_dir": data_dir},
+        command_line={name: value for name, value in stated.items() if value is not None},
     )
 
 

@@ -89,16 +89,16 @@ group by h.source
 def data_files(settings: Settings, now: datetime) -> list[Row]:
     """Return what the data directory is like; none of it is changed. Of a shared warehouse there are more checks."""
     folder, landing = settings.data_dir, settings.landing_place()
-    of_file: list[Row] = []
+    file, rows = folder / "prices.duckdb", [_data_dir(folder), _space(folder)]
     if not settings.place().is_shared:
-        of_file = [published(folder / "prices.duckdb", now), *_writer(folder, landing, now), *_landing(landing)]
-    return [
-        _data_dir(folder),
-        _space(folder),
-        *of_file,
-        *_freshness(settings, now),
-        *truth.doctor(folder / "prices.duckdb"),
-    ]
+        rows += [published(file, now), *_writer(folder, landing, now), *_landing(landing)]
+    if file.exists():
+        try:
+            rows += [*_freshness(settings, file, now), *truth.doctor(file)]
+        except duckdb.Error as error:
+            fault = str(error).splitlines()[0]
+            rows.append(warn("freshness, truth checks", fault, "`chipledger build` makes the file anew"))
+    return rows
 
 
 def _data_dir(path: Path) -> Row:
@@ -232,18 +232,12 @@ def _fault(landing: Landing, sha256: str) -> str:
     return ""
 
 
-def _freshness(settings: Settings, now: datetime) -> list[Row]:
+def _freshness(settings: Settings, file: Path, now: datetime) -> list[Row]:
     """Say of each source that is on how many of its scopes have prices that still count as current."""
     from extract import SOURCES
 
-    file = settings.data_dir / "prices.duckdb"
-    if not file.exists():
-        return []
-    try:
-        with duckdb.connect(str(file), read_only=True) as con:
-            found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
-    except duckdb.Error as error:
-        return [warn("freshness", str(error).splitlines()[0], "`chipledger build` makes the file anew")]
+    with duckdb.connect(str(file), read_only=True) as con:
+        found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
     by_source = {row[0]: row[1:] for row in found}
     rows: list[Row] = []
     never: list[str] = []

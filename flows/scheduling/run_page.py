@@ -11,12 +11,10 @@ from typing import Any
 
 import duckdb
 
-from extract import SOURCES
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import query
 from reports.wording import count
-from warehouse.errors import SettingsError, did_you_mean
 
 MAX_ERROR = 400
 MAX_DRIFTS = 200
@@ -41,15 +39,6 @@ DRIFT = """
     limit $most
 """
 LAST_WEEK = "select (max(index_date) - 7)::DATE, max(index_date)::DATE from int.price_index where index_level = 'chip'"
-
-
-def known(names: list[str]) -> list[str]:
-    """Return the names of sources; raise SettingsError where one is unknown."""
-    all_names = [source.name for source in SOURCES]
-    for name in names:
-        if name not in all_names:
-            raise SettingsError("unknown source", field="sources", value=name, hint=did_you_mean(name, all_names))
-    return names
 
 
 def outcome(summary: Summary) -> str:

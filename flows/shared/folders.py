@@ -77,6 +77,5 @@ def _note_archive(file: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(file), read_only=True) as con:
-        row = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchone()
-    day = row[0] if row else "an unknown day"
+        ((day,),) = con.execute("select strftime(built_at, '%Y-%m-%d') from meta.build").fetchall()
     sys.stderr.write(f"prices of the archive in the package, as of {day}; `chipledger run` fetches today's\n")

@@ -52,27 +52,26 @@ longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
-_LIST = (
-    "select t.schema_name || '.' || t.name as name, t.comment as row, t.parameters, m.example from ("
-    "select schema_name, table_name as name, comment, null as parameters from duckdb_tables() "
-    "where database_name = current_database() "
-    "union all "
-    "select schema_name, view_name, comment, null from duckdb_views() where not internal "
-    "union all "
-    f"select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}' "
-    "union all "
-    "select schema_name, function_name || '()', comment, array_to_string(parameters, ', ') "
-    "from duckdb_functions() where function_type = 'table_macro' and not internal and comment is not null) as t "
-    "left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name "
-    "where list_contains([{}], t.schema_name) "
-    f"and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}') "
-    "order by array_position(['mart', '" + PRIVATE + "', 'int', 'ref', 'focus', 'core'], t.schema_name), "
-    "t.parameters is not null, m.rowid nulls last, t.name"
-)
-TABLES = _LIST.format(f"'mart', '{PRIVATE}'")
-"""The question behind `query --list`: the public tables and macros, and those of the private file."""
-EVERY_TABLE = _LIST.format(f"'mart', '{PRIVATE}', 'int', 'ref', 'focus', 'core'")
-"""The question behind `query --list --all`."""
+TABLES = f"""
+select t.schema_name || '.' || t.name as name, t.comment as row, t.parameters, m.example
+from (
+    select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
+    where database_name = current_database()
+    union all
+    select schema_name, view_name, comment, null from duckdb_views() where not internal
+    union all
+    select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}'
+    union all
+    select schema_name, function_name || '()', comment, array_to_string(parameters, ', ')
+    from duckdb_functions() where function_type = 'table_macro' and not internal and comment is not null
+) as t
+left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name
+where list_contains({{schemas}}, t.schema_name) and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}')
+order by array_position({{schemas}}, t.schema_name), t.parameters is not null, m.rowid nulls last, t.name
+"""
+"""The question behind `query --list`: the tables and macros of `schemas`."""
+LISTED = {"public": ["mart", PRIVATE], "all": ["mart", PRIVATE, "int", "ref", "focus", "core"]}
+"""Which schemas `query --list` shows, and with `--all`: the public tables, and those of the private file."""
 
 
 def ask(
@@ -81,9 +80,9 @@ def ask(
 ) -> list[str]:  # fmt: skip
     """Return the lines of the answer, or write it to `target`: what `chipledger query` has a process of its own do.
 
-    The question is `sql`, or which `tables` there are: TABLES, EVERY_TABLE or None. Raises ChipledgerError.
+    The question is `sql`, or which `tables` there are: a name of LISTED, or None. Raises ChipledgerError.
     """
-    sql = {None: sql, "public": TABLES, "all": EVERY_TABLE}[tables]
+    sql = sql if tables is None else TABLES.format(schemas=LISTED[tables])
     if target is not None:
         save(file, sql, target, form=form, timeout=timeout, force=force)
         return []

@@ -14,8 +14,9 @@ import pytest
 from looks import day
 from toy_source import TOY, Toy
 
+import extract
 from extract.base import Context, Source
-from flows.collect import collector, ingest, publisher
+from flows.collect import collector, publisher
 from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError, LayoutChanged, SettingsError, Unavailable
 
@@ -49,11 +50,8 @@ def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log_alone: None) ->
     settings = tmp_path / "chipledger.toml"
     settings.write_text(f'data_dir = "{archive.data_dir}"\n')
     monkeypatch.setenv("CHIPLEDGER_SETTINGS", str(settings))
-    for module in (collector, ingest):
-        monkeypatch.setattr(module, "source_named", {TOY: archive.source()}.__getitem__)
-    for module in (collector, publisher):
+    for module in (extract, collector, publisher):
         monkeypatch.setattr(module, "SOURCES", (archive.source(),))
-    monkeypatch.setattr("flows.scheduling.run_page.SOURCES", (archive.source(),))
     return archive
 
 
@@ -71,7 +69,6 @@ def flow_file(prefect_home: None, archive: Archive, monkeypatch: pytest.MonkeyPa
         loaded.tasks.append(make(*arguments))
         return loaded.tasks[-1].fn
 
-    monkeypatch.setattr(loaded, "source_named", {TOY: archive.source()}.__getitem__)
     monkeypatch.setattr(loaded, "create_markdown_artifact", lambda **told: loaded.pages.append(told["markdown"]))
     monkeypatch.setattr(loaded, "read_task", plain)
     return loaded

@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from extract import source_named
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.scheduling import prefect_setup, run_page
@@ -127,7 +128,7 @@ def test_a_signal_waits_for_no_request(
 def test_unknown_source_is_named() -> None:
     """A source that does not exist is an error that names those that do."""
     with pytest.raises(SettingsError, match=r"Did you mean .*aws_price_list"):
-        run_page.known(["aws"])
+        source_named("aws")
 
 
 # --- by hand

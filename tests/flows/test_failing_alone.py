@@ -4,7 +4,7 @@ import errno
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -87,3 +87,14 @@ def test_a_fault_in_landing_is_not_the_source_s(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(DiskFault), steps.open_run(toy.settings(), clock=toy.clock) as run:
         monkeypatch.setattr(steps.Run, "land", full)
         importer.backfill_scope(run, source, "a", since=None, until=None)
+
+
+def test_a_time_that_begins_after_its_end_is_refused(tmp_path: Path) -> None:
+    """A backfill of it would say that the archive has nothing."""
+    toy = Toy(tmp_path, world={"a": {}})
+    source = replace(toy.source(), backfill=lambda ctx, scope, since, until: iter(()))
+    with (
+        steps.open_run(toy.settings(), clock=toy.clock) as run,
+        pytest.raises(SettingsError, match="begins after its end"),
+    ):
+        importer.backfill(run, source, ("a",), since=date(2025, 2, 1), until=date(2025, 1, 1))

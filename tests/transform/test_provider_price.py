@@ -323,5 +323,5 @@ def test_of_equal_prices_the_one_seen_last_stands(file: Path, older: str) -> Non
 def test_every_documented_query_of_providers_answers(file: Path) -> None:
     part = DOCUMENT.read_text(encoding="utf-8").split("## Questions that compare providers")[1]
     queries = re.findall(r"^```sql\n(.*?)^```", part, flags=re.DOTALL | re.MULTILINE)
-    assert len(queries) == 3
+    assert len(queries) == 4
     assert [query for query in queries if not records(file, query)] == []
