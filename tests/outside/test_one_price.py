@@ -248,7 +248,7 @@ def test_drift_moves_by_its_part(pair: Pair) -> None:
     assert n_known >= 7
     assert pair.differing(f"from int.drift_report where {others}") == ([], [])
     assert pair.differing(f"from mart.price_index where index_date < '{DAY}' or {others}") == ([], [])
-    week = "select * exclude (sparkline, spark_days, level_change, mix_effect) from int.drift_report"
+    week = "select * exclude (sparkline, spark_days, mix_effect) from int.drift_report"
     assert pair.differing(f"{week} where window_days = 7") == ([], [])
 
 

@@ -9,10 +9,7 @@ with open_refusal as (
         arg_max(offer_id, recorded_at) as offer_id,
         arg_max(observed_at, recorded_at) as observed_at,
         arg_max(reason, recorded_at) as reason,
-        arg_max(json_extract_string(row_json, '$.instance_type'), recorded_at) as instance_type,
-        arg_max(json_extract_string(row_json, '$.region_id'), recorded_at) as region_id,
-        arg_max(json_extract_string(row_json, '$.purchase_option'), recorded_at) as purchase_option,
-        arg_max(json_extract_string(row_json, '$.commitment_discount_type'), recorded_at) as commitment_discount_type
+        arg_max(row_json, recorded_at) as row_json
     from core.quarantine
     group by quarantine_id
     having count(decision) = 0
@@ -174,10 +171,10 @@ gone as (
 
 refused as (
     select
-        region_id,
-        instance_type,
-        purchase_option,
-        commitment_discount_type,
+        row_json ->> 'region_id' as region_id,
+        row_json ->> 'instance_type' as instance_type,
+        row_json ->> 'purchase_option' as purchase_option,
+        row_json ->> 'commitment_discount_type' as commitment_discount_type,
         arg_max(reason, observed_at) as reason
     from open_refusal
     group by all

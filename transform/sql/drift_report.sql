@@ -123,7 +123,6 @@ whole as (
         pricing_currency,
         count(*) as n_items,
         sum((log_1 - columns('^log_([0-9]+)$'))::DECIMAL(18, 15)) as 'drift_\1', -- noqa: RF05
-        count(*) filter (where abs(log_1 - columns('^log_([0-9]+)$')) > 1e-12) as 'moved_\1', -- noqa: RF05
         sum(columns('^log_([0-9]+)$')::DECIMAL(18, 15)) as 'level_\1' -- noqa: RF05
     from checked
     where is_whole
@@ -136,7 +135,6 @@ of_whole as (
         pricing_currency,
         n_items,
         unnest([*columns('^drift_')]) as drift_log,
-        unnest([*columns('^moved_')]) as n_moved,
         unnest([*columns('^level_')]) as level_log,
         generate_subscripts([*columns('^drift_')], 1) as point_no
     from whole
@@ -188,8 +186,7 @@ compared as (
         a.point_no,
         sum((a.log_after - a.log_before)::DECIMAL(18, 15)) as drift_log,
         count(*) as n_matched,
-        sum(a.is_known) as n_known,
-        count(*) filter (where abs(a.log_after - a.log_before) > 1e-12) as n_moved
+        sum(a.is_known) as n_known
     from base as a
     where
         a.days_back > 0
@@ -216,7 +213,7 @@ provider_level as (
     where log_before is not null
     group by series_no, pricing_currency, point_no
     union all by name
-    select * exclude (drift_log, n_moved)
+    select * exclude (drift_log)
     from of_whole
 ),
 
@@ -243,8 +240,7 @@ of_provider as (
         sum(c.drift_log)::DOUBLE / sum(c.n_matched) as drift_log,
         sum(c.n_known * (a.rate_log - z.rate_log))::DOUBLE
         / nullif(sum(c.n_known) filter (where a.rate_log - z.rate_log is not null), 0) as rate_change,
-        sum(c.n_matched) as n_matched,
-        sum(c.n_moved) as n_moved
+        sum(c.n_matched) as n_matched
     from compared as c
     inner join provider_series as s on c.series_no = s.series_no
     inner join point as p on c.point_no = p.point_no
@@ -260,8 +256,7 @@ of_chip as (
         days_back,
         avg(drift_log::DECIMAL(18, 15)) as drift_log,
         avg(rate_change::DECIMAL(18, 15)) as rate_change,
-        sum(n_matched)::BIGINT as n_matched,
-        sum(n_moved)::BIGINT as n_moved
+        sum(n_matched)::BIGINT as n_matched
     from of_provider
     group by accelerator_name, purchase_option, days_back
 ),
@@ -276,8 +271,7 @@ every_level as (
         days_back,
         avg(drift_log::DECIMAL(18, 15)) as drift_log,
         avg(rate_change::DECIMAL(18, 15)) as rate_change,
-        sum(n_matched)::BIGINT as n_matched,
-        sum(n_moved)::BIGINT as n_moved
+        sum(n_matched)::BIGINT as n_matched
     from of_chip
     group by purchase_option, days_back
 ),
@@ -362,13 +356,9 @@ select
         when c.drift_log is not null then 'chained'
         when m.drift_log is not null and z.n_items is not null then 'matched'
     end as drift_method,
-    exp(a.level_log - z.level_log) - 1 as level_change,
     a.level_log - z.level_log - coalesce(c.drift_log, m.drift_log) - coalesce(m.rate_change, 0) as mix_effect,
-    m.rate_change as currency_effect,
     z.n_items as n_items_before,
-    a.n_items as n_items_after,
     coalesce(m.n_matched, 0) as n_matched,
-    m.n_moved,
     case
         when c.drift_log is not null or (z.n_items is not null and m.drift_log is not null) then null
         when z.n_items is null then strftime(w.point_date, 'no price known on %Y-%m-%d')

@@ -5,15 +5,11 @@
 --   plan_pays_until_fall  by how much on demand would have to fall, over the whole year, before the plan costs more
 --   plan_pays_from_use    the share of hours from which the plan costs less than on demand
 --   elsewhere_saving      how much less the same chips cost per hour elsewhere, on demand against on demand
-with assumed as (
+with bill as (
     select
         16 as bill_machines,
         0.8::DOUBLE as use_share,
-        8760 as hours
-),
-
-side as (
-    select
+        8760 as hours,
         d.accelerator_name,
         d.instance_type,
         d.region_id,
@@ -30,19 +26,18 @@ side as (
 )
 
 select
-    s.accelerator_name,
-    s.instance_type,
-    s.region_id,
-    a.bill_machines,
-    a.use_share,
-    s.chips * a.bill_machines * a.hours * a.use_share * s.on_demand_usd as on_demand_year_usd,
-    s.chips * a.bill_machines * a.hours * (a.use_share * s.on_demand_usd - s.plan_usd) as plan_saving_usd,
-    1 - s.plan_usd / (a.use_share * s.on_demand_usd) as plan_pays_until_fall,
-    s.plan_usd / s.on_demand_usd as plan_pays_from_use,
-    1 - s.elsewhere_usd / s.on_demand_usd as elsewhere_saving,
-    s.elsewhere_usd,
-    s.elsewhere_provider_name,
-    s.offer_id
-from side as s
-cross join assumed as a
-order by s.accelerator_name
+    accelerator_name,
+    instance_type,
+    region_id,
+    bill_machines,
+    use_share,
+    chips * bill_machines * hours * use_share * on_demand_usd as on_demand_year_usd,
+    chips * bill_machines * hours * (use_share * on_demand_usd - plan_usd) as plan_saving_usd,
+    1 - plan_usd / (use_share * on_demand_usd) as plan_pays_until_fall,
+    plan_usd / on_demand_usd as plan_pays_from_use,
+    1 - elsewhere_usd / on_demand_usd as elsewhere_saving,
+    elsewhere_usd,
+    elsewhere_provider_name,
+    offer_id
+from bill
+order by accelerator_name

@@ -68,23 +68,6 @@ spot as (
         or count(*) filter (where a.conditions is null) over (partition by a.accelerator_name) = 0
 ),
 
-at_provider as (
-    select
-        p.accelerator_name,
-        p.service_provider_name,
-        min(p.cheapest_price_usd) as price_usd,
-        arg_min(p.offer_id, (p.cheapest_price_usd, p.offer_id)) as offer_id,
-        arg_min(p.last_observed_at, (p.cheapest_price_usd, p.offer_id)) as last_observed_at
-    from int.provider_price as p
-    left join machine as m on p.accelerator_name = m.accelerator_name
-    where
-        p.service_provider_name <> 'AWS'
-        and p.purchase_option = 'on_demand'
-        and p.price_rank is not null
-        and (m.form_factor is null or p.form_factor = m.form_factor)
-    group by p.accelerator_name, p.service_provider_name
-),
-
 shown as (
     select
         a.accelerator_name,
@@ -120,13 +103,22 @@ shown as (
     group by accelerator_name
     union all by name
     select
-        accelerator_name,
+        p.accelerator_name,
         'elsewhere' as cell,
-        min(price_usd) as price_usd,
-        arg_min(offer_id, (price_usd, service_provider_name, offer_id)) as offer_id,
-        arg_min(last_observed_at, (price_usd, service_provider_name, offer_id)) as last_observed_at
-    from at_provider
-    group by accelerator_name
+        p.cheapest_price_usd as price_usd,
+        p.offer_id,
+        p.last_observed_at
+    from int.provider_price as p
+    left join machine as m on p.accelerator_name = m.accelerator_name
+    where
+        p.service_provider_name <> 'AWS'
+        and p.purchase_option = 'on_demand'
+        and p.price_rank is not null
+        and (m.form_factor is null or p.form_factor = m.form_factor)
+    qualify
+        row_number() over (
+            partition by p.accelerator_name order by p.cheapest_price_usd, p.service_provider_name, p.offer_id
+        ) = 1
 ),
 
 -- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.

@@ -17,30 +17,27 @@ with moved as (
         and c.observed_at between meta.built_at() - interval 90 days and meta.built_at()
 ),
 
-counted as (
+largest as (
     select
         service_provider_name,
-        count(*) as n_moves,
-        count(*) filter (where change_ratio > 0) as n_rises,
-        count(*) filter (where change_ratio < 0) as n_falls,
-        max_by(
-            { 'chip': accelerator_name, 'ratio': change_ratio, 'observed': observed_at, 'offer': offer_id },
-            (abs(change_ratio), observed_at, -offer_id)
-        ) as largest
+        count(*) over w as n_moves,
+        count(*) filter (where change_ratio > 0) over w as n_rises,
+        count(*) filter (where change_ratio < 0) over w as n_falls,
+        accelerator_name,
+        change_ratio,
+        observed_at,
+        offer_id
     from moved
-    group by service_provider_name
+    window w as (partition by service_provider_name)
+    qualify
+        row_number() over (
+            partition by service_provider_name order by abs(change_ratio) desc, observed_at desc, offer_id asc
+        ) = 1
 )
 
 select
-    c.service_provider_name,
-    c.n_moves,
-    c.n_rises,
-    c.n_falls,
-    c.largest.chip as accelerator_name,
-    c.largest.ratio as change_ratio,
-    c.largest.observed as observed_at,
-    c.largest.offer as offer_id,
-    row_number() over (order by abs(c.largest.ratio) desc, c.service_provider_name asc) as size_rank,
-    row_number() over (order by c.n_moves desc, abs(c.largest.ratio) desc, c.service_provider_name asc) as news_rank
-from counted as c
+    *, -- noqa: AM04
+    row_number() over (order by abs(change_ratio) desc, service_provider_name asc) as size_rank,
+    row_number() over (order by n_moves desc, abs(change_ratio) desc, service_provider_name asc) as news_rank
+from largest
 order by news_rank

@@ -30,10 +30,6 @@ ended as (
 ),
 
 covered as (
-    select
-        source,
-        scope,
-        observed_at
     from core.scope_run
     where complete and status = 'ok'
 ),
@@ -67,15 +63,9 @@ believed as (
 ),
 
 boundary as (
-    select
+    select distinct
         offer_id,
-        valid_from as bound_at
-    from believed
-    where is_shared
-    union
-    select
-        offer_id,
-        last_observed_at + interval 1 microsecond as bound_at
+        unnest([valid_from, last_observed_at + interval 1 microsecond]) as bound_at
     from believed
     where is_shared
 ),

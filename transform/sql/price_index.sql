@@ -141,31 +141,14 @@ of_all as (
 
 name as (
     select
-        1 as rung,
-        cell_id as series_id,
-        'provider' as index_level,
+        case when service_provider_name is not null then 1 when accelerator_name is not null then 2 else 3 end as rung,
+        [any_value(cell_id), any_value(basket_id), any_value(option_id)][rung] as series_id,
+        ['provider', 'chip', 'all'][rung] as index_level,
         service_provider_name,
         accelerator_name,
         purchase_option
     from cell
-    union all
-    select distinct
-        2 as rung,
-        basket_id as series_id,
-        'chip' as index_level,
-        null as service_provider_name,
-        accelerator_name,
-        purchase_option
-    from cell
-    union all
-    select distinct
-        3 as rung,
-        option_id as series_id,
-        'all' as index_level,
-        null as service_provider_name,
-        null as accelerator_name,
-        purchase_option
-    from cell
+    group by purchase_option, rollup(accelerator_name, service_provider_name)
 ),
 
 series as materialized (
@@ -208,13 +191,6 @@ begun as (
             and b.purchase_option = n.purchase_option
 ),
 
-scaled as (
-    select
-        *,
-        (free_log * 1e14)::HUGEINT as free_unit,
-        case when n_usd = n_items then sum_log / n_items end as mean_log
-    from series
-),
 
 -- Over few columns, as sorting wide rows takes long.
 path as (
@@ -224,30 +200,24 @@ path as (
         s.index_date,
         s.drift_log,
         count(*) filter (where s.drift_log is null) over w as n_breaks,
-        round(s.mean_log - lag(s.mean_log) over w - s.drift_log - s.currency_log, 9) as mix_effect,
+        case when s.n_usd = s.n_items then s.sum_log / s.n_items end as mean_log,
+        round(mean_log - lag(mean_log) over w - s.drift_log - s.currency_log, 9) as mix_effect,
+        -- whole numbers, whose sums are exact however many rows there are
+        (s.free_log * 1e14)::HUGEINT as free_unit,
+        count(free_unit) over month as n_free,
+        sum(free_unit) over month as free_sum,
+        sum(free_unit * free_unit) over month as square_sum,
+        -- no day is missing in the month, or the series began in it
+        lag(s.index_date, 29) over w = s.index_date - 29
+        or (s.index_date - first_value(s.index_date) over w < 30 and b.series_id is null) as is_month,
         case
-            when
-                count(s.free_log) over month >= 20
-                -- no day is missing in the month, or the series began in it
-                and (
-                    lag(s.index_date, 29) over w = s.index_date - 29
-                    or (s.index_date - first_value(s.index_date) over w < 30 and b.series_id is null)
-                )
-                -- of whole numbers, whose sums are exact however many rows there are
+            when n_free >= 20 and is_month
                 then
                     round(
-                        sqrt(
-                            (
-                                count(s.free_log) over month * sum(s.free_unit * s.free_unit) over month
-                                - sum(s.free_unit) over month * sum(s.free_unit) over month
-                            )::DOUBLE
-                            / (count(s.free_log) over month * (count(s.free_log) over month - 1))
-                        )
-                        / 1e14,
-                        10
+                        sqrt((n_free * square_sum - free_sum * free_sum)::DOUBLE / (n_free * (n_free - 1))) / 1e14, 10
                     )
         end as volatility_30d
-    from scaled as s
+    from series as s
     left join begun as b on s.rung = b.rung and s.series_id = b.series_id
     window
         w as (partition by s.rung, s.series_id order by s.index_date),

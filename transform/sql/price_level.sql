@@ -6,17 +6,14 @@
 -- of decimals, so that the order of rows does not matter.
 with cell as (
     select
-        *,
+        service_provider_name,
+        accelerator_name,
+        purchase_option,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as cell_id,
         dense_rank() over (order by accelerator_name, purchase_option) as basket_id,
         count(*) over (partition by accelerator_name, purchase_option) > 1 as is_shared_basket
-    from (
-        select distinct
-            service_provider_name,
-            accelerator_name,
-            purchase_option
-        from int.index_spell
-    ) as named
+    from int.index_spell
+    group by service_provider_name, accelerator_name, purchase_option
 ),
 
 rate as (

@@ -75,7 +75,7 @@ meant as (
     group by market
 ),
 
-cheapest_time as (
+often as (
     select
         p.market,
         p.zone_name,
@@ -83,15 +83,7 @@ cheapest_time as (
     from priced as p
     inner join moment_price as m on p.market = m.market and p.bound_at = m.bound_at and p.price = m.cheapest
     group by p.market, p.zone_name
-),
-
-often as (
-    select
-        market,
-        max(share_of_time) as share_of_time,
-        arg_min(zone_name, (-share_of_time, zone_name)) as zone_name
-    from cheapest_time
-    group by market
+    qualify row_number() over (partition by p.market order by share_of_time desc, p.zone_name asc) = 1
 ),
 
 present as (
@@ -125,7 +117,7 @@ feed as (
         o.capacity_unit,
         o.pricing_currency,
         arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
-        max(h.last_observed_at) as last_observed_at
+        max(h.last_observed_at) as feed_last_observed_at
     from log.price_link as h
     inner join core.offer as o on h.offer_no = o.offer_no
     where
@@ -137,18 +129,13 @@ feed as (
 ),
 
 either as (
-    select
-        coalesce(p.market, f.market) as market,
-        coalesce(p.service_provider_name, f.service_provider_name) as service_provider_name,
-        coalesce(p.region_id, f.region_id) as region_id,
-        coalesce(p.instance_type, f.instance_type) as instance_type,
-        coalesce(p.capacity_unit, f.capacity_unit) as capacity_unit,
-        coalesce(p.pricing_currency, f.pricing_currency) as pricing_currency,
-        p.* exclude (market, service_provider_name, region_id, instance_type, capacity_unit, pricing_currency),
-        f.feed_price,
-        f.last_observed_at as feed_last_observed_at
-    from present as p
-    full outer join feed as f on p.market = f.market
+    select any_value(columns(*))
+    from (
+        from present
+        union all by name
+        from feed
+    ) as told
+    group by market
 ),
 
 advice as (

@@ -2,14 +2,16 @@
 -- are administered, and from two days before the last file's own, as a day is provisional for a while. From since on
 -- its SELECT has to know levels: those of 30 days before, for volatility_30d.
 with was_administered as (
-    select list(distinct service_provider_name order by service_provider_name) as providers
+    select distinct service_provider_name
     from int.price_index
     where index_level = 'provider' and is_administered
 ),
 
-now_administered as (
-    select list(service_provider_name order by service_provider_name) as providers
-    from administered
+other as (
+    select h.service_provider_name
+    from administered as h
+    full join was_administered as b on h.service_provider_name = b.service_provider_name
+    where h.service_provider_name is null or b.service_provider_name is null
 ),
 
 cut as (
@@ -26,18 +28,12 @@ cut as (
 
 day as (
     select
-        case
-            when (w.providers is distinct from n.providers) then DATE '0001-01-01'
-            else
-                least(
-                    (select min(l.first_day) from level_day as l),
-                    (select min(c.index_date) from cut as c),
-                    b.built_at::DATE - 2
-                )
-        end as first_day
-    from was_administered as w
-    cross join now_administered as n
-    cross join former.meta.build as b
+        least(
+            (select min(DATE '0001-01-01') from other),
+            (select min(first_day) from level_day),
+            (select min(index_date) from cut),
+            (select built_at::DATE - 2 from former.meta.build)
+        ) as first_day
 )
 
 select
