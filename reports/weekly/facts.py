@@ -36,9 +36,11 @@ MACROS = (
     *("meta.unsaid", "log.other_point", "log.other_known_at", "core.hourly_price"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_tier"),
 )
+JUDGED = ("price_move", "repricing", "price_correction", "price_change")
+"""What moved, and what it was; of what is known now, the file's own stand."""
 REMADE = (
-    *("price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence"),
-    *("accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price", "commitment_option"),
+    *("price_history", *JUDGED, "document_evidence"),
+    *("accelerator_hour_price", "source_health", "provider_price", "commitment_option"),
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
@@ -327,11 +329,11 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
-    for name in REMADE:
-        if name in ("price_move", "repricing", "price_correction", "price_change") and not known_then:
-            con.execute(f"create view int.{name} as from published.int.{name}")
-        else:
-            con.execute(f"create table int.{name} as {models[name]}")
+    if not known_then:
+        con.execute("create view int.price_move as from published.int.price_move")
+        con.execute("create table int.price_change as from published.int.price_change")  # a view that is read often
+    for name in (name for name in REMADE if known_then or name not in JUDGED):
+        con.execute(f"create table int.{name} as {models[name]}")
         if name == "price_history":
             _number(con, "int.price_history", "price_link")
     if known_then and INDEX[-1] in models:
