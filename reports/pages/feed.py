@@ -11,12 +11,11 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-import duckdb
 import simplejson
 
 from reports import wording
 from reports.files import put
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.templating import render
 from reports.weekly import news
 from reports.weekly.calendar import FOLDER, Week, page_name
@@ -27,13 +26,10 @@ SCHEMA = "latest.schema.json"
 PER = {"Minutes": "minute", "Months": "month"}
 
 
-def write(file: Path, folder: Path) -> None:
-    """Write the three files into a folder, from a published file that is opened read-only; each appears whole."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        changes = ask(con, "week_feed")
-        prices = ask(con, "week_latest")
-        scopes = ask(con, "scope")
+def write(published: Published, folder: Path) -> None:
+    """Write the three files of a published file into a folder; each appears whole."""
+    built_at, version = published.build
+    changes, prices, scopes = (published.ask(name) for name in ("week_feed", "week_latest", "scope"))
     pages = {path.name for path in (folder / FOLDER).glob("????-W??.html")}
     put(folder / "feed.atom", atom(changes, built_at=built_at, version=version, pages=pages))
     put(folder / "latest.json", latest(changes, prices, scopes, built_at=built_at, version=version))

@@ -8,17 +8,14 @@ Picking and ranking happen in transform/sql/front_*.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from types import MappingProxyType
-
-import duckdb
 
 from reports import wording
 from reports.charts import site_charts, sparkline
 from reports.pages import cost_page, guard
 from reports.pages.frame import frame
-from reports.pages.market_pages import Paths
-from reports.queries import Row, ask, build, of_chips
+from reports.pages.market_pages import LINES, Paths
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import macro
 from reports.templating import render as rendered
@@ -71,43 +68,38 @@ class Front:
         return any(cell[PRICE] is not None for cell in self.cells.get(chip, {}).values())
 
     @property
-    def offers(self) -> list[int]:
+    def offers(self) -> set[int | None]:
         """Return the offers that the page shows."""
-        others = [*self.tokens.values(), *self.sellers.values()]
-        found = {row["offer_id"] for rows in others for row in rows.values()}
-        found |= {row["offer_id"] for row in self.models[:MAX_MODELS]} | {
-            cell[name]
-            for cells in self.cells.values()
-            for cell in cells.values()
-            for name in ("offer_id", "highest_offer_id")
-        }
-        return sorted(found - {None})
+        rows = [*self.models[:MAX_MODELS]]
+        rows += [row for of_chip in (self.tokens, self.sellers) for each in of_chip.values() for row in each.values()]
+        cells = [cell for of_chip in self.cells.values() for cell in of_chip.values()]
+        return {row["offer_id"] for row in (*rows, *cells)} | {cell["highest_offer_id"] for cell in cells}
 
 
-def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
-    """Return the facts of a published file, which is opened read-only and closed again."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        cells = by_chip(of_chips(con, "front_cell", chips), "cell")
-        chip = _chief(chips, cells)
-        models = cost_page.by(ask(con, "cost_model"), "model_name")
-        return Front(
-            built_at=built_at,
-            version=version,
-            chips=[name for name in chips if name in cells],
-            chip=chip,
-            cells=cells,
-            drifts={row["accelerator_name"]: row for row in ask(con, "front_drift", chips=list(chips))},
-            tokens=by_chip(ask(con, "front_token", chips=list(chips)), "option_kind"),
-            point=next(iter(ask(con, "front_point")), None),
-            bill=next(iter(of_chips(con, "front_bill", [chip])), None),
-            moves=ask(con, "front_move"),
-            lines=of_chips(con, "front_line", [chip]),
-            sellers=by_chip(of_chips(con, "front_provider", chips), "service_provider_name"),
-            trust=ask(con, "front_trust")[0],
-            unseen=ask(con, "front_unseen")[0],
-            models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
-        )
+def read(published: Published, chips: Sequence[str] = CHIPS) -> Front:
+    """Return the facts of a published file."""
+    built_at, version = published.build
+    ask, of_chips = published.ask, published.of_chips
+    cells = by_chip(of_chips("front_cell", chips), "cell")
+    chip = _chief(chips, cells)
+    models = cost_page.by(ask("cost_model"), "model_name")
+    return Front(
+        built_at=built_at,
+        version=version,
+        chips=[name for name in chips if name in cells],
+        chip=chip,
+        cells=cells,
+        drifts={row["accelerator_name"]: row for row in ask("front_drift", chips=[*chips])},
+        tokens=by_chip(ask("front_token", chips=[*chips]), "option_kind"),
+        point=next(iter(ask("front_point")), None),
+        bill=next(iter(of_chips("front_bill", [chip])), None),
+        moves=ask("front_move"),
+        lines=[row for row in published.query(LINES) if row["accelerator_name"] == chip],
+        sellers=by_chip(of_chips("front_provider", chips), "service_provider_name"),
+        trust=ask("front_trust")[0],
+        unseen=ask("front_unseen")[0],
+        models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
+    )
 
 
 def by_chip(rows: Iterable[Row], column: str) -> dict[str, dict[str, Row]]:

@@ -184,6 +184,13 @@ def read(
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
             answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
+        charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of))
+        rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
+        if not known_then:
+            answers.put("token_split", lambda: _token_split(con))
+            con.execute("use published")
+        drift = answers.value("drift", lambda: _drift(con, week) if as_of >= week.until else None)
+        con.execute("use published")
         found = WeekFacts(
             week=week,
             known_then=known_then,
@@ -195,14 +202,11 @@ def read(
             chips=tuple(chips),
             frames=answers.frames,
             faults=answers.faults,
-            drift=answers.value("drift", lambda: _drift(con, week) if known_then and as_of >= week.until else None),
+            drift=drift,
             documents=pl.DataFrame(),
-            charted=answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of)),
-            rate=answers.value("rate", lambda: currencies.rate(con, shown_in, as_of)),
+            charted=charted,
+            rate=rate,
         )
-        if not known_then:
-            answers.put("token_split", lambda: _token_split(con))
-        con.execute("use published")
         return _completed(con, found, answers)
 
 
@@ -232,9 +236,6 @@ class _Answers:
 
 def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
-    drift = found.drift
-    if not found.known_then and found.is_over:
-        drift = answers.value("drift", lambda: _drift(con, found.week))
     shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
     documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
     differing = answers.value(
@@ -255,9 +256,7 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
         for row in differing or ()
         if row["newest_differing_at"] is None or found.week.since <= row["newest_differing_at"] < found.week.until
     ]
-    return replace(
-        found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents
-    )
+    return replace(found, frames=frames, checks=checks, documents=pl.DataFrame() if documents is None else documents)
 
 
 def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
