@@ -63,7 +63,8 @@ def on_demand(rows: Iterable[Row]) -> list[Row]:
 
 def render(published: Published, *, draw: bool = False) -> str:
     """Return the page of a published file, with `draw` its charts too; the same file gives the same bytes."""
-    rows, trainings, without = (published.ask(name) for name in ("cost_model", "cost_training", "cost_excluded"))
+    rows, trainings = published.ask("cost_model"), published.ask("cost_training")
+    without = published.query("from int.cost_left_out order by left_out_kind desc, n_left_out desc, reason")
     charts = site_charts.frontiers(published.con) if draw else None
     models = by(rows, "model_name")
     return frame(

@@ -11,7 +11,7 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import site_charts
+from reports.charts import chart_facts, sparkline
 from reports.pages import guard
 from reports.pages.frame import frame, root
 from reports.queries import Published, Row
@@ -61,7 +61,6 @@ class Facts:
     built_at: datetime
     version: str
     counts: Row
-    confirmed: int
     frames: Mapping[str, pl.DataFrame]
     sparks: Mapping[int, str]
     checks: Sequence[Row] | None = None
@@ -111,13 +110,13 @@ def read(published: Published) -> Facts:
         last_known(changes),
     ]
     shas = sorted({*pl.concat(f["document_sha256"] for f in moved).drop_nulls()})
+    sparks = chart_facts.sparks(con, pl.concat(f["offer_id"] for f in moved), until=built_at)
     return Facts(
         built_at=built_at,
         version=version,
-        counts=published.ask("count")[0],
-        confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
+        counts=published.ask("count", run_id=last["run_id"])[0],
         frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
-        sparks=site_charts.sparklines(con, pl.concat(f["offer_id"] for f in moved), built_at=built_at),
+        sparks=sparkline.of_offers(sparks, built_at),
         checks=truth_tables.read(con),
     )
 
@@ -148,7 +147,7 @@ def headline(found: Facts) -> str:
 
 def checked_prices(found: Facts) -> int:
     """Return how many prices an absence of change speaks of: those of the last run, or all where none is current."""
-    return int(found.confirmed if found.counts["n_current"] else found.counts["n_known"])
+    return int(found.counts["n_confirmed"] if found.counts["n_current"] else found.counts["n_known"])
 
 
 def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
@@ -268,7 +267,6 @@ def _basis(found: Facts) -> Markup:
     return _part("basis")(
         warnings(found.checks, found["scope"], sources="sources.html", unknown=found["unknown"]),
         found.counts,
-        found.confirmed,
         found["refused"].height,
         found["run"].rows(named=True),
         truth_tables.sentence(found.checks),
@@ -279,7 +277,9 @@ def _changes(found: Facts) -> Markup:
     """Return what moved since the last run, then in the last 30 days, or else what moved last."""
     since, recent = since_run(found["change"]), earlier(found["change"])
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
-    now: str | Table = f"No earlier run to compare with; the last run was the first and checked {found.confirmed:,}."
+    now: str | Table = (
+        f"No earlier run to compare with; the last run was the first and checked {found.counts['n_confirmed']:,}."
+    )
     if since.height:
         now = _table(found, since, "since", "Since the last run", f"{checked}. {ORDER}")
     elif found.has_previous_run:

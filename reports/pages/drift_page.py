@@ -23,6 +23,12 @@ PLACE = "drift.html"
 WINDOWS = (7, 30, 90, 365)
 TOKENS = "drift-tokens"
 MAX_ROWS = 400
+ROWS = """
+from int.drift_report
+order by
+    index_level <> 'all', accelerator_name, purchase_option, index_level, service_provider_name, window_days
+"""
+"""Every series of the report, its windows side by side; a chip's own line before those of its providers."""
 
 Key = tuple[str, ...]
 """Of a series of prices: level, chip, purchase option, provider; of costs: purchase option, commitment class, chip."""
@@ -36,7 +42,7 @@ _of_tokens = macro("drift_parts.html.j2", "of_tokens")
 def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     built_at, _ = published.build
-    rows, costs = published.ask("drift_row"), published.ask("token_drift")
+    rows, costs = published.query(ROWS), published.ask("token_drift")
     found = _series(rows, "index_level", "accelerator_name", "purchase_option", "service_provider_name")
     moving = _known(found)
     options = [option for option in wording.OPTIONS if any(key[2] == option for key in moving)]

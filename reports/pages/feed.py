@@ -57,8 +57,7 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
 
 def title(row: Row) -> str:
     """Return a change in a line: RunPod H100 PCIe on-demand: 2.39 to 2.89 USD, +20.9 %."""
-    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
-    name = row["offered"] if row["offered"] != row["accelerator_name"] else chip
+    name = row["offered"] if row["offered"] != row["accelerator_name"] else wording.chip(row)
     option = wording.option(row["purchase_option"], term_hours=row["commitment_term_hours"])
     what = news.line(wording.listed(row["service_provider_name"], name, option, row["tier"], by=" "))
     places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])

@@ -8,7 +8,6 @@ Picking and ranking happen in transform/sql/front_*.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
 
 from reports import wording
 from reports.charts import site_charts, sparkline
@@ -34,7 +33,9 @@ PRICE = "price_per_accelerator_hour_usd"
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
 
-NO_PATHS: Paths = MappingProxyType({})
+DRIFTS = """
+from int.drift_report where index_level = 'chip' and purchase_option = 'on_demand' and window_days = 90
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +90,11 @@ def read(published: Published, chips: Sequence[str] = CHIPS) -> Front:
         chips=[name for name in chips if name in cells],
         chip=chip,
         cells=cells,
-        drifts={row["accelerator_name"]: row for row in ask("front_drift", chips=[*chips])},
+        drifts={row["accelerator_name"]: row for row in published.query(DRIFTS)},
         tokens=by_chip(ask("front_token", chips=[*chips]), "option_kind"),
-        point=next(iter(ask("front_point")), None),
+        point=next(iter(published.query("from int.headline_point")), None),
         bill=next(iter(of_chips("front_bill", [chip])), None),
-        moves=ask("front_move"),
+        moves=published.query("from int.front_move order by news_rank"),
         lines=[row for row in published.query(LINES) if row["accelerator_name"] == chip],
         sellers=by_chip(of_chips("front_provider", chips), "service_provider_name"),
         trust=ask("front_trust")[0],
@@ -123,7 +124,7 @@ def _chief(chips: Sequence[str], cells: Mapping[str, Mapping[str, Row]]) -> str 
     return next(found, None)
 
 
-def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = (), paths: Paths = NO_PATHS) -> str:
+def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], paths: Paths) -> str:
     """Return the page; the same facts give the same bytes.
 
     `trouble` is what was not read and limits the headline; `links` are other pages: path, name; `paths` those of each
@@ -135,7 +136,7 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         place=PLACE,
         build=(front.built_at, front.version),
         trust=front.trust,
-        chips=guard.part("The table of chips", lambda: to_html(table(front, paths.get("chips", {})))),
+        chips=guard.part("The table of chips", lambda: to_html(table(front, paths["chips"]))),
         chart=guard.part("The chart", lambda: site_charts.front(front.lines, front.chip or "", front.built_at)),
         bill=guard.part("The bill", lambda: rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)),
         models=[(row["model_name"], _evidence_of(row), row["accelerator_name"]) for row in front.models[:MAX_MODELS]],
@@ -144,7 +145,7 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
     )
 
 
-def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
+def table(front: Front, paths: Mapping[str, str]) -> Table:
     """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
     reasons = {chip: {cell["unknown_reason"] for cell in front.cells[chip].values()} for chip in front.chips}
     absent = [chip for chip in front.chips if reasons[chip] <= {"unknown"}]
@@ -185,11 +186,11 @@ def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     )
 
 
-def _linked(name: str, paths: Mapping[str, str] | None) -> str:
-    return link(name, paths[name]) if paths and name in paths else name
+def _linked(name: str, paths: Mapping[str, str]) -> str:
+    return link(name, paths[name]) if name in paths else name
 
 
-def render_providers(front: Front, paths: Paths = NO_PATHS) -> str:
+def render_providers(front: Front, paths: Paths) -> str:
     """Return the page; the same facts give the same bytes."""
     return frame(
         "plain.html.j2",
@@ -198,13 +199,13 @@ def render_providers(front: Front, paths: Paths = NO_PATHS) -> str:
         place=PROVIDERS,
         build=(front.built_at, front.version),
         parts=[
-            guard.part("The table of providers", lambda: to_html(providers(front, paths.get("providers", {})))),
+            guard.part("The table of providers", lambda: to_html(providers(front, paths["providers"]))),
             *(macro("parts.html.j2", "pages")(name, of) for name, of in paths.items()),
         ],
     )
 
 
-def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
+def providers(front: Front, paths: Mapping[str, str]) -> Table:
     """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
     chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
     rows: dict[str, dict[str, Row]] = {}

@@ -113,17 +113,10 @@ def write(
         for name, path in market.paths[kind.folder].items():
             make = partial(render, market, kind, name, prices[name], data_sha256=data_sha256, regions=regions)
             target = folder / path
-            text = guard.page(name, make, partial(_instead, name, path))
+            text = guard.page(name, make, partial(guard.instead, name, path))
             if not (target.exists() and CITED.sub("", target.read_text(encoding="utf-8")) == CITED.sub("", text)):
                 put(target, text)
     return market.paths
-
-
-def _instead(name: str, path: str, error: Exception) -> str:
-    headline = f"{name}: this page could not be made"
-    return frame(
-        "plain.html.j2", title=name, headline=headline, place=path, build=(None, ""), parts=[guard.failed(name, error)]
-    )
 
 
 def render(

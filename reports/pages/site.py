@@ -16,7 +16,6 @@ import duckdb
 from reports import wording
 from reports.files import put
 from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard, market_pages
-from reports.pages.frame import frame
 from reports.queries import Published, opened
 
 DRAWN = ("price_index", "token_cost")
@@ -45,7 +44,7 @@ class Page:
         """Return the page; where it cannot be made at all, one that says so. `draw` is whether it has its charts."""
         make: Callable[..., str] = getattr(import_module(f"reports.pages.{self.module}"), self.make)
         options = {"draw": draw} if self.is_drawn else {}
-        return guard.page(self.title, lambda: make(published, **options), partial(_instead, self.title, self.path))
+        return guard.page(self.title, lambda: make(published, **options), partial(guard.instead, self.title, self.path))
 
 
 PAGES = (
@@ -98,7 +97,7 @@ def write(
         built_at, _ = published.build
         marts = {row["mart_name"] for row in published.ask("mart_name")}
         if draw is None:
-            draw = published.ask("count")[0]["n_current"] > 0
+            draw = bool(published.query("select 1 from int.accelerator_hour_price where is_current limit 1"))
         drawn = draw and marts.issuperset(DRAWN)
         trouble = ""
         places = (f"daily/{wording.day(built_at)}.html", "latest.html")
@@ -109,7 +108,7 @@ def write(
             trouble = daily_page.trouble(found["scope"])
             return daily_page.render(found, places)
 
-        texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])
+        texts = guard.page("The day", of_day, lambda error: [guard.instead("The day", each, error) for each in places])
         for place, text in zip(places, texts, strict=True):
             put(folder / place, text)
         has_claims = False
@@ -145,7 +144,7 @@ def write(
         made = guard.page(
             "The front page",
             of_front,
-            lambda error: tuple(_instead(title, place, error) for place, title in ends.items()),
+            lambda error: tuple(guard.instead(title, place, error) for place, title in ends.items()),
         )
         for place, text in zip(ends, made, strict=True):
             put(folder / place, text)
@@ -156,14 +155,3 @@ def sha256_of(file: Path) -> str:
     """Return the SHA-256 of a file, in hex."""
     with file.open("rb") as body:
         return hashlib.file_digest(body, "sha256").hexdigest()
-
-
-def _instead(title: str, place: str, error: Exception) -> str:
-    return frame(
-        "plain.html.j2",
-        title=title,
-        headline=f"{title}: this page could not be made",
-        place=place,
-        build=(None, ""),
-        parts=[guard.failed(title, error)],
-    )

@@ -10,13 +10,12 @@ from reports.pages.frame import frame
 from reports.queries import Published, Row
 from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
+from reports.tables.source_tables import NEVER
 from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "sources.html"
-MAX_SCOPES = 500
 MAX_FAILED = 50
 KINDS = ("live", "archive", "import")
-NEVER = "never read"
 
 
 def render(published: Published) -> str:
@@ -31,7 +30,7 @@ def render(published: Published) -> str:
         warnings=daily_page.warnings(checks, scopes, unknown=pl.DataFrame()),
         summary=summary(published.ask("source"), scopes),
         checks=truth_tables.part(checks),
-        scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
+        scopes=source_tables.health(scopes) if scopes.height else None,
         failed=_failed(failed) if failed else None,
         refused=source_tables.refusals(refused) if refused.height else None,
     )

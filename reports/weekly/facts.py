@@ -43,8 +43,8 @@ REMADE = (
     *("accelerator_hour_price", "source_health", "provider_price", "commitment_option"),
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
-"""What is asked of marts of the file itself, each with its SELECT."""
+TOKENS = {"token_point": "from int.headline_point", "token_cost": select("week_token_cost")}
+"""What is asked of marts of the file itself."""
 TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
 """What costs per token rest on; a file without one of them is shown without any."""
 INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
@@ -244,11 +244,11 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
     values = {"chips": [*found.chips], "until": found.as_of}
-    for name, query in TOKENS.items():
+    for name, text in TOKENS.items():
         # Costs are of the file's own day, and so of no other week.
         is_known = has.issuperset(TOKEN_MARTS) and not found.known_then
         is_known &= found.is_newest or name != "token_cost"
-        frame = answers.value(name, partial(_ask, con, query, values)) if is_known else None
+        frame = answers.value(name, partial(framed, con, text, _wanted(text, values))) if is_known else None
         frames[name] = pl.DataFrame() if frame is None else frame
     frames.setdefault("token_split", pl.DataFrame())
     checks = [

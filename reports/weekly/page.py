@@ -8,7 +8,7 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import chart_facts, sparkline
+from reports.charts import sparkline
 from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
 from reports.queries import Row
@@ -148,9 +148,7 @@ def _documents(found: WeekFacts) -> Markup:
 
 def moves_table(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Table:
     """Return moves of list prices, or corrections and suspected errors, as they come."""
-    charted = found.charted
-    since = charted.until - chart_facts.SPARK if charted else None
-    drawn = sparkline.of_offers(charted.sparks, since=since, until=charted.until) if charted and since else {}
+    drawn = sparkline.of_offers(found.charted.sparks, found.charted.until) if found.charted else {}
     return Table(
         id=id,
         title=title,

@@ -12,7 +12,7 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, Tags, with_frames
 
-from reports.charts import site_charts
+from reports.charts import chart_facts, sparkline
 from reports.pages import frame
 from reports.weekly import facts, news, pages, sections
 from reports.weekly.calendar import Week
@@ -377,6 +377,7 @@ def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path)
 def test_sparklines_are_of_every_offer(file: Path) -> None:
     with duckdb.connect(str(file), read_only=True) as con:
         offers = [offer for (offer,) in con.execute("select offer_id from int.price_history").fetchall()]
-        sparks = site_charts.sparklines(con, offers, built_at=datetime.fromisoformat("2026-02-12T12:00"))
+        until = datetime.fromisoformat("2026-02-12T12:00")
+        sparks = sparkline.of_offers(chart_facts.sparks(con, offers, until=until), until)
 
     assert set(sparks) == set(offers)
