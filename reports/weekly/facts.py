@@ -106,11 +106,6 @@ class WeekFacts:
         return self.frames[name]
 
     @property
-    def late(self) -> tuple[int, datetime | None]:
-        """Return how many changes of earlier weeks were learnt in this one, with the date of the first."""
-        return self["late"].row(0)
-
-    @property
     def is_over(self) -> bool:
         """Return whether the week was over when the file was built."""
         return self.as_of >= self.week.until

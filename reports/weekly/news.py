@@ -250,7 +250,7 @@ def not_seen(found: WeekFacts) -> list[str]:
         )
     if n := found["refused"].height:
         shown.append(f"{wording.count(n, 'row')} refused, in no number.")
-    n_late, earliest = found.late
+    n_late, earliest = found["late"].row(0)
     if n_late:
         shown.append(f"{wording.count(n_late, 'change')} of earlier weeks learnt now, from {on(earliest, found)} on.")
     return shown + checks(found)

@@ -335,8 +335,7 @@ def _greyed(moment: datetime, found: WeekFacts) -> str:
 
 
 def _span(found: WeekFacts) -> str:
-    last = found.week.until.toordinal() - 1
-    end = found.as_of if not found.is_over else found.week.until.fromordinal(last)
+    end = found.last_day if found.is_over else found.as_of
     return f"{wording.day(found.week.since)} to {wording.day(end)}"
 
 

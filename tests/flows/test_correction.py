@@ -120,7 +120,7 @@ def test_it_is_no_move(files: dict[str, Path]) -> None:
     for sql, rows, others in zip(marts, found, expected, strict=True):
         assert rows == others != [], sql
     told = week(files["later"], 1, known_then=False)
-    assert (told["taken_back"].height, told["move"].height, told.late) == (0, 0, (0, None))
+    assert (told["taken_back"].height, told["move"].height, told["late"].row(0)) == (0, 0, (0, None))
 
 
 @pytest.mark.parametrize("known_then", [False, True])

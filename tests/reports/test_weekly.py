@@ -126,8 +126,8 @@ def test_what_an_archive_tells_later_is_known_now_and_was_not_then(told) -> None
     assert len(of_provider(told("2026-W02"), "Late")) == 1
     assert of_provider(told("2026-W02", known_then=True), "Late") == []
     assert "Late" not in set(told("2026-W02", known_then=True)["provider_price"]["service_provider_name"])
-    assert told("2026-W04").late == (1, datetime.fromisoformat("2026-01-10T00:00"))
-    assert told("2026-W03").late[0] == 0
+    assert told("2026-W04")["late"].row(0) == (1, datetime.fromisoformat("2026-01-10T00:00"))
+    assert told("2026-W03")["late"].row(0)[0] == 0
 
 
 def test_hindsight_tells_a_correction_from_a_move(told) -> None:
