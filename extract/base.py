@@ -167,6 +167,12 @@ class Source:
             object.__setattr__(self, "off_because", self.off_because or terms.forbids)
 
 
+def no_scope(source: str, scope: str, known: Iterable[str]) -> SourceError:
+    """Return the error of a scope that a source does not have."""
+    hint = f"Known: {', '.join(known)}"
+    return SourceError("no such scope", source=source, field="scope", value=scope, hint=hint)
+
+
 def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:
     """Return the `fetch` of an archive, which has no present prices: it raises SourceError."""
 

@@ -33,11 +33,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source, past_fetch
+from extract.base import Context, Parsed, Source, no_scope, observation_frame, past_fetch
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
-from warehouse.schema.tables import OBSERVATION
 
 NAME = "ecb_rates"
 URL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
@@ -71,13 +70,10 @@ _ATTRIBUTES: dict[tuple[str, ...], list[str]] = {
 Rates = dict[date, dict[str, Decimal]]
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the one table."""
-    return (SCOPE,)
-
-
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a fetch of the rates of the last working day; raise Unavailable or SourceError."""
+    if scope != SCOPE:
+        raise no_scope(NAME, scope, (SCOPE,))
     answer = ctx.web.get(url_in(ctx.settings, "url", URL, source=NAME), accept="application/xml, text/xml")
     document = answer.document(NAME, scope, ctx.now())
     return ScopeFetch(source=NAME, scope=scope, observed_at=document.fetched_at, complete=True, documents=(document,))
@@ -114,9 +110,8 @@ def parse(document: Document) -> Parsed:
     rows = [(currency, day, rate) for day, found in rates.items() for currency, rate in found.items()]
     columns: dict[str, Any] = {"pricing_currency": pl.String, "rate_date": pl.Date, "units_per_eur": pl.Decimal(18, 10)}
     facts = pl.DataFrame(rows, schema=columns, orient="row").sort("rate_date", "pricing_currency")
-    nothing = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
     ignored = {"no rate of a currency on a day": n_missing} if n_missing else {}
-    return Parsed(rows=pl.DataFrame(schema=nothing), ignored=ignored, facts={"fx_rate": facts})
+    return Parsed(rows=observation_frame(()), ignored=ignored, facts={"fx_rate": facts})
 
 
 def _xml_rates(body: bytes) -> Rates:
@@ -249,7 +244,7 @@ SOURCE = Source(
     title="Euro foreign exchange reference rates of the European Central Bank",
     url="https://www.ecb.europa.eu/stats/policy_and_exchange_rates/euro_reference_exchange_rates/html/index.en.html",
     max_age=timedelta(days=10),
-    scopes=scopes,
+    scopes=lambda ctx: (SCOPE,),
     fetch=fetch,
     parse=parse,
     backfill=backfill,

@@ -43,9 +43,6 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 class ArchiveWeb:
     """The web, as far as it lies in the package: an address leads to a file by its path, whatever its host."""
 
-    def __init__(self, root: Traversable = ARCHIVE) -> None:
-        self._root = root
-
     def get(self, url: str, *, accept: str = "application/json", headers: Mapping[str, str] = NO_HEADERS) -> Response:
         """Return a document whole. Raises SourceError, as for a 404, where the archive has none."""
         body = self._read(url)
@@ -81,7 +78,7 @@ class ArchiveWeb:
         *folders, name = urlsplit(url).path.lstrip("/").split("/")
         if folders[:1] != ["offers"] or {"", ".", ".."}.intersection((*folders, name)):
             return None
-        folder = self._root.joinpath(*folders)
+        folder = ARCHIVE.joinpath(*folders)
         return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)
 
 

@@ -22,10 +22,10 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from extract.base import Context, Parsed, Source, past_fetch, past_only
+from extract.base import Context, Parsed, Source, no_scope, past_fetch, past_only
 from extract.offline_archive import MARK
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import LayoutChanged, SourceError
+from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
 
 NAME = "price_archive"
@@ -42,11 +42,6 @@ def origins() -> dict[str, dict[str, str]]:
     return {row["origin"]: row for row in csv.DictReader(io.StringIO(table))}
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the origins, each of which is one file."""
-    return tuple(sorted(origins()))
-
-
 def newest() -> datetime:
     """Return the newest moment of all files: the day that the archive is "as of"."""
     return max(_newest(_file(origin).read_bytes()) for origin in origins())
@@ -56,8 +51,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     """Yield the fetch of one file, where its newest moment lies between two dates. Raises SourceError."""
     known = origins()
     if scope not in known:
-        hint = f"Known: {', '.join(known)}"
-        raise SourceError("the archive has no such file", source=NAME, field="scope", value=scope, hint=hint)
+        raise no_scope(NAME, scope, known)
     body = _file(scope).read_bytes()
     at = _newest(body)
     if (since and at < since) or (until and at > until):
@@ -115,7 +109,7 @@ SOURCE = Source(
     title="Prices of the past, from the package: commitments, spot, Capacity Blocks, other providers",
     url="https://github.com/chipledger/chipledger/tree/main/extract/archive",
     max_age=None,
-    scopes=scopes,
+    scopes=lambda ctx: tuple(sorted(origins())),
     fetch=past_only(NAME, "Read it with `chipledger run --offline`"),
     parse=parse,
     backfill=backfill,

@@ -121,6 +121,19 @@ def flush(path: Path) -> None:
         os.close(handle)
 
 
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Yield a path beside a file that takes its place in the end, flushed to disk."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        flush(part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def is_fault(error: BaseException) -> bool:
     """Tell whether a fault of a disk stands behind an error."""
     return _found(error) is not None

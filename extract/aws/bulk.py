@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from extract.aws import places
@@ -57,12 +56,8 @@ class Excerpt:
     whole: Whole
 
 
-class Cut(Protocol):
-    """Cuts a source's excerpt out of a streamed file, and reports the bytes read so far."""
-
-    def __call__(self, blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None]) -> Excerpt: ...
-
-
+Cut = Callable[[Iterable[bytes], str], Excerpt]
+"""Cuts a source's excerpt out of a streamed file, whose address errors name."""
 ReadHead = Callable[[bytes], Head | None]
 """Returns a file's head; None where the bytes end before the header's end. Raises LayoutChanged."""
 Select = Callable[[bytes, int, int], Iterator[bytes]]
@@ -115,20 +110,7 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
         return replace(found, scope=scope), ()
-    reported = 0
-
-    def progress(size: int) -> None:
-        nonlocal reported
-        if size - reported >= PROGRESS_STEP_BYTES:
-            reported = size
-            ctx.progress(f"{source} {scope}: {size >> 20} MiB read")
-
-    def consume(blocks: Iterator[bytes]) -> Excerpt:
-        nonlocal reported
-        reported = 0
-        return cut(blocks, url=url, progress=progress)
-
-    kept = read_stream(lambda: ctx.web.stream(url), consume)
+    kept = read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{source} {scope}"), url))
     version = kept.head.preamble.get(VERSION, "")
     notes = () if version == version_of(url) else (f"{url} says it is version {version!r}: it will be fetched again",)
     document = Document(
@@ -143,6 +125,17 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
         whole=kept.whole,
     )
     return document, notes
+
+
+def reported(blocks: Iterable[bytes], ctx: Context, what: str) -> Iterator[bytes]:
+    """Yield the blocks of a large file, and report as they come how much of it was read."""
+    size = last = 0
+    for block in blocks:
+        size += len(block)
+        if size - last >= PROGRESS_STEP_BYTES:
+            last = size
+            ctx.progress(f"{what}: {size >> 20} MiB read")
+        yield block
 
 
 Found = tuple[Sequence[Document], Sequence[str]]
@@ -175,7 +168,7 @@ class EitherAccess:
 
     def downloads(self, ctx: Context, scope: str) -> list[str]:
         """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
-        is_api = places.access(ctx.settings, source=self.source) == "api"
+        is_api = places.uses_api(ctx.settings, source=self.source)
         return [] if is_api else [url for url in self.urls(ctx, scope) if ctx.landed(url) is None]
 
     def _files(self, ctx: Context, scope: str) -> Found:
@@ -205,7 +198,6 @@ def excerpt_of(
     layout: Layout,
     read_head: ReadHead,
     select: Callable[[Head, bytes], Select],
-    progress: Callable[[int], None],
 ) -> Excerpt:
     """Return the excerpt of a streamed file; `select` makes the selection of lines from the head and its bytes.
 
@@ -222,7 +214,6 @@ def excerpt_of(
         for block in blocks:
             digest.update(block)
             size += len(block)
-            progress(size)
             yield block
 
     def keep(lines: Iterable[bytes]) -> None:

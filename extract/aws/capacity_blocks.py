@@ -7,7 +7,8 @@ under the AWS Service Terms, https://aws.amazon.com/service-terms/ .
 Settings: `regions` (as for aws_spot), `instance_types` (UltraServers begin with u-; by default
 those that ec2.DescribeInstanceTypes says are sold in blocks in the region, and the UltraServers made of these),
 `durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
-Each combination is a query in each region, kept as a document with its parameters.
+Each combination is a query in each region, kept as a document with its parameters. A fetch that queries less than the
+defaults is never complete: of offers that were queried before it says nothing.
 
 Quirks:
 
@@ -68,10 +69,11 @@ INSTANCE_TYPES = (
     *ULTRASERVERS,
 )
 """What AWS sold in blocks in 2026 (published rates of 2026-07-22, and u-trn2x64): asked where EC2 does not say."""
-DURATIONS_H = (24,)
-COUNTS = (1,)
-ALLOWED_DURATIONS_H = (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))
-ALLOWED_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+NUMBERS = {
+    "durations_hours": (24, (*range(24, 24 * 14 + 1, 24), *range(24 * 21, 24 * 182 + 1, 24 * 7))),
+    "counts": (1, (1, 2, 4, 8, 16, 32, 64)),
+}
+"""Settings with the number that is the default, and those that are allowed."""
 REFUSALS = ("not supported for Capacity Blocks", "when requesting an EC2 UltraServer")
 """What EC2 says (seen 2026-10-03) where it does not sell a type in blocks, or not to this account."""
 NOT_SOLD = ("InvalidAction", "UnsupportedOperation")
@@ -89,7 +91,7 @@ MIN_CHIP_RATE = Decimal("0.5")
 """No chip of an UltraServer has cost less than four times this; see quirk 5."""
 TENTH = Decimal("1e-10")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?")
-DAWN = datetime.max.replace(tzinfo=UTC)
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 # --- queries: every page of their answers as it came
@@ -99,11 +101,11 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return the answers to all queries in one region, or to those before EC2 refused to answer more."""
     operation, result = "ec2.DescribeCapacityBlockOfferings", "CapacityBlockOfferings"
     call = Call(source=NAME, scope=scope, operation=operation, result=result)
-    hours = _numbers(ctx.settings, "durations_hours", DURATIONS_H, ALLOWED_DURATIONS_H)
-    counts = _numbers(ctx.settings, "counts", COUNTS, ALLOWED_COUNTS)
+    numbers = {name: _numbers(ctx.settings, name) for name in NUMBERS}
     now = ctx.now()
     client = call.client()
     names, documents, notes = _sold_in_blocks(ctx, client, scope)
+    hours, counts = numbers.values()
     queries = [_query_of(*each) for each in product(names, hours, counts)]
     n_answered = 0
     try:
@@ -117,8 +119,9 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
         notes.append(f"{n_answered} of {len(queries)} queries were answered, then {EXCEEDED}: the others next time")
     unpriced = [offer.id for document in documents for offer in _read(document)[0] if rate(offer) is None]
     notes += [f"{len(unpriced)} offers of unknown rate, such as {unpriced[0]}"] if unpriced else []
-    # Of types that were not queried the fetch says nothing, nor of prices that cannot be derived.
-    is_whole = not {"instance_types", "durations_hours", "counts"} & ctx.settings.keys()
+    # Of what was not queried the fetch says nothing, nor of prices that cannot be derived.
+    is_all_types = names_in(ctx.settings, "instance_types", source=NAME) is None
+    is_whole = is_all_types and all(default in numbers[name] for name, (default, _) in NUMBERS.items())
     complete = is_whole and not unpriced and n_answered == len(queries)
     return ScopeFetch(
         source=NAME, scope=scope, observed_at=now, complete=complete, documents=tuple(documents), notes=tuple(notes)
@@ -182,9 +185,7 @@ def _answer(ctx: Context, client: Any, call: Call, query: Mapping[str, str]) -> 
 
 def _refusal(error: SourceError) -> Page | None:
     """Return the answer behind an error that says what is sold, not that something is wrong; else None."""
-    response: Any = getattr(error.__cause__, "response", None) or getattr(
-        getattr(error.__cause__, "__cause__", None), "response", None
-    )
+    response: Any = getattr(error.__cause__, "response", None)
     if not response or BODY not in response:
         return None
     error_of = response.get("Error", {})
@@ -197,10 +198,9 @@ def _query_of(name: str, hours: int, count: int) -> dict[str, str]:
     return {f"{kind}Type": name, f"{kind}Count": str(count), "CapacityDurationHours": str(hours)}
 
 
-def _numbers(
-    settings: Mapping[str, object], name: str, default: tuple[int, ...], allowed: tuple[int, ...]
-) -> tuple[int, ...]:
-    value = settings.get(name, list(default))
+def _numbers(settings: Mapping[str, object], name: str) -> tuple[int, ...]:
+    default, allowed = NUMBERS[name]
+    value = settings.get(name, [default])
     if isinstance(value, list | tuple) and value and all(type(each) is int and each in allowed for each in value):
         return tuple(dict.fromkeys(value))
     hint = f"Allowed are lists of {', '.join(str(each) for each in allowed)}"
@@ -230,7 +230,7 @@ class Part:
     start: datetime | None
     end: datetime | None
     minutes: int | None
-    fee: str | None
+    fee: Decimal | None
 
     @property
     def is_as_long(self) -> bool:
@@ -297,7 +297,7 @@ def rate(offer: Offer) -> Decimal | None:
 
     Exact up to ten decimals, and rounded half to even at the tenth where it does not end there.
     """
-    fee = _amount(offer.block.fee)
+    fee = offer.block.fee
     if fee is None or _why(offer):
         return None
     paid = sum((part.count or 0) * (part.minutes or 0) for part in offer.parts)
@@ -307,7 +307,7 @@ def rate(offer: Offer) -> Decimal | None:
 
 def _why(offer: Offer) -> str:
     """Return why the rate of an offer is unknown; empty where it is not."""
-    if _amount(offer.block.fee) is None:
+    if offer.block.fee is None:
         return "no fee"
     if offer.minutes is None:
         return "no minutes"
@@ -316,22 +316,18 @@ def _why(offer: Offer) -> str:
     if not all(part.is_as_long for part in offer.parts):
         return "start and end are not as far apart as its hours and minutes"
     if offer.segments:
-        fees = [_amount(part.fee) for part in offer.segments]
-        if None in fees or sum(fee or 0 for fee in fees) != _amount(offer.block.fee):
+        fees = [part.fee for part in offer.segments]
+        if None in fees or sum(fee or 0 for fee in fees) != offer.block.fee:
             return "the fees of the segments do not add up"
         if {part.instance_type for part in offer.segments} - {None, offer.block.instance_type}:
             return "segments of several types"
     return ""
 
 
-def _amount(text: str | None) -> Decimal | None:
-    return Decimal(text) if text and _AMOUNT.fullmatch(text) else None
-
-
 def _first(offers: Iterable[Offer]) -> list[Offer]:
     """Return the offer that starts first of each zone and number of segments; of equal ones the cheapest."""
     first: dict[tuple[str | None, int], Offer] = {}
-    for offer in sorted(offers, key=lambda offer: (offer.ends()[0] or DAWN, rate(offer) or 0, offer.id)):
+    for offer in sorted(offers, key=lambda offer: (offer.ends()[0] or NEVER, rate(offer) or 0, offer.id)):
         if rate(offer) is not None:
             first.setdefault((_zone(offer), len(offer.segments)), offer)
     return list(first.values())
@@ -395,6 +391,7 @@ def _part(item: Element) -> Part:
     hours, minutes = (_number(item, f"capacityBlockDuration{name}") for name in ("Hours", "Minutes"))
     # An UltraServer is counted as one, whatever it is made of.
     server = LAYOUT.child(item, "ultraserverType")
+    fee = LAYOUT.child(item, "upfrontFee") or ""
     return Part(
         instance_type=server or LAYOUT.child(item, "instanceType"),
         zone=LAYOUT.child(item, "availabilityZone"),
@@ -403,7 +400,7 @@ def _part(item: Element) -> Part:
         start=_moment(item, "startDate"),
         end=_moment(item, "endDate"),
         minutes=None if hours is None or minutes is None else hours * 60 + minutes,
-        fee=LAYOUT.child(item, "upfrontFee"),
+        fee=Decimal(fee) if _AMOUNT.fullmatch(fee) else None,
     )
 
 
@@ -470,9 +467,9 @@ def _facts(
     if not offers and (parameters.get("page", "1"), parameters.get("offers", "0")) == ("1", "0"):
         yield shared | {"capacity_block_offering_id": "", "answer_error": refusal}
     for offer in offers:
-        start, end = (None if at is None else at.astimezone(UTC).replace(tzinfo=None) for at in offer.ends())
+        start, end = (at and at.replace(tzinfo=None) for at in offer.ends())  # both are UTC
         ids = {part.zone_id for part in offer.parts}
-        fee = _amount(offer.block.fee)
+        fee = offer.block.fee
         yield shared | {
             "capacity_block_offering_id": offer.id,
             "availability_zone_id": ids.pop() if len(ids) == 1 else None,
@@ -495,6 +492,6 @@ SOURCE = Source(
     scopes=functools.partial(regions, source=NAME),
     fetch=fetch,
     parse=parse,
-    settings=("regions", "instance_types", "durations_hours", "counts"),
+    settings=("regions", "instance_types", *NUMBERS),
     credentials="`ec2:DescribeCapacityBlockOfferings`, `ec2:DescribeInstanceTypes`",
 )

@@ -42,6 +42,7 @@ BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 NETWORK_HINT = "Check the network, and that the region has this service"
 SETTINGS_HINT = "Check the region and the settings"
+TRY_AGAIN = "Try again later"
 
 _REFUSED = """
 AccessDenied AccessDeniedException AuthFailure Blocked ExpiredToken ExpiredTokenException IncompleteSignature
@@ -106,106 +107,6 @@ def session(connect_timeout_s: float = 0.0, read_timeout_s: float = 0.0) -> "Ses
     return core
 
 
-def client(service: str, *, region: str) -> Any:
-    """Return botocore's client of a service; each of its answers carries the bytes that it was read from."""
-    from botocore.config import Config
-
-    from extract.web.http import user_agent
-
-    retries: dict[str, Any] = {"mode": "adaptive"}
-    if "AWS_MAX_ATTEMPTS" not in os.environ:
-        retries["total_max_attempts"] = ATTEMPTS
-    made = session().create_client(
-        service,
-        region_name=region,
-        config=Config(
-            retries=retries,  # type: ignore[arg-type]  # a plain dict of what the TypedDict has
-            user_agent_extra=user_agent().split(" ")[0],
-        ),
-    )
-    made.meta.events.register(f"before-parse.{service}", _check_body)
-    return made
-
-
-@contextmanager
-def errors(
-    source: str, scope: str, *, hint: str, network: str = NETWORK_HINT, settings: str = SETTINGS_HINT
-) -> Iterator[None]:
-    """Turn botocore's errors into ours; `hint` says which permissions the calls need.
-
-    `network` is the hint where no answer came, `settings` the one where the question was refused.
-    """
-    from botocore import exceptions, parsers
-
-    def message(error: Exception) -> str:
-        return f"{scope}: {error}".removesuffix(".")
-
-    def unreadable(error: Exception) -> LayoutChanged:
-        update = f"The source {source} has to be updated for the new layout"
-        return LayoutChanged(message(error), source=source, field="body", value=str(error), hint=update)
-
-    try:
-        yield
-    except exceptions.ClientError as error:
-        raise _client_error(error.response, message(error), source, hint, settings) from error
-    except parsers.ResponseParserError as error:
-        raise unreadable(error) from error
-    except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
-        cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
-        value = getattr(cause, "message", str(error))
-        raise Unavailable(f"{scope}: {value}", source=source, field="endpoint", value=value, hint=network) from error
-    except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
-        known = "Check the name of the region"
-        raise SourceError(message(error), source=source, field="region", value=scope, hint=known) from error
-    except exceptions.ParamValidationError as error:
-        ours = "This is an error of the source, not of its settings"
-        raise SourceError(message(error), source=source, field="parameters", value=str(error), hint=ours) from error
-    except exceptions.BotoCoreError as error:
-        # What remains is configuration: no credentials, half of them, a profile or an SSO session that is not there.
-        kind = type(error).__name__
-        hint = EXPIRED_HINT if "Token" in kind else hint
-        raise CredentialsMissing(message(error), source=source, field="credentials", value=kind, hint=hint) from error
-    except UNREADABLE as error:
-        modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
-        if modules[-1].startswith("extract.") or not any(name.startswith("botocore.") for name in modules):
-            raise
-        raise unreadable(error) from error
-
-
-class Tokens:
-    """Watches the pages of one query, so that a paging error ends; an empty token, or none, ends the paging."""
-
-    def __init__(self, source: str, scope: str, *, most: int) -> None:
-        self._source, self._scope, self._most = source, scope, most
-        self._seen: set[str] = set()
-        self._size = 0
-        self._ends_at = time.monotonic() + QUERY_TIMEOUT_S
-
-    def next(self, page: Mapping[str, Any], name: str) -> str:
-        """Return the token of the next page, "" after the last.
-
-        Raises SourceError where a token repeats, none ends the paging, or the pages are too many bytes in all, and
-        Unavailable where they take too long.
-        """
-        token = str(page.get(name) or "")
-        again = "Try again later"
-        if token in self._seen or len(self._seen) >= self._most:
-            message = f"{self._scope}: the answer has no end, after {len(self._seen) + 1} pages"
-            raise SourceError(message, source=self._source, field=name, value=token, hint=again)
-        self._size += len(page.get(BODY, b""))
-        if self._size > QUERY_LIMIT_BYTES:
-            message = f"{self._scope}: the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes"
-            raise SourceError(message, source=self._source, field="size", value=self._size, hint=again)
-        if token and time.monotonic() > self._ends_at:
-            message = (
-                f"{self._scope}: the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(self._seen)} pages"
-            )
-            raise Unavailable(message, source=self._source, field=name, value=token, hint=again)
-        if token:
-            self._seen.add(token)
-        return token
-
-
 @functools.cache
 def _loader() -> "Loader":
     """Return the reader of botocore's service models: shared, it halves the price of a client for each region."""
@@ -258,19 +159,6 @@ def _check_body(
         response_dict["body"] = (XML_REFUSAL if is_xml else JSON_REFUSAL) % status
 
 
-def _client_error(response: Any, message: str, source: str, hint: str, settings: str) -> SourceError:
-    code = response.get("Error", {}).get("Code", "")
-    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    if code in PASSING or status == 429 or status >= 500:
-        hint = "Try again later; each time, it may be a quota of 0" if "Limit" in code else "Try again later"
-        hint = PENDING if code == "PendingVerification" else hint
-        return Unavailable(message, source=source, field="code", value=code, hint=hint)
-    if code in REFUSED or status in (401, 403):
-        hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else hint
-        return CredentialsMissing(message, source=source, field="credentials", value=code, hint=hint)
-    return SourceError(message, source=source, field="code", value=code, hint=settings)
-
-
 # --- operations
 
 
@@ -279,7 +167,8 @@ class Call:
     """One operation, such as ec2.DescribeRegions, as one source calls it for one scope, and the list in its answer.
 
     `region` is that of the endpoint where it is not the scope. `hint` says which permissions are needed; without one a
-    region that EC2 has not enabled is an error of its name.
+    region that EC2 has not enabled is an error of its name. `network` is the hint where no answer came, `settings` the
+    one where the question was refused.
     """
 
     source: str
@@ -294,18 +183,30 @@ class Call:
     settings: str = SETTINGS_HINT
 
     def client(self) -> Any:
-        """Return a client for the region."""
+        """Return botocore's client for the region; each of its answers carries the bytes that it was read from."""
+        from botocore.config import Config
+
+        from extract.web.http import user_agent
+
+        service = self.operation.partition(".")[0]
+        retries: dict[str, Any] = {"mode": "adaptive"}
+        if "AWS_MAX_ATTEMPTS" not in os.environ:
+            retries["total_max_attempts"] = ATTEMPTS
+        config = Config(retries=retries, user_agent_extra=user_agent().split(" ")[0])  # type: ignore[arg-type]  # a plain dict of what the TypedDict has
         with self.errors():
-            return client(self.operation.partition(".")[0], region=self.region or self.scope)
+            made = session().create_client(service, region_name=self.region or self.scope, config=config)
+        made.meta.events.register(f"before-parse.{service}", _check_body)
+        return made
 
     def pages(self, made: Any, request: Mapping[str, object]) -> Iterator[Page]:
         """Yield the pages of an answer until there is no token, or an empty one; raise what `errors` raises.
 
-        Pages may be short or empty although more follow. A token that comes again is an error.
+        Pages may be short or empty although more follow. SourceError is raised too where a token comes again, none ends
+        the paging, or the pages are too many bytes in all, and Unavailable where they take too long.
         """
         from botocore import xform_name
 
-        tokens = Tokens(self.source, self.scope, most=self.max_pages or MAX_PAGES)
+        ends_at, size, seen = time.monotonic() + QUERY_TIMEOUT_S, 0, set[str]()
         method = getattr(made, xform_name(self.operation.partition(".")[2]))
         token = ""
         while True:
@@ -314,12 +215,22 @@ class Call:
             if self.result not in page:
                 # botocore reads any XML, such as a page for people, as an answer that has nothing to say.
                 start = page[BODY][:80].decode("utf-8", "replace")
-                message = f"{self.scope}: an answer without {self.result}"
-                raise LayoutChanged(message, source=self.source, field="body", value=start, hint="Try again later")
+                raise self._error(LayoutChanged, f"an answer without {self.result}", "body", start, TRY_AGAIN)
             yield page
-            token = tokens.next(page, self.token_name)
+            token = str(page.get(self.token_name) or "")
+            if token in seen or len(seen) >= (self.max_pages or MAX_PAGES):
+                message = f"the answer has no end, after {len(seen) + 1} pages"
+                raise self._error(SourceError, message, self.token_name, token, TRY_AGAIN)
+            size += len(page[BODY])
+            if size > QUERY_LIMIT_BYTES:
+                message = f"the pages of the answer exceed {QUERY_LIMIT_BYTES} bytes"
+                raise self._error(SourceError, message, "size", size, TRY_AGAIN)
             if not token:
                 return
+            if time.monotonic() > ends_at:
+                message = f"the answer did not end within {QUERY_TIMEOUT_S:g} s, after {len(seen)} pages"
+                raise self._error(Unavailable, message, self.token_name, token, TRY_AGAIN)
+            seen.add(token)
 
     def documents(
         self, ctx: Context, made: Any, request: Mapping[str, object], parameters: Mapping[str, str]
@@ -345,19 +256,65 @@ class Call:
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turn botocore's errors into ours."""
-        action = self.operation.replace(".", ":")
-        hint = f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
+        from botocore import exceptions, parsers
+
         try:
-            with errors(self.source, self.scope, hint=self.hint or hint, network=self.network, settings=self.settings):
-                yield
-        except CredentialsMissing as error:
-            if self.hint or error.value not in NOT_ENABLED:
+            yield
+        except exceptions.ClientError as error:
+            raise self._refused(error.response, str(error)) from error
+        except parsers.ResponseParserError as error:
+            raise self._unreadable(error) from error
+        except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
+            cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
+            value = getattr(cause, "message", str(error))
+            raise self._error(Unavailable, value, "endpoint", value, self.network) from error
+        except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
+            known = "Check the name of the region"
+            raise self._error(SourceError, str(error), "region", self.scope, known) from error
+        except exceptions.ParamValidationError as error:
+            ours = "This is an error of the source, not of its settings"
+            raise self._error(SourceError, str(error), "parameters", str(error), ours) from error
+        except exceptions.BotoCoreError as error:
+            # What remains is configuration: no credentials or half of them, a profile or an SSO session not there.
+            kind = type(error).__name__
+            hint = EXPIRED_HINT if "Token" in kind else self._rights
+            raise self._error(CredentialsMissing, str(error), "credentials", kind, hint) from error
+        except UNREADABLE as error:
+            modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+            if modules[-1].startswith("extract.") or not any(name.startswith("botocore.") for name in modules):
                 raise
-            hint = f"else {hint[:1].lower()}{hint[1:]}"
-            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; {hint}"
-            raise SourceError(
-                error.message, source=self.source, field="region", value=self.scope, hint=enable
-            ) from error
+            raise self._unreadable(error) from error
+
+    def _error(self, kind: type[SourceError], message: str, field: str, value: object, hint: str) -> SourceError:
+        named = f"{self.scope}: {message}".removesuffix(".")
+        return kind(named, source=self.source, field=field, value=value, hint=hint)
+
+    def _unreadable(self, error: Exception) -> SourceError:
+        update = f"The source {self.source} has to be updated for the new layout"
+        return self._error(LayoutChanged, str(error), "body", str(error), update)
+
+    def _refused(self, response: Any, message: str) -> SourceError:
+        code = response.get("Error", {}).get("Code", "")
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if code in PASSING or status == 429 or status >= 500:
+            hint = f"{TRY_AGAIN}; each time, it may be a quota of 0" if "Limit" in code else TRY_AGAIN
+            hint = PENDING if code == "PendingVerification" else hint
+            return self._error(Unavailable, message, "code", code, hint)
+        if code in NOT_ENABLED and not self.hint:
+            rights = f"else {self._rights[:1].lower()}{self._rights[1:]}"
+            enable = f"Enable {self.scope} for the account or leave it out of the setting regions; {rights}"
+            return self._error(SourceError, message, "region", self.scope, enable)
+        if code in REFUSED or status in (401, 403):
+            hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else self._rights
+            return self._error(CredentialsMissing, message, "credentials", code, hint)
+        return self._error(SourceError, message, "code", code, self.settings)
+
+    @property
+    def _rights(self) -> str:
+        action = self.operation.replace(".", ":")
+        return (
+            self.hint or f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
+        )
 
 
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:

@@ -7,14 +7,12 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from extract.base import Context
 from warehouse.errors import CredentialsMissing, SettingsError, SourceError
 
 Found = TypeVar("Found")
-Access = Literal["api", "bulk"]
-ACCESS_VALUES = ("auto", "api", "bulk")
 
 BEST_STOCKED = ("us-east-1", "us-east-2", "us-west-2", "ap-northeast-1")
 """The regions with the most types of accelerators (85, 81, 75 and 75 in public data of 2025 and 2026)."""
@@ -110,16 +108,12 @@ def own_regions(listed: Iterable[str], ctx: Context) -> tuple[str, ...]:
     return tuple(name for name in names if name in own or ctx.last_observed(name)) or names
 
 
-def access(settings: Mapping[str, object], *, source: str) -> Access:
-    """Return how to fetch: as the setting says, else the API where there are credentials that have the right."""
+def uses_api(settings: Mapping[str, object], *, source: str) -> bool:
+    """Return whether to fetch through the API: as the setting says, else with credentials that have the right."""
     chosen = settings.get("access", "auto")
-    if chosen not in ACCESS_VALUES:
-        hint = f"Allowed: {', '.join(ACCESS_VALUES)}"
-        raise SettingsError("unknown way of access", source=source, field="access", value=chosen, hint=hint)
     if chosen == "auto":
-        has_rights = (source, *_aws_environment()) not in _without_rights
-        chosen = "api" if has_rights and has_credentials() else "bulk"
-    return "api" if chosen == "api" else "bulk"
+        return (source, *_aws_environment()) not in _without_rights and has_credentials()
+    return chosen == "api"
 
 
 def has_credentials() -> bool:
@@ -134,7 +128,7 @@ def either_access(
 
     With access "auto" the files serve where the credentials lack a right, and the API is not called again.
     """
-    if access(ctx.settings, source=source) == "bulk":
+    if not uses_api(ctx.settings, source=source):
         return through_files()
     try:
         return through_api()

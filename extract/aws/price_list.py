@@ -27,7 +27,7 @@ import io
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -188,7 +188,7 @@ def _current_urls(ctx: Context, scope: str) -> tuple[str]:
     return (files.csv_url(path, field="currentVersionUrl"),)
 
 
-def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
+def cut(blocks: Iterable[bytes], url: str) -> Excerpt:
     """Return the excerpt of a streamed file; raise LayoutChanged.
 
     A line that can become a price has the operation RunInstances, as one in ten: these are found by a search for the
@@ -201,7 +201,6 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
         layout=LAYOUT,
         read_head=read_head,
         select=lambda head, start: _Selector(head, start).lines,
-        progress=progress,
     )
 
 

@@ -31,9 +31,10 @@ Quirks:
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from extract.aws import bulk, places, price_list, reading
 from extract.aws.bulk import Excerpt, Files, Head
@@ -68,11 +69,27 @@ NAMED = re.compile(
 )
 """A name such as p5.48xlarge after what comes before one, or a family such as "P5" in a field of its own."""
 
-COLUMNS = (
-    *("SKU", "RateCode", "Unit", "DiscountedRate", "Currency", "DiscountedSKU", "DiscountedServiceCode"),
-    *("DiscountedUsageType", "DiscountedOperation", "PurchaseOption", "LeaseContractLength"),
-    *("LeaseContractLengthUnit", "Product Family", "DiscountedRegionCode", "DiscountedInstanceType"),
-)
+CSV, API, JSON = range(3)
+FIELDS = {
+    "plan_id": ("SKU", "offeringId", "sku"),
+    "plan": ("Product Family", "planType", "productFamily"),
+    "payment": ("PurchaseOption", "paymentOption", "purchaseOption"),
+    "service": ("DiscountedServiceCode", "serviceCode", "discountedServiceCode"),
+    "usage_type": ("DiscountedUsageType", "usageType", "discountedUsageType"),
+    "operation": ("DiscountedOperation", "operation", "discountedOperation"),
+    "product_description": (None, "productDescription", None),
+    "tenancy": (None, "tenancy", None),
+    "instance_type": ("DiscountedInstanceType", "instanceType", "discountedInstanceType"),
+    "region": ("DiscountedRegionCode", "region", "discountedRegionCode"),
+    "unit": ("Unit", "unit", "unit"),
+    "amount": ("DiscountedRate", "rate", "price"),
+    "currency": ("Currency", "currency", "currency"),
+    "sku": ("DiscountedSKU", None, "discountedSku"),
+    "rate_code": ("RateCode", None, "rateCode"),
+}
+"""A rate's fields by their names in the bulk files' CSV, in the API and in the bulk files' JSON; None: not there."""
+NEEDED = ("plan_id", "usage_type", "amount")
+COLUMNS = (*filter(None, (names[CSV] for names in FIELDS.values())), "LeaseContractLength", "LeaseContractLengthUnit")
 """Columns of the CSV that are read, and expected."""
 
 PLANS = {
@@ -192,7 +209,7 @@ def _current_urls(ctx: Context, scope: str) -> Iterator[str]:
             raise SourceError("no Savings Plans there", source=NAME, field="region", value=scope, hint=hint)
 
 
-def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = lambda size: None) -> Excerpt:
+def cut(blocks: Iterable[bytes], url: str) -> Excerpt:
     """Return the excerpt of a streamed file; raise LayoutChanged.
 
     A region's file is hundreds of MB: every plan, term and payment times every machine, system and tenancy. A line can
@@ -207,7 +224,7 @@ def cut(blocks: Iterable[bytes], *, url: str, progress: Callable[[int], None] = 
             raise LAYOUT.refusal("the header is quoted", url, "header")
         return lambda block, start, end: filter(NAMED.search, bulk.marked_lines(block, start, end, MARKERS))
 
-    return bulk.excerpt_of(blocks, url=url, layout=LAYOUT, read_head=_read_head, select=select, progress=progress)
+    return bulk.excerpt_of(blocks, url=url, layout=LAYOUT, read_head=_read_head, select=select)
 
 
 # --- rates: nothing is merged and nothing left out, so that a document of n rates gives n
@@ -262,22 +279,7 @@ def _read_head(start: bytes) -> Head | None:
 
 
 def _csv_rate(row: Mapping[str, str]) -> Rate:
-    return Rate(
-        plan_id=row["SKU"],
-        plan=row["Product Family"] or None,
-        payment=row["PurchaseOption"] or None,
-        duration=f"{row['LeaseContractLength']} {row['LeaseContractLengthUnit']}".strip() or None,
-        service=row["DiscountedServiceCode"] or None,
-        usage_type=row["DiscountedUsageType"],
-        operation=row["DiscountedOperation"],
-        instance_type=row["DiscountedInstanceType"] or None,
-        region=row["DiscountedRegionCode"] or None,
-        unit=row["Unit"],
-        amount=row["DiscountedRate"],
-        currency=row["Currency"] or None,
-        sku=row["DiscountedSKU"] or None,
-        rate_code=row["RateCode"] or None,
-    )
+    return _rate(row, CSV, f"{row['LeaseContractLength']} {row['LeaseContractLengthUnit']}".strip())
 
 
 def _api_rate(result: Mapping[str, object]) -> Rate:
@@ -285,22 +287,7 @@ def _api_rate(result: Mapping[str, object]) -> Rate:
     listed = LAYOUT.listed(result.get("properties", []), "properties")
     properties = {LAYOUT.text(entry, "name"): LAYOUT.optional(entry, "value") for entry in listed}
     seconds = offering.get("durationSeconds")
-    return Rate(
-        plan_id=LAYOUT.text(offering, "offeringId"),
-        plan=LAYOUT.optional(offering, "planType"),
-        payment=LAYOUT.optional(offering, "paymentOption"),
-        duration=None if seconds is None else str(seconds),
-        service=LAYOUT.optional(result, "serviceCode"),
-        usage_type=LAYOUT.text(result, "usageType"),
-        operation=LAYOUT.optional(result, "operation") or "",
-        product_description=properties.get("productDescription"),
-        tenancy=properties.get("tenancy"),
-        instance_type=properties.get("instanceType"),
-        region=properties.get("region"),
-        unit=LAYOUT.optional(result, "unit") or "",
-        amount=LAYOUT.text(result, "rate"),
-        currency=LAYOUT.optional(offering, "currency"),
-    )
+    return _json_rate({**properties, **offering, **result}, API, "" if seconds is None else str(seconds))
 
 
 def _bulk_json_rates(document: Mapping[str, object]) -> Iterator[Rate]:
@@ -308,28 +295,25 @@ def _bulk_json_rates(document: Mapping[str, object]) -> Iterator[Rate]:
     products = LAYOUT.listed(document.get("products", []), "products")
     plans = {LAYOUT.optional(product, "sku"): product for product in products}
     for term in LAYOUT.listed(LAYOUT.mapping(document["terms"], "terms").get("savingsPlan"), "terms.savingsPlan"):
-        plan_id = LAYOUT.text(term, "sku")
-        product = plans.get(plan_id, {})
+        product = plans.get(LAYOUT.text(term, "sku"), {})
         attributes = LAYOUT.mapping(product.get("attributes", {}), "attributes")
         lease = LAYOUT.mapping(term.get("leaseContractLength", {}), "leaseContractLength")
+        duration = f"{lease.get('duration', '')} {lease.get('unit', '')}".strip()
         for rate in LAYOUT.listed(term.get("rates"), "rates"):
             price = LAYOUT.mapping(rate.get("discountedRate"), "discountedRate")
-            yield Rate(
-                plan_id=plan_id,
-                plan=LAYOUT.optional(product, "productFamily") or LAYOUT.optional(attributes, "productFamily"),
-                payment=LAYOUT.optional(attributes, "purchaseOption"),
-                duration=f"{lease.get('duration', '')} {lease.get('unit', '')}".strip() or None,
-                service=LAYOUT.optional(rate, "discountedServiceCode"),
-                usage_type=LAYOUT.text(rate, "discountedUsageType"),
-                operation=LAYOUT.optional(rate, "discountedOperation") or "",
-                instance_type=LAYOUT.optional(rate, "discountedInstanceType"),
-                region=LAYOUT.optional(rate, "discountedRegionCode"),
-                unit=LAYOUT.optional(rate, "unit") or "",
-                amount=LAYOUT.text(price, "price"),
-                currency=LAYOUT.optional(price, "currency"),
-                sku=LAYOUT.optional(rate, "discountedSku"),
-                rate_code=LAYOUT.optional(rate, "rateCode"),
-            )
+            yield _json_rate({**attributes, **product, **term, **rate, **price}, JSON, duration)
+
+
+def _json_rate(values: Mapping[str, object], form: int, duration: str) -> Rate:
+    for name in NEEDED:
+        LAYOUT.text(values, str(FIELDS[name][form]))
+    return _rate(values, form, duration)
+
+
+def _rate(values: Mapping[str, object], form: int, duration: str) -> Rate:
+    texts: dict[str, Any] = {name: LAYOUT.optional(values, names[form] or "") for name, names in FIELDS.items()}
+    texts |= {name: texts[name] or "" for name in (*NEEDED, "operation", "unit")}
+    return Rate(**texts, duration=duration or None)
 
 
 # --- which of them are prices of accelerators

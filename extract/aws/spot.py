@@ -43,13 +43,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from extract.aws import SPOT as NAME
 from extract.aws import places
+from extract.aws.bulk import reported
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch
 from extract.web.streams import read_stream
@@ -72,11 +72,8 @@ GAP = "2026-03 to 2026-06 are missing from the archive itself"
 FILE_NAMES = ("{year:04}-{month:02}.tsv.zst", "{year:04}/{month:02}.tsv.zst")
 YEAR_NAME = "{year:04}.tsv.zst"
 BLOCK_BYTES = 1 << 22
-PROGRESS_STEP_BYTES = 512 << 20
 EXCERPT_LIMIT_BYTES = 256 << 20
 """For the lines that are kept of a month, of all regions: some ten times as much as there are."""
-MAX_MONTHS_KEPT = 60
-"""Months whose excerpts are remembered, compressed: about 2 MB each."""
 NOT_FOUND = 404
 _ZONE = re.compile(rb"([a-z]{2,5}\d)-[a-z0-9-]*az\d+")
 _WANTED = re.compile(
@@ -90,6 +87,7 @@ _WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest":
 
 def parse(document: Document) -> Parsed:
     """Return the prices in a page of the API, a saved answer of the AWS CLI, or an excerpt of the archive."""
+    # Imported here: the shell must not wait for polars.
     from extract.aws import spot_records
 
     return spot_records.parse(document)
@@ -216,19 +214,18 @@ def _text(at: datetime) -> str:
 # --- past prices: the public archive by Eric Pauley, one file for each month since 2022, for all regions at once
 #
 # A file is `YYYY-MM.tsv.zst`, as on Zenodo, or `YYYY/MM.tsv.zst`, as in the repository that made it: about 100 MB, 13
-# million lines of zone id, type, product, price and time, without a header. It is read once for all regions.
+# million lines of zone id, type, product, price and time, without a header. It is read once in a run, for all regions.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Month:
-    """What was cut from a file: lines, compressed, by how the zone ids of their region begin; and what it was whole."""
+    """What was cut from a file: lines, compressed, by how the zone ids of their region begin; and what it was whole.
+
+    A run remembers it, as the other regions read it too: about 2 MB a month.
+    """
 
     excerpts: Mapping[bytes, bytes]
     whole: Whole
-
-
-_kept: dict[str, Month] = {}
-_lock = Lock()
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
@@ -287,7 +284,7 @@ def _documents(
         if landed is not None:
             return (landed,), ()
         try:
-            month = _cut_once(ctx, url)
+            month = ctx.memo.once(url, functools.partial(_cut, ctx, url))
         except FileNotFoundError:
             continue
         except SourceError as error:
@@ -313,30 +310,20 @@ def _documents(
     return (), (f"the archive at {base} has no {at:%Y-%m}{gap}",)
 
 
-def _cut_once(ctx: Context, url: str) -> Month:
-    with _lock:
-        if url not in _kept:
-            month = _cut(ctx, url)
-            while len(_kept) >= MAX_MONTHS_KEPT:
-                _kept.pop(next(iter(_kept)))
-            _kept[url] = month
-        return _kept[url]
-
-
 def _cut(ctx: Context, url: str) -> Month:
     if url.startswith("file:"):
         path = Path(url2pathname(urlsplit(url).path))
         with path.open("rb") as file:
-            return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url=url, progress=ctx)
-    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(blocks, url=url, progress=ctx))
+            return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url)
+    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{NAME} {url}"), url))
 
 
-def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
+def cut(blocks: Iterator[bytes], url: str) -> Month:
     """Return the lines of accelerators on Linux, by region; raise LayoutChanged where it is no such file or damaged."""
     import pyarrow as pa
     from blake3 import blake3
 
-    whole, size, kept_size, reported = blake3(), 0, 0, 0
+    whole, size, kept_size = blake3(), 0, 0
     packers: dict[bytes, Any] = {}
     packed: dict[bytes, list[bytes]] = {}
     rest = b""
@@ -354,9 +341,6 @@ def cut(blocks: Iterator[bytes], *, url: str, progress: Context) -> Month:
                 kept_size += sum(map(len, kept))
             if kept_size > EXCERPT_LIMIT_BYTES:
                 raise _refusal(f"the lines of accelerators exceed {EXCERPT_LIMIT_BYTES} bytes", url)
-            if size - reported >= PROGRESS_STEP_BYTES:
-                reported = size
-                progress.progress(f"{NAME}: {size >> 20} MB of {url} read")
     except OSError as error:
         raise _refusal(f"the compressed file is damaged: {error}", url) from error
     if rest or not size:

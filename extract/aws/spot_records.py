@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from extract.aws import SPOT as NAME
-from extract.aws.reading import Layout, plain_number
+from extract.aws.reading import BLANK, Layout, plain_number
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -22,11 +22,6 @@ LAYOUT = Layout(NAME)
 ACCELERATORS = ("cg*", "dl*", "f*", "g*", "inf*", "p*", "trn*", "vt*")
 """How names of accelerator types begin; other types among them are left out."""
 ROOT, SET = "DescribeSpotPriceHistoryResponse", "spotPriceHistorySet"
-FIELDS = ("AvailabilityZoneId", "AvailabilityZone", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
-"""A record's fields, as the service model names them; the first two may be absent, one of them at a time."""
-OPTIONAL = FIELDS[:2]
-ARCHIVED = ("AvailabilityZoneId", "InstanceType", "ProductDescription", "SpotPrice", "Timestamp")
-"""The fields of a line of the archive, in order."""
 CHUNK = {
     "AvailabilityZoneId": "zone_id",
     "AvailabilityZone": "zone",
@@ -35,6 +30,12 @@ CHUNK = {
     "SpotPrice": "price",
     "Timestamp": "at_text",
 }
+"""A record's fields, as the service model names them, and our columns."""
+FIELDS = tuple(CHUNK)
+OPTIONAL = FIELDS[:2]
+"""They may be absent, one of them at a time."""
+ARCHIVED = tuple(name for name in FIELDS if name != "AvailabilityZone")
+"""The fields of a line of the archive, in order."""
 OFFER = ("zone_id", "zone", "type")
 REGION = r"^([a-z]{2}(?:-[a-z]+)+?-\d)"
 """The region in the name of a zone, for saved answers that are read without their scope."""
@@ -68,7 +69,7 @@ def parse(document: Document) -> Parsed:
 
 
 def _records(document: Document) -> Iterator[Record]:
-    start = document.body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = document.body.lstrip(BLANK)[:1]
     if start == b"<":
         return _xml(document.body)
     if start in (b"{", b"["):
@@ -82,13 +83,13 @@ def _xml(body: bytes) -> Iterator[Record]:
     if root.tag != ROOT or records is None:
         raise LAYOUT.refusal(f"expected {ROOT} with {SET}", body)
     for item in records:
-        yield _record({name: LAYOUT.child(item, f"{name[0].lower()}{name[1:]}") for name in FIELDS}, body)
+        yield _record({name: LAYOUT.child(item, f"{name[0].lower()}{name[1:]}") for name in FIELDS})
 
 
 def _json(body: bytes) -> Iterator[Record]:
     content = LAYOUT.mapping(LAYOUT.json(body, numbers=str), "body")
     for item in LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"):
-        yield _record({name: item.get(name) for name in FIELDS}, body)
+        yield _record(item)
 
 
 def _lines(body: bytes) -> Iterator[Record]:
@@ -102,18 +103,15 @@ def _lines(body: bytes) -> Iterator[Record]:
         values = line.split("\t")
         if len(values) != len(ARCHIVED):
             raise LAYOUT.refusal("expected five fields separated by tabs", line.encode())
-        yield _record({"AvailabilityZone": None, **dict(zip(ARCHIVED, values, strict=True))}, body)
+        yield _record(dict(zip(ARCHIVED, values, strict=True)))
 
 
-def _record(record: Mapping[str, object], body: bytes) -> Record:
+def _record(record: Mapping[str, object]) -> Record:
     """Return a record; an amount or time that is missing is "", which the row gate refuses."""
-    for name, value in record.items():
-        if value is not None and not isinstance(value, str):
-            raise LAYOUT.refusal(f"{name} is no text", body)
-    texts = {name: None if value is None else str(value) for name, value in record.items()}
+    texts = {name: LAYOUT.optional(record, name) for name in FIELDS}
     if not texts["InstanceType"] or not texts["ProductDescription"] or not any(texts[name] for name in OPTIONAL):
         raise LAYOUT.refusal("a record without instance type, product or zone", json.dumps(record).encode())
-    return {name: texts[name] if name in OPTIONAL else texts[name] or "" for name in FIELDS}
+    return {name: text if name in OPTIONAL else text or "" for name, text in texts.items()}
 
 
 # --- which of them count
@@ -179,22 +177,21 @@ def _naive(at: datetime) -> datetime:
 
 
 def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
-    if len({bool(each) for each in frame["zone_id"].unique()}) > 1:
+    if 0 < frame["zone_id"].null_count() < frame.height:
         # Those would become other offers.
         raise LAYOUT.refusal("records with the id of their zone among others without", "", "AvailabilityZoneId")
     for zone in frame["zone"].unique():
         if zone and not zone.startswith(document.scope):
             message = f"a record of another region than {document.scope}"
             raise LAYOUT.refusal(message, zone, "AvailabilityZone")
-    has_id = pl.col("zone_id").is_not_null() & (pl.col("zone_id") != "")
     region = pl.lit(document.scope) if document.scope else pl.col("zone").str.extract(REGION)
     columns = {
         "service_provider_name": pl.lit("AWS"),
         "instance_type": pl.col("type"),
         "capacity_unit": pl.lit("instance"),
         "region_id": region,
-        "availability_zone_id": pl.when(has_id).then("zone_id"),
-        "availability_zone": pl.when(~has_id).then("zone"),
+        "availability_zone_id": pl.col("zone_id"),
+        "availability_zone": pl.when(pl.col("zone_id").is_null()).then("zone"),
         "purchase_option": pl.lit("spot"),
         "commitment_term_hours": pl.lit(None, pl.Int64),
         "statistic": pl.lit("price"),

@@ -2,10 +2,10 @@
 
 Where: https://github.com/skypilot-org/skypilot-catalog , folders `catalogs/v<number>/<provider>/vms.csv`, written every
 seven hours or so by SkyPilot's fetchers from the providers' interfaces, and committed where something changed.
-Apache-2.0. It is read with git, a program of the machine: a clone with the folders of all commits and no files, and
-each version of a table by itself. The clone stays in the folder that CHIPLEDGER_CACHE_DIR names, else it is thrown away
-at the end. A scope is one provider's table. Settings: `enabled`, `url` (https:// or file:///). Formats read in November
-2026, of versions from 2024 on.
+Apache-2.0. It is read with git, a program of the machine: a clone with the folders of all commits and no files
+(https://git-scm.com/docs/partial-clone), and each version of a table by itself. The clone stays in the folder that
+CHIPLEDGER_CACHE_DIR names, else it is thrown away at the end. A scope is one provider's table. Settings: `enabled`,
+`url` (https:// or file:///). Formats read in November 2026, of versions from 2024 on.
 
 1. It has no present: `fetch` raises, its prices are never called current, and `chipledger backfill skypilot_catalog`
    reads it. A version is dated by its commit's committer, in UTC, some minutes after the fetch.
@@ -31,10 +31,9 @@ at the end. A scope is one provider's table. Settings: `enabled`, `url` (https:/
 9. Shadeform, Spheron and Prime Intellect resell: host_provider_name is whose machine it is.
 10. On 2026-05-07 a copy of Lambda's table had a header and nothing else, for three hours. Such a version is an error.
 
-The clone has all commits and folders and no files (https://git-scm.com/docs/partial-clone); the bytes of a version are
-fetched when they are read. Only the protocol of the repository's own address is let through, redirects are not followed
-and no password is prompted for. git holds much of an answer in memory and waits for ever: each command has a time
-limit, after which all programs that it started are ended, and each of these has limits of memory and of file size.
+Only the protocol of the repository's own address is let through, redirects are not followed and no password is prompted
+for. git holds much of an answer in memory and waits for ever: each command has a time limit, after which all programs
+that it started are ended, and each of these has limits of memory and of file size.
 """
 
 import csv
@@ -47,7 +46,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -59,7 +57,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from extract.base import Context, Source, past_fetch, past_only
+from extract.base import Context, Source, no_scope, past_fetch, past_only
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
@@ -176,8 +174,7 @@ class Machine(NamedTuple):
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of a table, the document's scope being its provider."""
     scope, catalogue = document.scope, _catalogue(document.scope)
-    ignored: Counter[str] = Counter()
-    swapped = priced_twice = machines = lines = 0
+    contradicting = swapped = priced_twice = machines = lines = 0
     for lines, cells in enumerate(_lines(document.body), start=1):
         machine = _machine(cells, lines + 1)
         if machine is None:
@@ -187,7 +184,8 @@ def read(document: Document) -> Iterator[Found]:
         price, spot = (_amount(cells[column], f"line {lines + 1}, {column}") for column in ("Price", "SpotPrice"))
         label, reason = _label(scope, catalogue, machine)
         if label is None:
-            ignored[reason] += 1
+            contradicting += reason in CONTRADICTIONS
+            yield reason
             continue
         yield from _without(price, spot, scope)
         if scope == "vast" or spot == NO_PRICE:
@@ -201,18 +199,15 @@ def read(document: Document) -> Iterator[Found]:
             yield _row(scope, catalogue, machine, label, spot, "spot")
     if not lines:
         raise refusal("expected machines, found only a header", "InstanceType", None)
-    contradicting = sum(ignored[reason] for reason in CONTRADICTIONS)
     if contradicting > machines * MAX_CONTRADICTING:
         raise refusal("machines contradict their names", "InstanceType", f"{contradicting} of {machines}")
     if swapped * 2 > priced_twice:
         raise refusal("spot prices above the prices", "SpotPrice", f"{swapped} of {priced_twice}")
-    yield from ignored.elements()
 
 
 def _catalogue(scope: str) -> Catalogue:
     if scope not in CATALOGUES:
-        hint = f"The catalogues are {', '.join(CATALOGUES)}"
-        raise SourceError("no such catalogue", source=NAME, field="scope", value=scope, hint=hint)
+        raise no_scope(NAME, scope, CATALOGUES)
     return CATALOGUES[scope]
 
 
@@ -593,11 +588,6 @@ def _git(*words: str, at: Path, url: str, is_clone: bool = False) -> bytes:
         return output.read()
 
 
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the providers whose tables are read."""
-    return tuple(CATALOGUES)
-
-
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
     """Yield a fetch of each version of a provider's table between two dates, oldest first.
 
@@ -632,7 +622,7 @@ SOURCE = Source(
     url=URL,
     terms_url=URL,
     max_age=None,
-    scopes=scopes,
+    scopes=lambda ctx: tuple(CATALOGUES),
     fetch=past_only(NAME, f"chipledger backfill {NAME}"),
     parse=parser(NAME, "several", read),
     backfill=backfill,

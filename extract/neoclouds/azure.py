@@ -27,10 +27,10 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from extract.base import Context
+from extract.base import Context, no_scope
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
-from extract.neoclouds.fetching import chosen, numbered_pages, web_source
+from extract.neoclouds.fetching import chosen, paged, web_source
 from extract.neoclouds.offers import Empty, Found, Offer, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -58,23 +58,16 @@ MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effe
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of a region, each by the address that the one before it names."""
+    if not re.fullmatch(REGION, scope):
+        raise no_scope(SOURCE.name, scope, REGIONS)
     wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{scope}' and contains(armSkuName, 'Standard_N')"
     address = f"{url}?api-version=2023-01-01-preview&currencyCode='USD'&$filter={quote(wanted)}"
 
-    def get(number: int) -> Response:
-        return ctx.web.get(address)
+    def following(page: Any, _: str) -> str | None:
+        place = Fields("page", page).any("NextPageLink")
+        return _same_host(url, str(place)) if place else None
 
-    def is_last(page: Any, number: int) -> bool:
-        nonlocal address
-        try:
-            following = page["NextPageLink"]
-        except (KeyError, TypeError) as error:
-            raise refusal("expected a next page or none", "NextPageLink", number) from error
-        if following:
-            address = _same_host(url, str(following))
-        return not following
-
-    return numbered_pages(get, is_last)
+    return paged(ctx.web.get, following, address)
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -115,7 +108,7 @@ def _key(item: Fields) -> tuple[str, ...] | None:
 def _begins(item: Fields, document: Document) -> bool:
     """Return whether a price holds when it was fetched."""
     start = item.moment("effectiveStartDate")
-    end = item.moment("effectiveEndDate") if "effectiveEndDate" in item and item.has("effectiveEndDate") else None
+    end = item.moment("effectiveEndDate") if item.has("effectiveEndDate") else None
     return start <= document.fetched_at and (end is None or end > document.fetched_at)
 
 
@@ -123,22 +116,7 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
     """Yield the prices of an item, or the reason why it has none."""
     item.only_money(*MONEY)
     size = item.text("armSkuName").removesuffix("_Promo")
-    if not SIZE.match(size):
-        yield "a machine without accelerators"
-        return
-    if size.startswith("Standard_NP"):
-        yield "an FPGA"
-        return
-    if item.text("serviceName") != "Virtual Machines":
-        yield "another service"
-        return
-    if item.text("currencyCode") != "USD":
-        raise item.form_changed("currencyCode", "expected prices in USD")
-    if document.scope not in ("", "all", item.text("armRegionName")):
-        raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
-    if item.text("unitOfMeasure") != "1 Hour":
-        raise item.form_changed("unitOfMeasure", "expected 1 Hour")
-    if reason := _left_out(item, document, newest):
+    if reason := _left_out(item, size, document, newest):
         yield reason
         return
     machine = known(PROVIDER, size)
@@ -156,8 +134,20 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
             yield detail(found, item.moment("effectiveStartDate"))
 
 
-def _left_out(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
+def _left_out(item: Fields, size: str, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
     """Return why an item is no price that anybody pays for a machine with Linux, None where it is one."""
+    if not SIZE.match(size):
+        return "a machine without accelerators"
+    if size.startswith("Standard_NP"):
+        return "an FPGA"
+    if item.text("serviceName") != "Virtual Machines":
+        return "another service"
+    if item.text("currencyCode") != "USD":
+        raise item.form_changed("currencyCode", "expected prices in USD")
+    if document.scope not in ("", "all", item.text("armRegionName")):
+        raise item.form_changed("armRegionName", f"expected prices of {document.scope}")
+    if item.text("unitOfMeasure") != "1 Hour":
+        raise item.form_changed("unitOfMeasure", "expected 1 Hour")
     product, sku, meter = item.text("productName"), item.text("skuName"), item.text("meterName")
     for word in ("Spot", "Low Priority"):
         if sku.endswith(f" {word}") != meter.endswith(f" {word}"):
@@ -195,11 +185,11 @@ def _prices(item: Fields, machine: CloudMachine, price: Decimal) -> Iterator[Fou
         total = {"unit_price": "0", "upfront_price": plain(price), "purchase_payment_model": "All Upfront"}
         yield Offer(found | total) if isinstance(found, Offer) else found
         return
-    if "reservationTerm" in item and item.has("reservationTerm"):
+    if item.has("reservationTerm"):
         raise item.form_changed("reservationTerm", "expected no term of a price on demand")
     option = "spot" if item.text("skuName").endswith(" Spot") else "on_demand"
     yield offer(machine.accelerator_label, price, option=option, **columns)
-    for plan in item.objects("savingsPlan") if "savingsPlan" in item and item.has("savingsPlan") else ():
+    for plan in item.objects("savingsPlan") if item.has("savingsPlan") else ():
         hourly = plan.number("retailPrice")
         if option != "on_demand" or hourly > price:
             raise plan.wrong("retailPrice", f"expected a savings plan of a price on demand, below {price}")

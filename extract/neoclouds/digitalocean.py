@@ -23,17 +23,15 @@ alone, which the API does not have), so that no offer is listed twice.
 import os
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 
-from extract.base import Context
+from extract.base import Context, no_scope
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import HTML, is_refused_key, no_key, numbered_pages, web_source
-from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, shown_price, stock
+from extract.neoclouds.fetching import HTML, key_checked, no_key, paged, web_source
+from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, refuse_exchanged, shown_price, stock
 from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SourceError
 
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
 API_URL = "https://api.digitalocean.com/v2/sizes"
@@ -57,6 +55,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the page, or all pages of sizes; raise CredentialsMissing where the token is missing or refused."""
+    if scope not in (PAGE, SPOT, SIZES):
+        raise no_scope(SOURCE.name, scope, scopes(ctx))
     if scope != SIZES:
         yield ctx.web.get(url, accept=HTML)
         return
@@ -64,19 +64,13 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     if not token:
         raise no_key(TOKEN_VARIABLE, "no token with the scope size:read")
     address, headers = f"{API_URL}?per_page={SIZES_A_PAGE}&page=", {"Authorization": f"Bearer {token}"}
-    try:
-        yield from numbered_pages(
-            lambda number: ctx.web.get(f"{address}{number}", headers=headers), lambda page, _: not _has_more(page)
-        )
-    except SourceError as error:
-        if is_refused_key(error):
-            raise no_key(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read", "(hidden)") from error
-        raise
+    with key_checked(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read"):
+        yield from paged(lambda number: ctx.web.get(f"{address}{number}", headers=headers), _following)
 
 
-def _has_more(page: object) -> bool:
+def _following(page: object, number: int) -> int | None:
     links = Fields("page", page).inner("links")
-    return "pages" in links and "next" in links.inner("pages")
+    return number + 1 if "pages" in links and "next" in links.inner("pages") else None
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -90,7 +84,7 @@ def _page(document: Document) -> Iterator[Found]:
     spot_heading = next((heading for heading in SPOT_HEADINGS if heading in headings), SPOT_HEADINGS[0])
     on_demand = list(each(page.part(ON_DEMAND_HEADING).table(COLUMNS), lambda line: [_droplet(line, "on_demand")]))
     spot = list(each(page.part(spot_heading).table(COLUMNS), lambda line: [_droplet(line, "spot")]))
-    _check_spot(on_demand, spot)
+    refuse_exchanged([*on_demand, *spot])
     in_api = ["in the API's answer" if isinstance(one, Offer) else one for one in on_demand]
     yield from on_demand if document.scope != SPOT else in_api
     yield from spot
@@ -110,22 +104,6 @@ def _droplet(line: dict[str, str], option: str) -> Offer | str:
     price, count = shown_price(line["Price"], line["GPU"], units=("hour",)), int(found["count"] or 1)
     others = {"capacity_unit": "instance", "conditions": found["condition"]}
     return offer(found["chip"], price, count=count, option=option, **others)
-
-
-def _check_spot(on_demand: list[Found], spot: list[Found]) -> None:
-    """Raise where a machine costs more as spot than on demand."""
-
-    def prices(rows: list[Found]) -> Iterator[tuple[tuple[object, ...], Decimal]]:
-        for row in rows:
-            if isinstance(row, Offer):
-                machine = (row["accelerator_label"], row["accelerator_count"], row["conditions"])
-                yield machine, Decimal(str(row["unit_price"]))
-
-    list_prices = dict(prices(on_demand))
-    for machine, price in prices(spot):
-        if price > list_prices.get(machine, price):
-            message = f"expected at most the price on demand, which is {list_prices[machine]}"
-            raise refusal(message, f"spot {machine[0]}", price)
 
 
 def _sizes(document: Document) -> Iterator[Found]:

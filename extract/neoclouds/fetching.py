@@ -6,11 +6,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-from extract.base import Context, Parsed, Source
+from extract.aws.places import url_in
+from extract.base import Context, Parsed, Source, no_scope
 from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
@@ -68,7 +69,9 @@ def web_source(
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
         """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
-        urls = (_address(ctx, url),) if ctx.settings.get("url") else (url, *other_urls)
+        if isinstance(scopes, tuple) and scope not in scopes:
+            raise no_scope(name, scope, scopes)
+        urls = (url_in(ctx.settings, "url", url, source=name),) if ctx.settings.get("url") else (url, *other_urls)
         documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
         at = min(documents[0].published_at or documents[0].fetched_at, documents[0].fetched_at)
         return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
@@ -172,9 +175,15 @@ def no_key(variable: str, message: str, value: str = "") -> CredentialsMissing:
     return CredentialsMissing(message, field=variable, value=value, hint=hint)
 
 
-def is_refused_key(error: SourceError) -> bool:
-    """Return whether a server refused a key."""
-    return error.field == "status" and error.value in (401, 403)
+@contextmanager
+def key_checked(variable: str, refused: str = "refused", statuses: Sequence[int] = (401, 403)) -> Iterator[None]:
+    """Raise CredentialsMissing with this message where a server refuses the key in an environment variable."""
+    try:
+        yield
+    except SourceError as error:
+        if error.field == "status" and error.value in statuses:
+            raise no_key(variable, refused, "(hidden)") from error
+        raise
 
 
 def _all(pages: Iterable[Response]) -> list[Response]:
@@ -195,22 +204,15 @@ def _all(pages: Iterable[Response]) -> list[Response]:
     return answers
 
 
-def _address(ctx: Context, default: str) -> str:
-    """Return the address that the deployment chose, or the default; raise SettingsError where it is none."""
-    url = ctx.settings.get("url") or default
-    if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError("expected an http address", field="url", value=url, hint="Begin it with https://")
-    return url
+def paged(get: Callable[[Any], Response], following: Callable[[Any, Any], Any], first: Any = 1) -> Iterator[Response]:
+    """Yield pages as `get` gives them by number, cursor or address, from the first one on.
 
-
-def numbered_pages(get: Callable[[int], Response], is_last: Callable[[Any, int], bool]) -> Iterator[Response]:
-    """Yield pages 1, 2, ... as `get` gives them, up to the one whose content `is_last` calls the last.
-
+    `following` returns what leads on from the content of a page and what led to it, or nothing where it is the last.
     Raises LayoutChanged where a page is no JSON, where one repeats the page before it, or where they do not end.
     """
-    before: bytes | None = None
+    place, before = first, None
     for number in range(1, MAX_PAGES + 1):
-        answer = get(number)
+        answer = get(place)
         if answer.body == before:
             raise refusal("a page repeats the one before it", "page", number)
         before = answer.body
@@ -219,6 +221,7 @@ def numbered_pages(get: Callable[[int], Response], is_last: Callable[[Any, int],
         except (ValueError, RecursionError) as error:
             raise refusal(f"no JSON: {error}", "page", number) from error
         yield answer
-        if is_last(content, number):
+        place = following(content, place)
+        if not place:
             return
     raise refusal("the pages do not end", "page", MAX_PAGES)

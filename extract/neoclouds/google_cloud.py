@@ -32,11 +32,10 @@ from urllib.parse import quote
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed
-from extract.neoclouds.fetching import is_refused_key, no_key, numbered_pages, web_source
+from extract.neoclouds.fetching import key_checked, paged, web_source
 from extract.neoclouds.offers import TEN_DECIMALS, Found, Offer, Priced, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SourceError
 from warehouse.reference.cloud_machines import CloudMachine, machines
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
@@ -109,22 +108,17 @@ Prices = dict[tuple[str, str], dict[tuple[str, str], dict[Decimal, Rate]]]
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the catalogue, without the blanks that are half of its bytes."""
-    key, token = os.environ.get(KEY, ""), ""
+    address = f"{url}?pageSize=5000&currencyCode=USD&prettyPrint=false"
+    headers = {"X-Goog-Api-Key": os.environ.get(KEY, "")}
 
-    def get(number: int) -> Response:
-        after = f"&pageToken={quote(token)}" if token else ""
-        address = f"{url}?pageSize=5000&currencyCode=USD&prettyPrint=false{after}"
-        try:
-            return ctx.web.get(address, headers={"X-Goog-Api-Key": key})
-        except SourceError as error:
-            raise no_key(KEY, "the API refused the key") if is_refused_key(error) else error from error
+    def get(token: str) -> Response:
+        return ctx.web.get(f"{address}&pageToken={quote(token)}" if token else address, headers=headers)
 
-    def is_last(page: Any, number: int) -> bool:
-        nonlocal token
-        token = str(page.get("nextPageToken") or "") if isinstance(page, dict) else ""
-        return not token
+    def following(page: Any, _: str) -> str:
+        return str(page.get("nextPageToken") or "") if isinstance(page, dict) else ""
 
-    return numbered_pages(get, is_last)
+    with key_checked(KEY, "the API refused the key", (400, 401, 403)):  # 400: "API key not valid"
+        yield from paged(get, following, first="")
 
 
 def read(document: Document) -> Iterator[Found]:

@@ -15,7 +15,8 @@ https://hotaisle.xyz/pricing has a robots tag: index, follow. The API, in cents 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
@@ -24,10 +25,15 @@ from extract.neoclouds.pages import Node, Page, children, innermost, inside, tex
 from warehouse.documents import Document
 
 UNIT = "/GPU/hr"
-MONTH_HOURS = 730
 VM, BARE_METAL = "VM", "Bare metal"
-MONTHLY = "bare metal, one-month minimum"
-"""What stands behind the price in a card of bare metal."""
+PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    VM: ("", {"tier": VM}),
+    BARE_METAL: (
+        "bare metal, one-month minimum",
+        {"tier": "bare metal", "option": "reserved", "commitment_term_hours": 730},
+    ),
+}
+"""How a card says that a machine is rented, with what stands behind its price, and what an offer has of it."""
 SIZES = re.compile(r"[1-9]\d?x(?: & [1-9]\d?x)*")
 CHIP = re.compile(r"\A[^A-Za-z]*[A-Za-z].*\d")  # anchored: tried from each letter it takes half a minute
 SUMMED_CHIP = "mi300x"
@@ -89,7 +95,7 @@ def _plan(node: Node) -> Iterator[Offer | str]:
     if (
         len(size_and_chip) != 2
         or parts[1].tag != "h2"
-        or texts[0] not in (VM, BARE_METAL)
+        or texts[0] not in PLANS
         or not SIZES.fullmatch(size_and_chip[0])
         or not CHIP.search(size_and_chip[1])
         or UNIT not in texts[3]
@@ -99,21 +105,12 @@ def _plan(node: Node) -> Iterator[Offer | str]:
         raise refusal(message, "price", f"{text_of(node)} in {' | '.join(texts)[:200]}")
     kind, name = texts[:2]
     shown, _, terms = texts[3].partition(" ")
-    if terms != (MONTHLY if kind == BARE_METAL else ""):
+    known_terms, columns = PLANS[kind]
+    if terms != known_terms:
         raise refusal(f"expected the terms of {kind}", name, texts[3])
     price, (sizes, chip) = _price(shown, name), size_and_chip
     for size in re.findall(r"\d+", sizes):
-        if kind == VM:
-            yield offer(chip, price, minimum_quantity=size, tier=VM)
-        else:
-            yield offer(
-                chip,
-                price,
-                option="reserved",
-                commitment_term_hours=MONTH_HOURS,
-                minimum_quantity=size,
-                tier="bare metal",
-            )
+        yield offer(chip, price, minimum_quantity=size, **columns)
 
 
 def _price(text: str, field: str) -> ShownPrice:

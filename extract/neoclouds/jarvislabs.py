@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 from extract.base import Context
 from extract.neoclouds.answers import Fields, answer
-from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, by_option, each, offer, stock
+from extract.neoclouds.fetching import key_checked, web_source
+from extract.neoclouds.offers import Found, by_option, each, offer, stock, with_memory
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -34,7 +34,8 @@ FREE = {"on_demand": "num_free_devices", "spot": "spot_num_free_devices"}
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer."""
-    yield ctx.web.get(url, headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
+    with key_checked(KEY):
+        yield ctx.web.get(url, headers={"Authorization": f"Bearer {os.environ.get(KEY, '')}"})
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -46,18 +47,14 @@ def _place(place: Fields) -> Iterator[Found]:
     place.only_money(PRICE, SPOT_PRICE)
     if "currency" in place and place.text("currency").upper() != "USD":
         raise place.form_changed("currency", "expected USD")
-    label, region, tier = _label(place), place.text("region"), "vm"
+    memory = place.matching("vram", r"[1-9]\d{0,3}", "gigabytes, as a text")
+    label, region, tier = with_memory(place.text("gpu_type"), memory), place.text("region"), "vm"
     if place.text_or_none("workload_type"):
         tier = place.one_of("workload_type", ("container", "vm"))
     prices = by_option(place.number(PRICE), place.number_or_none(SPOT_PRICE), f"{place.place}.{SPOT_PRICE}")
     for option, price in prices.items():
         yield offer(label, price, option=option, region_id=region, tier=tier)
         yield stock(label, option=option, region_id=region, tier=tier, n_accelerators=place.whole(FREE[option]))
-
-
-def _label(place: Fields) -> str:
-    name, memory = place.text("gpu_type"), place.matching("vram", r"[1-9]\d{0,3}", "gigabytes, as a text")
-    return name if f"{memory}GB" in name else f"{name} {memory}GB"
 
 
 SOURCE = web_source(

@@ -23,15 +23,15 @@ a minute, rebuilt once a minute. Format read of an answer of 2026-09-10; prices 
 8. `count` is the number of nodes: an answer cut short does not have them all.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from extract.neoclouds.answers import Fields, answer, refusal
+from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, Priced, each, market, plain, stock, with_memory
+from extract.neoclouds.offers import Found, Priced, Strange, each, market, plain, stock, with_memory
 from warehouse.documents import Document
 
 OPTIONS = {"secure": "on_demand", "spot": "spot"}
@@ -39,9 +39,6 @@ PRICE, NODE_PRICE, FREE = "price_per_gpu_hour", "price_per_node_hour", "availabl
 ROUNDING = Decimal("0.01")
 """By how much of a dollar the price of a node may differ from that of its GPUs."""
 NEEDED = ("gpu_model", "gpu_count", FREE, PRICE, "min_rentable_gpu_count", "tier", "country_code")
-WITHOUT = "without "
-MAX_LACKING = Decimal("0.25")
-"""Part of the nodes that may lack what makes a price, before the answer is another one."""
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -51,7 +48,6 @@ def read(document: Document) -> Iterator[Found]:
     if found.whole("count") != len(nodes):
         raise found.wrong("count", f"expected as many nodes as the count says, found {len(nodes)}")
     markets: dict[tuple[str, str, str], list[Fields]] = defaultdict(list)
-    lacking: Counter[str] = Counter()
     seen: dict[str, tuple[object, ...]] = {}
 
     def read_node(node: Fields) -> Iterator[Found]:
@@ -69,11 +65,7 @@ def read(document: Document) -> Iterator[Found]:
     for one in each(nodes, read_node):
         if isinstance(one, Priced):
             markets[one.ask[0]].append(one.ask[1])
-        if isinstance(one, str) and one.startswith(WITHOUT):
-            lacking[one] += 1
         yield one
-    if sum(lacking.values()) > len(nodes) * MAX_LACKING:
-        raise refusal(f"{dict(lacking)} of {len(nodes)} nodes", f"nodes, {', '.join(lacking)}", len(nodes))
     for (label, tier, country), asks in sorted(markets.items()):
         columns: dict[str, Any] = {"option": OPTIONS[tier], "tier": tier, "region_id": country}
         yield from market(label, [node.number(PRICE) for node in asks], **columns)
@@ -84,7 +76,7 @@ def _market(node: Fields) -> tuple[str, str, str] | str:
     """Return label, tier and country of a node that can be rented; else why it cannot."""
     missing = [name for name in NEEDED if node.any(name) is None]
     if missing:
-        return f"{WITHOUT}{missing[0]}"
+        return Strange(f"without {missing[0]}")
     tier, country = node.one_of("tier", OPTIONS), node.matching("country_code", "[A-Z]{2}", "two letters")
     price, count, free = node.number(PRICE), node.whole("gpu_count"), node.whole(FREE)
     of_node = node.number_or_none(NODE_PRICE)
@@ -98,7 +90,7 @@ def _market(node: Fields) -> tuple[str, str, str] | str:
         return "less free than the smallest order"
     model, memory = node.text("gpu_model"), node.number_or_none("gpu_memory_gb")
     label = with_memory(model, plain(memory or Decimal(0)))
-    return (label, tier, country) if memory or label == model else f"{WITHOUT}gpu_memory_gb"
+    return (label, tier, country) if memory or label == model else Strange("without gpu_memory_gb")
 
 
 SOURCE = web_source(

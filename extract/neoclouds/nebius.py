@@ -27,12 +27,11 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
-from decimal import Decimal
 from typing import Any
 
 from extract.neoclouds.answers import MAX_TEXT, Fields, content, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, Offer, each, offer, parsed, readings_agree, shown_price
+from extract.neoclouds.offers import Found, each, offer, parsed, readings_agree, refuse_exchanged, shown_price
 from extract.neoclouds.pages import HEADINGS, Page, cells, children, text_of
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
@@ -58,7 +57,7 @@ def read(document: Document) -> Iterator[Found]:
     readings, errors = [], []
     for tables in (_tables, _seen_tables):
         try:
-            found = list(_read(tables(document), document))
+            found = _read(tables(document), document)
             parsed(found, SOURCE.provider)  # a fifth of the rows unread is no reading
             readings.append(found)
         except LayoutChanged as error:
@@ -70,25 +69,24 @@ def read(document: Document) -> Iterator[Found]:
     yield from readings[0]
 
 
-def _read(found: Iterable[tuple[str, list[list[str]]]], document: Document) -> Iterator[Found]:
-    """Yield the prices of the tables of GPUs, and count the rows of the others."""
+def _read(found: Iterable[tuple[str, list[list[str]]]], document: Document) -> list[Found]:
+    """Return the prices of the tables of GPUs, and a reason for each row of the others."""
     tables: dict[str, list[list[str]]] = {}
     for title, table in found:
         if tables.setdefault(title, table) != table:
             raise refusal("two tables have one title", "title", title)
     if ON_DEMAND_TABLE not in tables:
         raise refusal(f"expected a table {ON_DEMAND_TABLE}, found {', '.join(tables)[:200]}", "title", "")
-    rows: list[Offer] = []
+    rows: list[Found] = []
     for title, table in tables.items():
         if title in LAYOUTS:
-            for one in _prices(title, table, document.fetched_at.date()):
-                rows += [one] if isinstance(one, Offer) else []
-                yield one
+            rows += _prices(title, table, document.fetched_at.date())
         elif "GPU" in title or any("GPU" in header for header in table[0]):
             raise refusal(f"a table of GPUs other than {' and '.join(LAYOUTS)}", "title", title)
         else:
-            yield from [title or "a table without title"] * (len(table) - 1)
-    _compare(rows)
+            rows += [title or "a table without title"] * (len(table) - 1)
+    refuse_exchanged(rows)
+    return rows
 
 
 def _tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
@@ -184,20 +182,6 @@ def _prices(title: str, table: list[list[str]], today: date) -> Iterator[Found]:
                 yield offer(label, price, option=option)
 
     yield from each(table[1:], read_row)
-
-
-def _compare(rows: list[Offer]) -> None:
-    """Raise LayoutChanged where a preemptible price is above the on-demand price of the same row."""
-    on_demand = {
-        row["accelerator_label"]: Decimal(str(row["unit_price"]))
-        for row in rows
-        if row["purchase_option"] == "on_demand" and "restriction" not in row
-    }
-    for row in rows:
-        other = on_demand.get(row["accelerator_label"])
-        if row["purchase_option"] == "spot" and other is not None and Decimal(str(row["unit_price"])) > other:
-            message = f"a preemptible price above the on-demand price of {other}: have the columns been exchanged?"
-            raise refusal(message, str(row["accelerator_label"]), row["unit_price"])
 
 
 def _date(text: str) -> date:

@@ -26,6 +26,8 @@ QUANTILES = {"p25": Decimal("0.25"), "median": Decimal("0.5")}
 DUPLICATE = "duplicate offer"
 MAX_UNREAD = Decimal("0.2")
 """Share of the rows of a document that cannot be read from which on its form has changed, and none is read."""
+MAX_STRANGE = Decimal("0.25")
+"""Share of the rows of a document that may be Strange."""
 MAX_ROW_TEXT = 2000
 """Characters of a row that are kept with the reason why it could not be read; the document has it whole."""
 
@@ -111,6 +113,10 @@ class Unknown(str):
     """The name of what a document shows and its source has no rule for."""
 
 
+class Strange(str):
+    """The reason why a row contradicts itself or lacks what makes a price, which few rows do."""
+
+
 class Empty:
     """Says that a document was read whole and may have no price, such as a zone without accelerators."""
 
@@ -130,14 +136,20 @@ Found = Offer | Stock | Detail | Unknown | Empty | Priced | Unread | str
 """What a source yields; a plain text is the reason for something that has no price, and is counted."""
 
 
-def each(rows: Iterable[Row], read: Callable[[Row], Iterable[Found]]) -> Iterator[Found]:
+def each(
+    rows: Iterable[Row], read: Callable[[Row], Iterable[Found]], *, max_strange: Decimal = MAX_STRANGE
+) -> Iterator[Found]:
     """Yield what `read` finds in each row of a document: all that a row gives, or an Unread, where it cannot be read.
 
     A row is JSON's `Fields`, a tuple of them and of what else `read` needs, a row of cells, or an element of a page. A
     new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown.
-    FormChanged passes: it is of all rows.
+    FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more rows than this share are Strange:
+    their fields have changed.
     """
+    strange: list[str] = []
+    n_rows = 0
     for row in rows:
+        n_rows += 1
         parts = [part for part in (row if isinstance(row, tuple) else (row,)) if isinstance(part, Fields)]
         for part in parts:
             part.new_money = []
@@ -154,10 +166,13 @@ def each(rows: Iterable[Row], read: Callable[[Row], Iterable[Found]]) -> Iterato
             value = "" if error.value is None else str(error.value)
             yield Unread(reason=error.message, field=error.field, value=value, content=_row_text(row)[:MAX_ROW_TEXT])
             continue
+        strange += [one for one in found if isinstance(one, Strange)]
         yield from found
         yield from (Unknown(f"a new field about money, {one}") for one in new if isinstance(one, str))
         if is_priced and not any(isinstance(one, Priced) for one in found):
             yield Priced()
+    if len(strange) > n_rows * max_strange:
+        raise refusal(f"{len(strange)} of {n_rows} rows: {strange[0]}", strange[0], len(strange))
 
 
 def _row_text(row: Any) -> str:
@@ -236,6 +251,21 @@ def by_option(on_demand: Decimal | None, spot: Decimal | None, field: str) -> di
     if on_demand and spot and spot > on_demand:
         raise form_changed(f"a spot price above {on_demand} on demand", field, str(spot))
     return {"on_demand": on_demand, "spot": spot}
+
+
+def refuse_exchanged(found: Iterable[Found]) -> None:
+    """Raise FormChanged where spot is above on demand, of one chip, count, conditions and restriction."""
+    rows = [one for one in found if isinstance(one, Offer)]
+    on_demand = {
+        _machine(row): Decimal(str(row["unit_price"])) for row in rows if row["purchase_option"] == "on_demand"
+    }
+    for row in rows:
+        if row["purchase_option"] == "spot":
+            by_option(on_demand.get(_machine(row)), Decimal(str(row["unit_price"])), str(row["accelerator_label"]))
+
+
+def _machine(row: Offer) -> tuple[object, ...]:
+    return tuple(row.get(name) for name in ("accelerator_label", "accelerator_count", "conditions", "restriction"))
 
 
 def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:

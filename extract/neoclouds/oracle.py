@@ -45,6 +45,13 @@ PARTS = {
     "B112613": ("RTX PRO 6000", "NVIDIA RTX PRO 6000"),
 }
 """The part numbers of accelerators: how the name of each ends, and its chip (list of 2026-08-14)."""
+OTHERS = {
+    "AI Enterprise": "a licence",
+    "Cloud@Customer": "Cloud@Customer",
+    "VMware": "a node of VMware",
+    "Roving Edge": "Roving Edge",
+}
+"""Words in the name or the category of what is priced per GPU and is no accelerator to rent, and the reason."""
 ONLY = {"B88517": "bare metal", "B88518": "virtual machine"}
 """Parts of one kind of shape; all others are of every shape of their chip."""
 PREEMPTIBLE = Decimal("0.5")
@@ -63,16 +70,9 @@ def _item(item: Fields) -> Iterator[Found]:
     if part not in PARTS:
         if item.text("metricName") != METRIC and "GPU" not in name:
             yield "no accelerator"
-        elif "AI Enterprise" in name:
-            yield "a licence"
-        elif "Cloud@Customer" in name or "Cloud@Customer" in category:
-            yield "Cloud@Customer"
-        elif "VMware" in name or "VMware" in category:
-            yield "a node of VMware"
-        elif "Roving Edge" in name or "Roving Edge" in category:
-            yield "Roving Edge"
         else:
-            yield Unknown(f"the part {part}, {name}")
+            others = (reason for word, reason in OTHERS.items() if word in name or word in category)
+            yield next(others, Unknown(f"the part {part}, {name}"))
         return
     ending, label = PARTS[part]
     if not re.search(rf"Compute - .*\bGPU\b.* - {ending}$", name) or category != "Compute - GPU":

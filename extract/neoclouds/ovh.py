@@ -26,13 +26,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from extract.base import Context
+from extract.base import Context, no_scope
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import chosen, web_source
 from extract.neoclouds.offers import Found, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SettingsError
 
 URL, URL_US = "https://api.ovh.com", "https://api.us.ovhcloud.com"
 CURRENCIES = {"FR": "EUR", "US": "USD"}
@@ -50,8 +49,7 @@ SHOWN = re.compile(r"(?P<whole>\d{1,3}(?:[ ,.\xa0\u202f]?\d{3})*)[.,](?P<decimal
 def pages(ctx: Context, url: str, subsidiary: str) -> Iterator[Response]:
     """Yield the one answer of a subsidiary."""
     if subsidiary not in CURRENCIES:
-        hint = f"Known: {', '.join(CURRENCIES)}"
-        raise SettingsError("not a subsidiary", field="scope", value=subsidiary, hint=hint)
+        raise no_scope(SOURCE.name, subsidiary, CURRENCIES)
     base = URL_US if subsidiary == "US" and url == URL else url.rstrip("/")
     yield ctx.web.get(f"{base}/1.0/order/catalog/public/cloud?ovhSubsidiary={subsidiary}")
 

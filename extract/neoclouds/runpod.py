@@ -85,12 +85,11 @@ def _rows(chip: Fields, label: str, tier: str, *, has_spot: bool) -> Iterator[Fo
     elif not label:
         yield "a chip of no memory"
     else:
-        by_option(price, None if spot in PLACEHOLDERS else spot, f"{chip.place}.{tier}SpotPrice")
+        spot = None if spot in PLACEHOLDERS else spot
+        by_option(price, spot, f"{chip.place}.{tier}SpotPrice")
         yield offer(label, price, tier=tier)
-        if spot == price:
-            yield "a spot price equal to the one on demand"
-        else:
-            yield offer(label, None if spot in PLACEHOLDERS else spot, option="spot", tier=tier)
+        is_same = spot == price
+        yield "a spot price equal to the one on demand" if is_same else offer(label, spot, option="spot", tier=tier)
 
 
 SOURCE = web_source(

@@ -27,7 +27,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
-from extract.neoclouds.fetching import chosen, numbered_pages, web_source
+from extract.neoclouds.fetching import chosen, paged, web_source
 from extract.neoclouds.offers import Empty, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -48,9 +48,9 @@ def pages(ctx: Context, url: str, zone: str) -> Iterator[Response]:
     """Yield the pages of types of a zone, then those of their stock."""
     for path in ("servers", "servers/availability"):
         address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}?per_page={TYPES_A_PAGE}&page="
-        yield from numbered_pages(
+        yield from paged(
             lambda number, address=address: ctx.web.get(f"{address}{number}"),  # type: ignore[misc]
-            lambda content, _: len(list(Fields("page", content).inner("servers"))) < TYPES_A_PAGE,
+            lambda page, number: len(list(Fields("page", page).inner("servers"))) >= TYPES_A_PAGE and number + 1,
         )
 
 

@@ -32,9 +32,9 @@ from decimal import Decimal
 from typing import Any
 
 from extract.base import Context
-from extract.neoclouds.answers import Fields, answer, refusal
-from extract.neoclouds.fetching import JSON, web_source
-from extract.neoclouds.offers import CENTS, Found, each, offer, plain, stock
+from extract.neoclouds.answers import Fields, answer
+from extract.neoclouds.fetching import JSON, key_checked, web_source
+from extract.neoclouds.offers import CENTS, Found, Strange, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -43,7 +43,7 @@ DEPLOYMENTS = ("vm", "baremetal", "container")
 PRICE = "hourly_price"
 NAME = ("cloud", "shade_instance_type")
 TWICE = ("num_gpus", "gpu_type", "interconnect")
-CONTRADICTED = "whose name has other chips or another count"
+CONTRADICTED = Strange("whose name has other chips or another count")
 MAX_CONTRADICTED = Decimal("0.1")
 """Part of the machines whose fields may contradict their names, before the fields are taken to have changed."""
 
@@ -51,7 +51,8 @@ MAX_CONTRADICTED = Decimal("0.1")
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the one answer, with the key where there is one."""
     key = os.environ.get(KEY)
-    yield ctx.web.get(url, accept=JSON, headers={"X-API-KEY": key} if key else {})
+    with key_checked(KEY):
+        yield ctx.web.get(url, accept=JSON, headers={"X-API-KEY": key} if key else {})
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -61,7 +62,6 @@ def read(document: Document) -> Iterator[Found]:
     for machine in machines:
         if all(map(machine.has, (*NAME, "cloud_instance_type"))):
             names[_name(machine)].add(machine.text("cloud_instance_type"))
-    n_contradicted = 0
 
     def read_machine(machine: Fields) -> Iterator[Found]:
         machine.only_money(PRICE)
@@ -86,11 +86,7 @@ def read(document: Document) -> Iterator[Found]:
         else:
             yield from _regions(machine, count, cents / CENTS, is_ambiguous=len(names[_name(machine)]) > 1)
 
-    for found in each(machines, read_machine):
-        n_contradicted += found == CONTRADICTED
-        yield found
-    if n_contradicted > len(machines) * MAX_CONTRADICTED:
-        raise refusal(CONTRADICTED, "configuration", f"{n_contradicted} of {len(machines)}")
+    yield from each(machines, read_machine, max_strange=MAX_CONTRADICTED)
 
 
 def _name(machine: Fields) -> tuple[str, str]:

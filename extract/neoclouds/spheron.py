@@ -32,7 +32,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import numbered_pages, web_source
+from extract.neoclouds.fetching import paged, web_source
 from extract.neoclouds.offers import Found, Priced, by_option, each, market, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -52,14 +52,14 @@ Markets = dict[Market, dict[tuple[object, ...], Decimal | None]]
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the list; raise LayoutChanged where a page does not say how many there are."""
-    return numbered_pages(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), _is_last)
+    return paged(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), _following)
 
 
-def _is_last(page: Any, number: int) -> bool:
+def _following(page: Any, number: int) -> int | None:
     total = page.get("totalPages") if isinstance(page, Mapping) else None
     if not isinstance(total, int) or isinstance(total, bool):
         raise refusal("expected a number of pages", "totalPages", total)
-    return number >= total
+    return number + 1 if number < total else None
 
 
 def read(document: Document) -> Iterator[Found]:

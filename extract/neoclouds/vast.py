@@ -43,11 +43,10 @@ from typing import Any, NamedTuple
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import JSON, chosen, is_refused_key, no_key, web_source
-from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, each, market, stock
+from extract.neoclouds.fetching import JSON, chosen, key_checked, paged, web_source
+from extract.neoclouds.offers import TEN_DECIMALS, Empty, Found, Priced, Strange, each, market, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
-from warehouse.errors import SourceError
 
 KEY = "VAST_API_KEY"
 GPU_NAMES = (
@@ -58,7 +57,6 @@ GPU_NAMES = (
 ANY_CHIP = ("", "all")
 """Scopes of saved answers of which nobody says what was asked."""
 LIMIT = 1000
-MAX_PAGES = 40
 FILTERS: Mapping[str, object] = {
     "verified": {"eq": True},
     "rentable": {"eq": True},
@@ -92,9 +90,7 @@ MAX_CHIPS = 16
 ROUNDING = Decimal("0.001")
 """By how much of a dollar an offer may differ from the sum of its parts."""
 COUNTRY = re.compile(r"(?:[^,]*, ?)?([A-Z]{2})(?:, ?(?:AF|AS|EU|NA|OC|SA))?")
-STRANGE = "which says things that do not go together"
-MAX_STRANGE = Decimal("0.25")
-"""Part of the offers that may be so, before their fields are taken to have changed."""
+STRANGE = Strange("which says things that do not go together")
 
 Place = tuple[str, str, str]
 """Label, tier and country."""
@@ -111,11 +107,9 @@ class Ask(NamedTuple):
 def read(document: Document) -> Iterator[Found]:
     """Yield quantiles and counts of a fetch; raise LayoutChanged where it is cut short, or another answer."""
     offers = _offers(document)
-    n_strange = 0
     machines: dict[Place, dict[str, Ask]] = defaultdict(dict)
     for found in each(((one, document.scope) for one in offers), _ask):
         yield found
-        n_strange += found == STRANGE
         if not isinstance(found, Priced):
             continue
         place, machine, ask = found.ask
@@ -124,8 +118,6 @@ def read(document: Document) -> Iterator[Found]:
             yield "a smaller offer of the same machine"
         if known is None or (ask.chips, -ask.price) > (known.chips, -known.price):
             machines[place][machine] = ask
-    if n_strange > len(offers) * MAX_STRANGE:
-        raise refusal(STRANGE, "offers", f"{n_strange} of {len(offers)}")
     for place, asks in sorted(machines.items()):
         yield from _market(place, list(asks.values()))
     if machines or not offers:
@@ -221,33 +213,27 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """
     key = os.environ.get(KEY, "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    question: Mapping[str, object] = {**FILTERS, "gpu_name": {"eq": scope}}
     seen: set[int] = set()
-    for _ in range(MAX_PAGES):
+
+    def get(least: float | None) -> Response:
+        further = {"dph_total": {"gte": least}} if least is not None else {}
+        answer = ctx.web.post(url, json={**FILTERS, "gpu_name": {"eq": scope}, **further}, accept=JSON, headers=headers)
+        return replace(answer, body=without_hosts(answer.body))
+
+    def following(page: Any, _: float | None) -> float | None:
         try:
-            answer = ctx.web.post(url, json=question, accept=JSON, headers=headers)
-        except SourceError as error:
-            if is_refused_key(error):
-                raise no_key(KEY, "refused", "(hidden)") from error
-            raise
-        answer = replace(answer, body=without_hosts(answer.body))
-        yield answer
-        found = _numbers(answer.body)
+            found = {int(one["id"]): float(one["dph_total"]) for one in page["offers"]}
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise refusal(f"no offers: {error!r:.200}", "offers", "") from error
         if not is_cut(len(found)):
-            return
+            return None
         if seen >= found.keys():
             raise refusal("a page repeats earlier rows", "page", len(found))
-        seen |= found.keys()
-        question = {**question, "dph_total": {"gte": max(found.values())}}
-    raise refusal("the pages do not end", "page", MAX_PAGES)
+        seen.update(found)
+        return max(found.values())
 
-
-def _numbers(body: bytes) -> dict[int, float]:
-    """Return the ids of a page with their prices, as the next question needs them."""
-    try:
-        return {int(one["id"]): float(one["dph_total"]) for one in json.loads(body)["offers"]}
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise refusal(f"no offers: {error!r:.200}", "offers", len(body)) from error
+    with key_checked(KEY):
+        yield from paged(get, following, first=None)
 
 
 def without_hosts(body: bytes) -> bytes:

@@ -81,7 +81,9 @@ def _machine(one: Fields) -> Iterator[Found]:
     if count == 0 and not description:
         yield "a machine without accelerators"
         return
-    label = _chips(description, f"{one.place}.gpu.description", count)
+    named_count, label = _chips(description, f"{one.place}.gpu.description")
+    if named_count != count:
+        raise chips.wrong("description", f"expected {count} chips")
     for name in filter(one.has, OTHER_PRODUCTS):
         yield f"{name}, another product"
     for option, price in by_option(on_demand, spot, f"{one.place}.spot_price").items():
@@ -102,8 +104,7 @@ def _node(node: Fields) -> Iterator[Found]:
     elif not chips or chips.startswith("CPU."):
         yield "a machine without accelerators"
     else:
-        count = int(_matched(chips, f"{node.place}.name")[1])
-        label = _chips(chips, f"{node.place}.name", count)
+        count, label = _chips(chips, f"{node.place}.name")
         others = {"tier": _tier(label, kind.tier), "minimum_quantity": "1" if count == 1 else None}
         yield offer(label, price, count=count, option=kind.option, currency=currency, **others)
 
@@ -132,19 +133,12 @@ def _price(node: Fields, unit: str) -> tuple[Decimal, str]:
     return price, currency
 
 
-def _chips(text: object, field: str, count: int) -> str:
-    """Return the chip that a text such as "8x H100 SXM5 80GB" names; raise where it says another number of them."""
-    found = _matched(text, field)
-    if int(found[1]) != count:
-        raise refusal(f"expected {count} chips", field, text)
-    return found[2]
-
-
-def _matched(text: object, field: str) -> re.Match[str]:
+def _chips(text: object, field: str) -> tuple[int, str]:
+    """Return number and name of the chips in a text such as "8x H100 SXM5 80GB"."""
     found = CHIPS.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
     if found is None:
         raise refusal('expected chips as in "8x H100 SXM5 80GB"', field, text)
-    return found
+    return int(found[1]), found[2]
 
 
 def _tier(label: str, tier: str | None) -> str | None:

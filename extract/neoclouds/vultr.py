@@ -30,7 +30,7 @@ from urllib.parse import quote
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Digits, Fields, refusal
-from extract.neoclouds.fetching import numbered_pages, web_source
+from extract.neoclouds.fetching import paged, web_source
 from extract.neoclouds.offers import Found, Offer, by_option, each, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -57,22 +57,13 @@ class Chips(NamedTuple):
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of a scope, each by the cursor that the one before it names."""
-    base, cursor = url.rstrip("/"), ""
     kind = "&type=all" if scope == "plans" else ""
+    address = f"{url.rstrip('/')}/{scope}?per_page={PLANS_A_PAGE}{kind}"
 
-    def get(number: int) -> Response:
-        after = f"&cursor={quote(cursor, safe='')}" if cursor else ""
-        return ctx.web.get(f"{base}/{scope}?per_page={PLANS_A_PAGE}{kind}{after}")
+    def get(cursor: str) -> Response:
+        return ctx.web.get(f"{address}&cursor={quote(cursor, safe='')}" if cursor else address)
 
-    def is_last(page: Any, number: int) -> bool:
-        nonlocal cursor
-        try:
-            cursor = page["meta"]["links"]["next"]
-        except (KeyError, TypeError) as error:
-            raise refusal("expected a next page or none", "meta", number) from error
-        return not cursor
-
-    return numbered_pages(get, is_last)
+    return paged(get, lambda page, _: Fields("page", page).inner("meta").inner("links").any("next"), first="")
 
 
 def read(document: Document) -> Iterator[Found]:

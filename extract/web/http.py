@@ -173,13 +173,12 @@ class HttpWeb:
             yield blocks
 
     def _going_on(self, answer: httpx.Response, url: str) -> Generator[bytes]:
-        options = {"limit": self.stream_limit_bytes, "within_s": self.stream_timeout_s}
         tag, is_plain = answer.headers.get("ETag", ""), not answer.headers.get("Content-Encoding")
         can_go_on = answer.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and is_plain
         received = 0
         for left in reversed(range(MAX_RESUMED + 1)):
             try:
-                for block in _decoded(answer, url, **options):  # type: ignore[arg-type]  # both kinds of numbers
+                for block in _decoded(answer, url, limit=self.stream_limit_bytes, within_s=self.stream_timeout_s):
                     received += len(block)
                     yield block
                 return

@@ -99,20 +99,16 @@ def chat(url: str, *, number: int) -> ChatChannel:
         import apprise
 
         try:
-            plugin = apprise.Apprise.instantiate(url, suppress_exceptions=False)
+            plugin, why = apprise.Apprise.instantiate(url, suppress_exceptions=False), "unknown service"
         except Exception as error:  # noqa: BLE001 (plugins raise what they like, and what they say may hold the secret)
-            raise _unknown(CHAT_ADDRESSES, number, type(error).__name__) from None
+            plugin, why = None, type(error).__name__
     if plugin is None:
-        raise _unknown(CHAT_ADDRESSES, number, "unknown service")
+        hint = "docs/mail.md#alerts shows examples"
+        raise SettingsError(f"address {number} is none that Apprise knows ({why})", source=CHAT_ADDRESSES, hint=hint)
     # What is too long for a service is cut, as one message is promised; the title has the counts.
     plugin.overflow_mode = apprise.OverflowMode.TRUNCATE
     digest = hashlib.sha256(url.encode()).hexdigest()[:12]
     return ChatChannel(name=f"{url.partition(':')[0].lower()}:{digest}", plugin=plugin)
-
-
-def _unknown(variable: str, number: int, why: str) -> SettingsError:
-    hint = "docs/mail.md#alerts shows examples"
-    return SettingsError(f"address {number} is none that Apprise knows ({why})", source=variable, hint=hint)
 
 
 @contextmanager

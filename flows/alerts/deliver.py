@@ -13,7 +13,7 @@ from typing import Any
 
 from flows.alerts import findings
 from flows.alerts.channels import Channel, MailChannel, chat, mail_name
-from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
+from flows.config.settings import CHAT_ADDRESSES, Settings
 from flows.mail import sending
 from flows.mail.sending import Refused, Uncertain
 from flows.shared import Clock
@@ -84,7 +84,7 @@ def send_due(settings: Settings, *, clock: Clock, channels: Sequence[Channel] | 
                 outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(ids)
             for kind in chosen.kinds:
                 if due := findings.held(settings.published(), state.due(channel.name, kind, _text(now)[:10])):
-                    _send_one(ledger, channel, _message(kind, due, chosen), outcome, clock=clock)
+                    _send_one(ledger, channel, findings.message(kind, due, chosen), outcome, clock=clock)
     return outcome
 
 
@@ -109,7 +109,7 @@ def preview(settings: Settings, *, clock: Clock) -> tuple[list[str], list[findin
     for kind in chosen.kinds:
         due = {item.id: item for name in names for item in state.due(name, kind, _text(now)[:10])}
         if held := findings.held(settings.published(), list(due.values())):
-            messages.append(_message(kind, held, chosen))
+            messages.append(findings.message(kind, held, chosen))
     return [entry["kind"] for entry in added if entry["what"] == "baseline"], messages
 
 
@@ -158,10 +158,6 @@ def lines(outcome: Outcome) -> Iterator[str]:
 
 def _record(settings: Settings) -> Lines:
     return Lines(path=settings.data_dir / RECORD, needed=("what", "at"), shared=settings.shared_records())
-
-
-def _message(kind: str, due: Sequence[findings.Item], chosen: AlertSettings) -> findings.Message:
-    return findings.message(kind, due, least=chosen.change_percent / 100, stale_days=chosen.stale_days)
 
 
 def _send_one(ledger: Ledger, channel: Channel, alert: findings.Message, outcome: Outcome, *, clock: Clock) -> None:

@@ -236,18 +236,18 @@ def safe(text: object) -> str:
     return wording.short(re.sub(r"(?i)\bwww\.", "www ", re.sub(r"/{2,}", "/", kept)), most=MAX_NAME)
 
 
-def message(kind: str, items: Sequence[Item], *, least: float, stale_days: float) -> Message:
+def message(kind: str, items: Sequence[Item], chosen: AlertSettings) -> Message:
     """Return all items of one kind as one message."""
     facts = [item.fact for item in items]
     if kind in ("chip", "claim"):
         title, lines = _chips(facts) if kind == "chip" else _claims(facts)
     else:
-        title, lines = _moves(facts, least) if kind == "move" else _stale(facts, stale_days)
+        title, lines = (_moves if kind == "move" else _stale)(facts, chosen)
     text = "\n".join([*(f"- {line}" for line in lines), "", NOTES[kind]])
     return Message(kind=kind, title=f"chipledger: {title}", text=text, ids=tuple(item.id for item in items))
 
 
-def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
+def _moves(facts: Sequence[Row], chosen: AlertSettings) -> tuple[str, list[str]]:
     """Return moves as texts, those of several places and sizes that moved alike in one line, the largest first."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for fact in facts:
@@ -257,7 +257,7 @@ def _moves(facts: Sequence[Row], least: float) -> tuple[str, list[str]]:
     moves = sorted(groups.values(), key=lambda group: -abs(group[0]["change_ratio"]))
     n_back = sum(bool(group[0].get("is_taken_back")) for group in moves)
     n_moves = len(moves) - n_back
-    parts = [f"{wording.count(n_moves, 'list price')} moved by {least * 100:g} % or more"] if n_moves else []
+    parts = [f"{wording.count(n_moves, 'list price')} moved by {chosen.change_percent:g} % or more"] if n_moves else []
     parts += [f"{wording.count(n_back, 'move')} reverted"] if n_back else []
     return "; ".join(parts), [_move(group) for group in moves]
 
@@ -297,7 +297,7 @@ def _chips(facts: Sequence[Row]) -> tuple[str, list[str]]:
     return "; ".join(parts), lines
 
 
-def _stale(facts: Sequence[Row], stale_days: float) -> tuple[str, list[str]]:
+def _stale(facts: Sequence[Row], chosen: AlertSettings) -> tuple[str, list[str]]:
     """Return stale scopes in words, one line for each source and day on which it was last read."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for fact in facts:
@@ -305,7 +305,7 @@ def _stale(facts: Sequence[Row], stale_days: float) -> tuple[str, list[str]]:
         groups.setdefault((fact["source"], wording.day(datetime.fromisoformat(last)) if last else ""), []).append(fact)
     sources = sorted({source for source, _ in groups})
     names = wording.few([safe(source) for source in sources])
-    title = f"{wording.count(len(sources), 'source')} not read for {stale_days:g} days: {names}"
+    title = f"{wording.count(len(sources), 'source')} not read for {chosen.stale_days:g} days: {names}"
     lines = [
         f"{safe(source)}: {wording.few([safe(fact['scope']) for fact in group], most=8)} "
         f"({wording.count(len(group), 'scope')}), {f'last read {last}' if last else 'never read'}"

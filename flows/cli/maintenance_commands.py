@@ -209,17 +209,18 @@ def deploy(_read: Reader, *, texts: tuple[str, ...]) -> Result:
     """
     from flows.scheduling import prefect_setup
 
-    made = prefect_setup.deploy(Path.cwd(), prefect_setup.schedules(texts), environ=os.environ)
+    schedules = prefect_setup.schedules(texts)
+    is_new = prefect_setup.deploy(Path.cwd(), schedules, environ=os.environ)
     lines = [
-        f"work pool {made.pool}: {'made' if made.is_new_pool else 'was there'}",
+        f"work pool {prefect_setup.POOL}: {'made' if is_new else 'was there'}",
         "deployed as in prefect.yaml: daily, weekly, backfill, maintain",
         *(
             f"schedule of {name}: {cron}{'' if cron == prefect_setup.OFF else ' UTC'}"
-            for name, cron in made.schedules.items()
+            for name, cron in schedules.items()
         ),
-        f"next: prefect worker start --pool {made.pool}",
+        f"next: prefect worker start --pool {prefect_setup.POOL}",
     ]
-    return Result({"pool": made.pool, "is_new_pool": made.is_new_pool, "schedules": dict(made.schedules)}, lines)
+    return Result({"pool": prefect_setup.POOL, "is_new_pool": is_new, "schedules": schedules}, lines)
 
 
 COMMANDS = (doctor, settings, data, deploy)

@@ -38,7 +38,7 @@ def report(read: Reader) -> Result:
 
     chosen: Settings = read().shown()
     with guard.noted() as faults:
-        page = str(publisher.write_pages(chosen, chosen.published(), draw=True))
+        page = str(publisher.write_pages(chosen, chosen.published(), draw=True)[0])
     notes = [f"part of a page could not be made: {fault}" for fault in faults]
     return Result({"report": page, "page_faults": list(faults)}, [page], notes, is_failed=bool(faults))
 

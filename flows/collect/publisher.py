@@ -298,11 +298,11 @@ def source_rows(
 OF_ALL = "Charts, changes and gaps are of all regions."
 
 
-def write_pages(settings: Settings, file: Path, *, draw: bool | None = None, unpriced: list[str] | None = None) -> Path:
-    """Write all pages of a published file and return the path of the overview. Raises ChipledgerError.
+def write_pages(settings: Settings, file: Path, *, draw: bool | None = None) -> tuple[Path, list[str]]:
+    """Write all pages of a published file; return the path of the overview, and what the pages note of regions.
 
-    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is. Regions of
-    decisions that no price is of are noted on the pages, and in `unpriced`.
+    `draw` says whether charts are drawn; None: where a price is current, which none of the archive is. Noted are
+    regions of decisions that no price is of. Raises ChipledgerError.
     """
     from reports.pages import site
 
@@ -320,13 +320,13 @@ def write_pages(settings: Settings, file: Path, *, draw: bool | None = None, unp
     with duckdb.connect(str(file), read_only=True) as con:
         query.refuse_older(con, file)
         if not regions:
-            return write_site()
+            return write_site(), []
         from flows.decisions import regions as allowed
 
-        unpriced = [] if unpriced is None else unpriced
-        with allowed.opened(file, regions, unpriced) as standing:
+        with allowed.cut(file, regions) as (standing, refusals):
+            unpriced = [str(each) for each in refusals]
             notes = [*allowed.lines(allowed.as_dict(standing, regions)), *unpriced, OF_ALL]
-            return write_site(standing=standing, regions=" ".join(notes))
+            return write_site(standing=standing, regions=" ".join(notes)), unpriced
 
 
 def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:
@@ -340,9 +340,8 @@ def report(settings: Settings, summary: Summary, *, clock: Clock) -> Path:
     if summary.file is None:
         raise ValueError("nothing was published")
     summary.week_faults = weekly_steps.after_run(settings, summary.file, clock=clock)
-    unpriced: list[str] = []
     with guard.noted() as faults:
-        summary.report = page = write_pages(settings, summary.file, unpriced=unpriced)
+        summary.report, unpriced = write_pages(settings, summary.file)
     summary.notes += unpriced
     summary.page_faults, summary.chips = tuple(faults), settings.site.chips
-    return page
+    return summary.report

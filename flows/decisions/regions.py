@@ -34,18 +34,24 @@ SHOWN = ("log", "core", "ref", "meta", "int")
 
 
 @contextmanager
-def opened(file: Path, regions: Sequence[str], noted: list[str] | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file, cut to some regions, or whole.
-
-    Raises SettingsError for a region without a price; where there is a list, it is noted there and nothing is of it.
-    """
+def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the published file, cut to some regions, or whole. Raises SettingsError for a region without a price."""
     if not regions:
         with duckdb.connect(str(file), read_only=True) as con:
             yield con
         return
+    with cut(file, regions) as (con, unpriced):
+        for error in unpriced:
+            raise error
+        yield con
+
+
+@contextmanager
+def cut(file: Path, regions: Sequence[str]) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[SettingsError]]]:
+    """Give the published file, cut to some regions, and the refusals of those without a price."""
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
-        allowed = _resolved(con, regions, noted)
+        allowed, unpriced = _resolved(con, regions)
         for schema in (*SHOWN, "mart"):
             con.execute(f"create schema {schema}")
         # What decisions read, at whatever remove, and prices are in, at whatever remove.
@@ -70,7 +76,7 @@ def opened(file: Path, regions: Sequence[str], noted: list[str] | None = None) -
                 con.execute(f"create {'table' if mart.is_table else 'view'} int.{mart.name} as {mart.sql}")
         for macro in models.MACROS:
             con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
-        yield con
+        yield con, unpriced
 
 
 def as_dict(con: duckdb.DuckDBPyConnection, regions: Sequence[str]) -> dict[str, Any]:
@@ -91,19 +97,21 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 
 
-def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str], noted: list[str] | None) -> list[str]:
-    """Return regions as providers name them; a country (DE) or a continent (Europe) stands for those of ref.region."""
+def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[list[str], list[SettingsError]]:
+    """Return regions as providers name them, and the refusals of those without a price.
+
+    A country (DE) or a continent (Europe) stands for those of ref.region.
+    """
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
     allowed: dict[str, None] = {}
+    unpriced = []
     for name in names:
         lying = rows(con, "from published.ref.region where $name in (country, continent)", {"name": name})
         places = [name] if name in known else [row["region_id"] for row in lying if row["region_id"] in known]
         if not places:
             hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
-            error = SettingsError("no price is of this region", field="decision.regions", value=name, hint=hint)
-            if noted is None:
-                raise error
-            noted.append(str(error))
+            message = "no price is of this region"
+            unpriced.append(SettingsError(message, field="decision.regions", value=name, hint=hint))
         allowed.update(dict.fromkeys(places))
-    return list(allowed)
+    return list(allowed), unpriced

@@ -91,7 +91,7 @@ def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]
         own["file"] = capacity_block_rates.URL
     if source.name == spot_feed.SOURCE.name:
         own = {"prices_url": spot_feed.PRICES_URL, "advisor_url": spot_feed.ADVISOR_URL}
-    elif "bulk_url" in source.settings and places.access(chosen, source=source.name) == "bulk":
+    elif "bulk_url" in source.settings and not places.uses_api(chosen, source=source.name):
         own = {"bulk_url": places.bulk_url(chosen, places.GLOBAL, source=source.name)}
     return tuple(str(chosen.get(name) or url) for name, url in own.items())
 
@@ -289,14 +289,14 @@ def aws(settings: Settings) -> list[Row]:
     from extract.aws import places
 
     chosen = settings.source("aws_price_list")
-    has_credentials = places.access({"access": "auto"}, source="aws_price_list") == "api"
+    has_credentials = places.uses_api({"access": "auto"}, source="aws_price_list")
     rows = _permissions(has_credentials=has_credentials)
     faults = [
         f"{row['check']} is denied" for row in rows if re.match("pricing:.*denied", f"{row['check']}{row['found']}")
     ]
     if all(str(row["found"]).startswith("not checked") for row in rows):
         faults = [f"the credentials found do not work ({rows[0]['found']})"]
-    if places.access(chosen, source="aws_price_list") == "bulk":
+    if not places.uses_api(chosen, source="aws_price_list"):
         advice = "With credentials (pricing:GetProducts) the same prices come in fewer bytes"
         access = ok("AWS prices", "through the public bulk files, without credentials", advice)
     elif faults and chosen.get("access") != "api":

@@ -5,7 +5,6 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
-import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -176,19 +175,16 @@ def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
     if not imported.lines:
         hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
-    text = io.StringIO()
-    tabular.write_csv(
-        COLUMNS, ([(row | {"label": label}).get(name) for name in COLUMNS] for row in imported.lines), text
-    )
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
-    try:
-        with os.fdopen(os.open(out, flags, 0o600), "w", encoding="utf-8") as target:
-            target.write(text.getvalue())
-    except FileExistsError as error:
+    if not replace and os.path.lexists(out):
         hint = "Name another, or give --replace"
-        raise ChipledgerError("is there already", source=str(out), field="out", value=str(out), hint=hint) from error
-    except OSError as error:
-        raise ChipledgerError(f"cannot be written: {error.strerror}", source=str(out), field="out") from error
+        raise ChipledgerError("is there already", source=str(out), field="out", value=str(out), hint=hint)
+
+    def save(part: Path) -> int:
+        rows = ([(row | {"label": label}).get(name) for name in COLUMNS] for row in imported.lines)
+        with part.open("w", encoding="utf-8", newline="") as target:
+            return tabular.write_csv(COLUMNS, rows, target)
+
+    tabular.put(out, save, force=True, private=True)
 
 
 def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:

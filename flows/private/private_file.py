@@ -5,7 +5,8 @@ after each publication from the files that [private] of the settings names, read
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -53,9 +54,8 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
         mask = os.umask(0o077)  # from its first byte on the file is its owner's alone
         try:
             with duckdb.connect(str(part)) as con:
-                _attach(con, settings.published())
                 con.begin()
-                fill(con, documents, built_at)
+                _fill(con, settings.published(), documents, built_at)
                 con.commit()
         finally:
             os.umask(mask)
@@ -63,27 +63,27 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
     return make_whole(target, build=made, verify=_verify, mode=MODE)
 
 
-def in_memory(settings: Settings, now: datetime) -> duckdb.DuckDBPyConnection:
-    """Return a database in memory with the tables of the private file, made now from the user's files as they are.
+@contextmanager
+def in_memory(settings: Settings, now: datetime) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database in memory with the tables of the private file, made now from the user's files as they are.
 
-    Raises ChipledgerError where none is named, or one is wrong. The caller closes it.
+    Raises ChipledgerError where none is named, or one is wrong.
     """
     documents = _documents(settings.private, now)
     if not documents:
         hint = 'Write [private] with fleet = "fleet.csv"; docs/fleet.md shows one'
         raise SettingsError("no private file is named", source="chipledger.toml", field="private", hint=hint)
-    con = duckdb.connect()
-    try:
-        _attach(con, settings.published())
-        fill(con, documents, now)
-    except BaseException:
-        con.close()
-        raise
-    return con
+    with duckdb.connect() as con:
+        _fill(con, settings.published(), documents, now)
+        yield con
 
 
-def fill(con: duckdb.DuckDBPyConnection, documents: Mapping[str, Document], built_at: datetime) -> None:
-    """Make the tables of the user's files in the database in use, next to the published file attached as `prices`."""
+def _fill(
+    con: duckdb.DuckDBPyConnection, published: Path, documents: Mapping[str, Document], built_at: datetime
+) -> None:
+    """Attach the published file as `prices`, and make the tables of the user's files in the database in use."""
+    con.execute("set timezone = 'UTC'")
+    con.execute(f"attach {quote(str(published))} as prices (read_only)")
     names = private_names.read(con)
     prices, fleet = documents.get("prices"), documents.get("fleet")
     rules = private_prices.read(prices.scope, prices.body, names) if prices else []
@@ -114,11 +114,6 @@ def _documents(named: PrivateSettings, at: datetime) -> dict[str, Document]:
                 raise
             found[name] = Document(source=SOURCE, scope=path.name, url=path.name, body=body, fetched_at=at)
     return found
-
-
-def _attach(con: duckdb.DuckDBPyConnection, published: Path) -> None:
-    con.execute("set timezone = 'UTC'")
-    con.execute(f"attach {quote(str(published))} as prices (read_only)")
 
 
 def _make(con: duckdb.DuckDBPyConnection, what: str, columns: Sequence[str], rows: Sequence[object]) -> None:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,15 +31,6 @@ LAST_LINES = 12
 Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Deployed:
-    """What was made: whether the pool is new, and the schedules that differ from those of prefect.yaml."""
-
-    pool: str
-    is_new_pool: bool
-    schedules: Mapping[str, str]
-
-
 def schedules(texts: Sequence[str]) -> dict[str, str]:
     """Return schedules written as NAME=CRON, or NAME=off, by name. Raises SettingsError."""
     found: dict[str, str] = {}
@@ -58,10 +48,8 @@ def schedules(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def deploy(
-    folder: Path, chosen: Mapping[str, str], *, environ: Mapping[str, str], call: Call | None = None
-) -> Deployed:
-    """Make the work pool where it is absent, then all deployments, with the chosen schedules.
+def deploy(folder: Path, chosen: Mapping[str, str], *, environ: Mapping[str, str], call: Call | None = None) -> bool:
+    """Make the work pool where it is absent, then all deployments, with the chosen schedules; tell if the pool is new.
 
     Raises SettingsError where the folder is no checkout or no server is named, and ChipledgerError, with Prefect's
     output, where a call failed. Existing deployments are updated; the same command again is safe.
@@ -82,7 +70,7 @@ def deploy(
         file.write_text(text, encoding="utf-8")
         done = call(("--no-prompt", "deploy", "--all", "--prefect-file", str(file)))
     _must(done, "the deployments were not made")
-    return Deployed(pool=POOL, is_new_pool=is_new, schedules=dict(chosen))
+    return is_new
 
 
 def rescheduled(text: str, chosen: Mapping[str, str]) -> str:

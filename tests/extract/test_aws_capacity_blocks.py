@@ -499,6 +499,19 @@ def test_offers_pass_the_gates_and_are_gone_in_the_next_look(standin: aws.StandI
     assert offers == (4,)
 
 
+@pytest.mark.parametrize(
+    ("settings", "complete"),
+    [({"instance_types": "all", "durations_hours": [24], "counts": [1]}, True), ({"durations_hours": [24, 48]}, True),
+     ({"counts": [2, 1]}, True), ({"instance_types": ["trn2.48xlarge"]}, False), ({"durations_hours": [48]}, False),
+     ({"counts": [2]}, False)],
+)  # fmt: skip
+def test_settings_that_query_no_less_than_the_defaults_end_offers_too(
+    ask: Ask, settings: dict[str, object], complete: bool
+) -> None:
+    """As the settings that the documents show do; one that queries less says nothing of the rest."""
+    assert SOURCE.fetch(ask(**settings), REGION).complete == complete
+
+
 def parsed(look: ScopeFetch) -> ParsedFetch:
     """Return a look as the flow parses it."""
     return ParsedFetch(

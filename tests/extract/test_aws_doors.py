@@ -298,12 +298,12 @@ def test_named_regions_are_the_scopes(standin: aws.StandIn, ask: Ask, case: Case
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("access", "window"), ("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
+    [("regions", "us-east-1"), ("regions", []), ("regions", [1]), ("bulk_url", "ftp://x")],
 )
 @both
 def test_a_wrong_setting_is_named(ask: Ask, case: Case, name: str, value: object) -> None:
     """The error says which setting of which source, and what it was."""
-    context = ask("bulk", **{name: value}) if name != "access" else ask(str(value))
+    context = ask("bulk", **{name: value})
 
     with pytest.raises(SettingsError) as caught:
         case.source.fetch(context, "us-east-1") if name != "regions" else case.source.scopes(context)

@@ -131,7 +131,7 @@ def test_it_has_no_present() -> None:
     """A fetch is refused, and so is a scope that it has not."""
     with pytest.raises(SourceError, match="no present"):
         SOURCE.fetch(CONTEXT, "verda_2026-10")
-    with pytest.raises(SourceError, match="no such file"):
+    with pytest.raises(SourceError, match="no such scope"):
         list(SOURCE.backfill(CONTEXT, "nobody", None, None))  # type: ignore[misc]
 
 

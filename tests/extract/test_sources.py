@@ -1,6 +1,7 @@
 """The registry of sources: what is in the folder is registered, documented, and of one shape."""
 
 import re
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 from scripts import script
 
 from extract import SOURCES, base, source_named
+from extract.web.interface import Response
 from flows.collect.publisher import source_rows
+from warehouse.errors import CredentialsMissing, SourceError
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = ("extract", "extract.aws", "extract.catalogues", "extract.neoclouds")
@@ -121,3 +124,37 @@ def test_an_archive_is_never_current(source: base.Source):
     """Prices of an archive have no max_age within which they would be called current."""
     assert source.max_age is None
     assert source.backfill is not None
+
+
+class AnyPage:
+    """A web on which every address leads to one page, or to a refusal."""
+
+    def __init__(self, status: int = 200) -> None:
+        self.status = status
+
+    def get(self, url: str, **_: object) -> Response:
+        if self.status != 200:
+            raise SourceError("refused", source=url, field="status", value=self.status)
+        return Response(url=url, body=b"<html></html>", status=200, content_type="text/html")
+
+
+def context(web: AnyPage) -> base.Context:
+    return base.Context(web=web, settings={}, now=lambda: datetime(2026, 11, 27, tzinfo=UTC))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["lambda", "vultr", "ovh", "digitalocean", "azure", "google_cloud", "ecb_rates"])
+def test_a_scope_that_a_source_does_not_have_is_an_error(name: str):
+    """`run --scope us-east-1` is for all sources: none lands its own prices under that name, or ends the command."""
+    with pytest.raises(SourceError, match="no such scope") as raised:
+        source_named(name).fetch(context(AnyPage()), "us-east-1")
+    assert (raised.value.source, raised.value.field, raised.value.value) == (name, "scope", "us-east-1")
+
+
+@pytest.mark.parametrize(("name", "variable", "status"), [
+    ("google_cloud", "GOOGLE_API_KEY", 400), ("google_cloud", "GOOGLE_API_KEY", 403), ("jarvislabs", "JL_API_KEY", 401),
+    ("shadeform", "SHADEFORM_API_KEY", 401),
+])  # fmt: skip
+def test_a_refused_key_is_named_by_its_variable(name: str, variable: str, status: int):
+    """Google answers 400 to a key that is none."""
+    with pytest.raises(CredentialsMissing, match=variable):
+        source_named(name).fetch(context(AnyPage(status)), "all")

@@ -69,7 +69,7 @@ def _archives(amazon: Any) -> list[Subject]:
             name="aws_spot (archive)", source=source_named("aws_spot"), scope="us-east-1", body="zst", door="stream",
             handle=fixed(pa.compress(SPOT, codec="zstd", asbytes=True), "application/zstd"),
             settings=lambda base: {"archive_url": base}, days=_days("2024-01-01", "2024-01-31"), is_daily=False,
-            prepare=_forget_months,
+            prepare=_keep_little,
         ),
         Subject(
             name="ecb_rates (archive)", source=source_named("ecb_rates"), scope="euro", body="zip",
@@ -79,8 +79,7 @@ def _archives(amazon: Any) -> list[Subject]:
     ]  # fmt: skip
 
 
-def _forget_months(base: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(spot, "_kept", {})
+def _keep_little(base: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(spot, "EXCERPT_LIMIT_BYTES", 32 << 20)  # to be reached soon
 
 

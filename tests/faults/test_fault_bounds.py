@@ -1,6 +1,7 @@
 """The bounds themselves, where a fault server on this machine cannot show them: sizes, deadlines, foreign addresses."""
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -95,17 +96,21 @@ def test_no_proxy_is_asked_for_a_link_local_address(monkeypatch: pytest.MonkeyPa
 
 def test_a_query_ends_by_size_and_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many tokens are new."""
+    call = client.Call(source="aws_spot", scope="us-east-1", operation="ec2.DescribeRegions", result="Regions")
+
+    def read(*tokens: str) -> int:
+        pages = iter([{"Regions": [], "NextToken": token, client.BODY: b"x" * 5} for token in tokens])
+        return len(list(call.pages(SimpleNamespace(describe_regions=lambda **request: next(pages)), {})))
+
     monkeypatch.setattr(client, "QUERY_LIMIT_BYTES", 10)
-    tokens = client.Tokens("aws_spot", "us-east-1", most=99)
-    assert tokens.next({"NextToken": "a", client.BODY: b"x" * 10}, "NextToken") == "a"
+    assert read("a", "") == 2
     with pytest.raises(SourceError, match="exceed 10 bytes"):
-        tokens.next({"NextToken": "b", client.BODY: b"x"}, "NextToken")
+        read("a", "b", "")
 
     monkeypatch.setattr(client, "QUERY_TIMEOUT_S", -1.0)
-    tokens = client.Tokens("aws_spot", "us-east-1", most=99)
-    assert tokens.next({}, "NextToken") == ""
+    assert read("") == 1
     with pytest.raises(Unavailable, match="did not end within"):
-        tokens.next({"NextToken": "a"}, "NextToken")
+        read("a", "")
 
 
 def test_what_is_kept_of_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -343,7 +343,7 @@ def test_a_repricing_is_one_line_where_it_moved_alike() -> None:
         fact | {"price_after": 5.0, "change_ratio": -0.593}
     ]
     items = [Item(kind="move", id=str(n), fact=each) for n, each in enumerate(facts)]
-    told = findings.message("move", items, least=0.05, stale_days=3)
+    told = findings.message("move", items, AlertSettings(change_percent=5))
     assert (told.title, len(told.ids)) == ("chipledger: 2 list prices moved by 5 % or more", 13)
     assert told.text.splitlines()[:2] == [
         "- AWS, p5.48xlarge (H100 SXM), on-demand in us-east-1: 12.29 to 5.00 USD per chip-hour, "

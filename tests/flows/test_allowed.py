@@ -47,10 +47,10 @@ def cut_once() -> Iterator[None]:
     cut, opened = {}, allowed.opened
 
     @contextmanager
-    def again(file: Path, regions: Sequence[str], *unpriced: list[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def again(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
         asked = (file, *regions)
         if asked not in cut:
-            cut[asked] = kept.enter_context(opened(file, regions, *unpriced))
+            cut[asked] = kept.enter_context(opened(file, regions))
         with cut[asked].cursor() as con:
             yield con
 
@@ -136,10 +136,9 @@ def test_a_region_nobody_sells_in_is_named(file: Path) -> None:
 def test_pages_note_a_region_that_nobody_sells_in(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A daily run goes on, and nothing is of that region: it may be one that was not read yet."""
     making(monkeypatch, "accelerator_hour_price")
-    unpriced: list[str] = []
-    with allowed.opened(file, ["eu-south-2"], unpriced) as con:
+    with allowed.cut(file, ["eu-south-2"]) as (con, unpriced):
         assert con.execute("select count(*) from int.accelerator_hour_price").fetchall() == [(0,)]
-    assert ["value eu-south-2" in each for each in unpriced] == [True]
+    assert [each.value for each in unpriced] == ["eu-south-2"]
 
 
 def test_decide_stays_within(file: Path) -> None:
@@ -195,7 +194,7 @@ def test_the_pages_of_chips_stand_within(
     file = shutil.copy(market(tmp_path_factory), tmp_path / "prices.duckdb")
     shown = {
         regions: (
-            write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False).parent
+            write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)[0].parent
             / "chips/h100.html"
         ).read_text()
         for regions in ((), ("eu-north-1", "eu-south-2"))

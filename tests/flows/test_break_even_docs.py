@@ -12,6 +12,7 @@ from flows.decisions.break_even import in_memory
 
 TEXT = (Path(__file__).parents[2] / "docs" / "deciding.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```sh\nchipledger ([^`]*)```\n\n```text\n([^`]*)```", TEXT, flags=re.MULTILINE)
+ANSWERS = re.findall(r"^\| [^|]+\? \| `chipledger ([^`]+)` \| ([^|]+) \|$", TEXT, flags=re.MULTILINE)
 QUERIES = re.findall(r"^```sql\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -37,3 +38,20 @@ def test_queries_give_what_is_shown() -> None:
 
     assert move["break_even_tokens"] == pytest.approx(36_000 / 0.33 * 1e6)
     assert [tuple("" if value is None else f"{value:,.0f}" for value in row.values()) for row in found] == shown
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(("words", "answer"), ANSWERS)
+def test_the_ten_answers_are_those_of_the_archive(words: str, answer: str, offline_run: Path) -> None:
+    """Each amount that the table of questions shows is in what its command prints, the market's as the market's."""
+    result = CliRunner().invoke(main, ["--data-dir", str(offline_run), *shlex.split(words)])
+
+    amounts = re.findall(r"\d{1,3}(?:,\d{3})+", answer)
+    assert amounts
+    assert [amount for amount in amounts if amount not in result.stdout] == []
+    for market in re.findall(r"market(?: on demand)? (\d[\d,]*\d)", answer):
+        assert f"The market on demand: {market} USD" in result.stdout
+
+
+def test_the_ten_questions_are_found() -> None:
+    assert len(ANSWERS) == 10

@@ -154,8 +154,8 @@ def test_the_pool_is_made_where_it_is_absent() -> None:
     """Asked for first, made only if it is not there, then everything is deployed from the file as chosen."""
     new, old = Prefect("inspect"), Prefect()
 
-    assert prefect_setup.deploy(ROOT, {}, environ=SERVER, call=new).is_new_pool
-    assert not prefect_setup.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old).is_new_pool
+    assert prefect_setup.deploy(ROOT, {}, environ=SERVER, call=new)
+    assert not prefect_setup.deploy(ROOT, {"daily": "1 2 * * *"}, environ=SERVER, call=old)
     assert new.calls == [
         "work-pool inspect chipledger", "work-pool create chipledger --type process",
         "--no-prompt deploy --all --prefect-file",

@@ -168,6 +168,8 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(main.main, [*words, "--json"])
 
     assert result.exit_code == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+    out.chmod(0o644)  # what takes its place is its owner's all the same
     assert len(json.loads(result.stdout)["left_out"]) == 10
     narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
     assert "billed_list_cost" in wide

@@ -192,6 +192,9 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     with pytest.raises(ChipledgerError, match="the target is the source"):
         replicas.migrate(shared, shared, clock=toy.clock)
+    with pytest.raises(ChipledgerError, match="holds a journal already") as caught:
+        transfer.refuse_landed(shared.landing())
+    assert caught.value.field == "warehouse.landing"
 
 
 @pytest.mark.prove

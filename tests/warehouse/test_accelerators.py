@@ -186,6 +186,7 @@ LABELS = [
 HEADER = ",".join(accelerators.Accelerator._fields)
 ROW = "H100,NVIDIA,gpu,h100,80;94,SXM;PCIe,Hopper,https://example.com/h100,2026-11-21"
 LABEL_HEADER = ",".join(accelerators.Label._fields)
+LABEL_MODEL = accelerators.labels_of(accelerators.Vocabulary(accelerators.read_table()))
 LABEL_ROW = "hyperstack,H100 NVLink,H100,PCIe,,of PCIe with bridges,https://example.com/h100,2026-11-21"
 
 
@@ -360,11 +361,11 @@ def test_a_label_that_is_not_usable_is_named(
     table: Callable[..., Path], rows: list[str], field: str, value: str
 ) -> None:
     with pytest.raises(ChipledgerError, match=f"line {len(rows) + 1}:") as caught:
-        accelerators.read_labels(table(LABEL_HEADER, *rows))
+        LABEL_MODEL.read(table(LABEL_HEADER, *rows))
     assert (field, value) == (caught.value.field, caught.value.value)
 
 
 def test_every_label_in_use_comes_from_the_table() -> None:
-    labels = accelerators.read_labels()
+    labels = [accelerators.Label(**row) for row in LABEL_MODEL.read()]
     assert {label.provider for label in labels} >= {None, "hyperstack", "scaleway", "vultr"}
     assert all(label.accelerator_name in accelerators.names() for label in labels)

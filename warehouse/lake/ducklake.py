@@ -319,10 +319,8 @@ def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyCon
 
 def snapshot(con: duckdb.DuckDBPyConnection) -> int:
     """Return the number of a lake's newest snapshot."""
-    row = con.execute(f"from {NAME}.current_snapshot()").fetchone()
-    if row is None:
-        raise ValueError("a lake without a snapshot")
-    return int(row[0])
+    ((number,),) = con.execute(f"from {NAME}.current_snapshot()").fetchall()
+    return int(number)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ ENDED = (
     "where p.offer_no = l.offer_no and p.source = l.source and p.valid_from < l.valid_from"
 )
 """Removes the open prices in whose place others stand."""
+FORGET = "delete from meta.publication where published_at = ? and snapshot_id = ?"
 GRACE = timedelta(days=1)
 """Files that nothing names any more stay for so long: a question that began before may still read them."""
 
@@ -61,7 +62,8 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Mai
         gone = [each for each in kept[:-1] if each.published_at < oldest]
         kept = [each for each in kept if each not in gone]
         if gone:
-            ducklake.transacted(con, lambda: _forget(con, gone))
+            ids = [[each.published_at, each.snapshot_id] for each in gone]
+            ducklake.transacted(con, lambda: con.executemany(FORGET, ids))
             named = {each.sha256 for each in kept}
             publication.remove(shared.place, [each for each in gone if each.sha256 not in named])
         expired = _expire(con, {each.snapshot_id for each in kept}, oldest)
@@ -75,14 +77,6 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Mai
             n_snapshots=expired,
             n_publications=len(gone),
             n_files_deleted=len(deleted),
-        )
-
-
-def _forget(con: duckdb.DuckDBPyConnection, publications: list[publication.Publication]) -> None:
-    for each in publications:
-        con.execute(
-            "delete from meta.publication where published_at = ? and snapshot_id = ?",
-            [each.published_at, each.snapshot_id],
         )
 
 
@@ -100,5 +94,5 @@ def _expire(con: duckdb.DuckDBPyConnection, kept: set[int], oldest: datetime) ->
 
 
 def _n_files(con: duckdb.DuckDBPyConnection) -> int:
-    row = con.execute(f"select sum(file_count) from ducklake_table_info('{ducklake.NAME}')").fetchone()
-    return int(row[0] or 0) if row else 0
+    ((n_files,),) = con.execute(f"select sum(file_count) from ducklake_table_info('{ducklake.NAME}')").fetchall()
+    return int(n_files or 0)

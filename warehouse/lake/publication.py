@@ -8,7 +8,6 @@ catalogue. A reader keeps the file in its own data directory, as if it had been 
 import hashlib
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,10 +18,11 @@ from typing import Any
 
 import duckdb
 
+from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.lake.place import Place
-from warehouse.landing.storage import Bucket
+from warehouse.landing.storage import Bucket, Folder
 
 LOG = logging.getLogger(__name__)
 
@@ -51,6 +51,11 @@ class Publication:
         """Return the file's name among the published files."""
         return f"{self.sha256}.duckdb"
 
+    @property
+    def pointer(self) -> bytes:
+        """Return it as what points to it has it."""
+        return json.dumps(asdict(self) | {"published_at": self.published_at.isoformat()}).encode()
+
 
 def put(con: duckdb.DuckDBPyConnection, file: Path, *, built_at: datetime, snapshot_id: int, version: str) -> None:
     """Put a file that was built from a snapshot of the lake where readers find it, and point to it.
@@ -70,8 +75,9 @@ def put(con: duckdb.DuckDBPyConnection, file: Path, *, built_at: datetime, snaps
     _write(shared.place, file, made.name)
     row = [made.published_at, made.sha256, made.size_bytes, made.snapshot_id, made.version]
     ducklake.transacted(con, lambda: con.execute("insert into meta.publication values (?, ?, ?, ?, ?)", row))
-    _write_words(shared.place, NEWEST, _as_text(made))
-    _note(shared.place.data_dir, made)
+    with _faults(shared.place, NEWEST):
+        _store(shared.place).put(NEWEST, made.pointer)
+    Folder(shared.place.data_dir).put(HERE, made.pointer)
 
 
 def listed(con: duckdb.DuckDBPyConnection) -> list[Publication]:
@@ -96,7 +102,7 @@ def current(place: Place) -> Path:
             )
         if here != newest or not file.exists():
             _fetch(place, newest, file)
-            _note(place.data_dir, newest)
+            Folder(place.data_dir).put(HERE, newest.pointer)
     except (ChipledgerError, OSError) as error:
         if not file.exists():
             raise
@@ -137,7 +143,7 @@ def remove(place: Place, publications: list[Publication]) -> None:
 
 def _fetch(place: Place, publication: Publication, target: Path) -> None:
     """Copy a published file, checked by its hash, into a reader's directory: whole or not at all."""
-    with _part(target) as part:
+    with disk.replacing(target) as part:
         with _faults(place, publication.name):
             if place.is_on_s3:
                 bucket = _bucket(place)
@@ -164,41 +170,9 @@ def _write(place: Place, file: Path, name: str) -> None:
                 str(file), bucket.bucket, bucket.key(name), ExtraArgs={"ChecksumAlgorithm": "SHA256"}
             )
             return
-        with _part(_folder(place) / name) as part:
+        with disk.replacing(_folder(place) / name) as part:
             shutil.copyfile(file, part)
             part.chmod(0o444)
-
-
-def _write_words(place: Place, name: str, text: str) -> None:
-    with _faults(place, name):
-        if place.is_on_s3:
-            _bucket(place).put(name, text.encode())
-            return
-        with _part(_folder(place) / name) as part:
-            part.write_text(text, encoding="utf-8")
-
-
-def _read_words(place: Place, name: str) -> str | None:
-    try:
-        if place.is_on_s3:
-            return _bucket(place).read(name).decode()
-        return (_folder(place) / name).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-
-
-@contextmanager
-def _part(target: Path) -> Iterator[Path]:
-    """Yield a path beside a file that takes its place in the end, flushed to disk."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        yield part
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -231,19 +205,19 @@ def _folder(place: Place) -> Path:
     return Path(place.data_path) / FOLDER
 
 
+def _store(place: Place) -> Bucket | Folder:
+    return _bucket(place) if place.is_on_s3 else Folder(_folder(place))
+
+
 def _sha256(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _as_text(publication: Publication) -> str:
-    return json.dumps(asdict(publication) | {"published_at": publication.published_at.isoformat()})
-
-
-def _as_publication(text: str | None) -> Publication | None:
+def _pointed(store: Bucket | Folder, name: str) -> Publication | None:
     """Return what a pointer says; None where there is none, or none that can be read."""
-    with suppress(ValueError, TypeError, KeyError):
-        content: dict[str, Any] = json.loads(text or "")
+    with suppress(FileNotFoundError, ValueError, TypeError, KeyError):
+        content: dict[str, Any] = json.loads(store.read(name))
         moment = datetime.fromisoformat(content.pop("published_at"))
         return Publication(published_at=moment, **content)
     return None
@@ -251,15 +225,9 @@ def _as_publication(text: str | None) -> Publication | None:
 
 def pointed(place: Place) -> Publication | None:
     """Return the publication that the pointer beside the files names; None where there is none. Raises DiskFault."""
-    return _as_publication(_read_words(place, NEWEST))
+    return _pointed(_store(place), NEWEST)
 
 
 def noted(data_dir: Path) -> Publication | None:
     """Return which publication the file of a reader's data directory is; None where nothing says so."""
-    file = data_dir / HERE
-    return _as_publication(file.read_text(encoding="utf-8")) if file.exists() else None
-
-
-def _note(data_dir: Path, publication: Publication) -> None:
-    with _part(data_dir / HERE) as part:
-        part.write_text(_as_text(publication), encoding="utf-8")
+    return _pointed(Folder(data_dir), HERE)

@@ -3,12 +3,10 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 
 import duckdb
 
-from warehouse.documents import Document
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
@@ -23,7 +21,6 @@ READ_AS = {"log.price_open": "log.open_link"}
 POSITION = "core.journal_position"
 LINES = 1000
 """Lines of the journal that are written at once."""
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +49,11 @@ def tables(con: duckdb.DuckDBPyConnection) -> list[str]:
 def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
     """Raise ChipledgerError where a log holds a row of its own."""
     for name in tables(con):
-        row = con.execute(f"select count(*) from {name}").fetchone()
-        if row and row[0]:
+        ((n_rows,),) = con.execute(f"select count(*) from {name}").fetchall()
+        if n_rows:
             message = "the target holds something already"
             hint = "Name an empty one: nothing is ever mixed or written over"
-            raise ChipledgerError(message, source=where, field=name, value=f"{row[0]} rows", hint=hint)
+            raise ChipledgerError(message, source=where, field=name, value=f"{n_rows} rows", hint=hint)
 
 
 def refuse_landed(landing: Landing) -> None:
@@ -65,7 +62,7 @@ def refuse_landed(landing: Landing) -> None:
         raise ChipledgerError(
             "the target's landing holds a journal already",
             source=str(landing.place),
-            field="warehouse.landing.folder",
+            field="warehouse.landing",
             value=f"{len(landing.parts())} parts",
             hint="Name an empty place, or the source's own to share it",
         )
@@ -86,8 +83,8 @@ def copy_tables(
     def copied() -> None:
         for name in names:
             if name == POSITION and ends is not None:
-                at = source.execute(f"select max(recorded_at) from {POSITION}").fetchone()
-                insert_rows(target, POSITION, [(end, at[0] if at else None, part) for part, end in ends.items()])
+                ((at,),) = source.execute(f"select max(recorded_at) from {POSITION}").fetchall()
+                insert_rows(target, POSITION, [(end, at, part) for part, end in ends.items()])
                 continue
             target.register("moved", source.execute(f"from {READ_AS.get(name, name)}").to_arrow_reader(1 << 16))
             try:
@@ -122,7 +119,7 @@ def copy_landing(source: Landing, target: Landing) -> Landed:
             missing.append(sha256)
             continue
         n_bytes += len(body)
-        target.store(Document(source="", scope="", url="", body=body, fetched_at=EPOCH))
+        target.store_body(sha256, body)
     n_lines, ends = 0, {}
     for part in source.parts():
         lines = (line.rstrip(b"\n") for line, _ in source.journal_parts.lines(part, 0))

@@ -71,8 +71,10 @@ class Landing:
             self._store = Bucket(str(place), endpoint=endpoint)
             self.journal_parts = Objects(self._store)
         else:
-            self._store = Folder(Path(place), part=part)
-            self.journal_parts = Files(self._store.path)
+            folder = Path(place)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._store = Folder(folder, part=part)
+            self.journal_parts = Files(folder)
 
     @property
     def path(self) -> Path:
@@ -127,11 +129,6 @@ class Landing:
 
     def record_fetch(self, fetch: ScopeFetch, *, run_id: str, recorded_at: datetime, refused: str = "") -> None:
         """Store the documents of a fetch and write it to the journal, with the reason where it is refused whole."""
-        reason = {"refused": refused} if refused else {}
-        self.record("look", recorded_at, run_id=run_id, **self._content(fetch), **reason)
-
-    def _content(self, fetch: ScopeFetch) -> dict[str, Any]:
-        """Store the documents of a fetch, and return its line of the journal, in values that JSON has."""
         documents = [
             {
                 "sha256": self.store(document),
@@ -147,15 +144,19 @@ class Landing:
             }
             for document in fetch.documents
         ]
-        return {
-            "source": fetch.source,
-            "scope": fetch.scope,
-            "observed_at": stamp(fetch.observed_at),
-            "complete": fetch.complete,
-            "archived": fetch.archived,
-            "documents": documents,
-            "notes": list(fetch.notes),
-        }
+        self.record(
+            "look",
+            recorded_at,
+            run_id=run_id,
+            source=fetch.source,
+            scope=fetch.scope,
+            observed_at=stamp(fetch.observed_at),
+            complete=fetch.complete,
+            archived=fetch.archived,
+            documents=documents,
+            notes=list(fetch.notes),
+            **({"refused": refused} if refused else {}),
+        )
 
     def record(self, kind: str, recorded_at: datetime, **content: object) -> None:
         """Write a line to the journal: a failure, a decision or a withdrawal, with what NEEDED names."""

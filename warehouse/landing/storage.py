@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from warehouse import disk
 from warehouse.disk import DiskFault
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -46,12 +47,11 @@ def is_bucket(place: Path | str) -> bool:
 
 
 class Folder:
-    """Files below a folder, which is made where it does not exist; `part` names the writer, '' the only one."""
+    """Files below a folder; `part` names the writer, '' the only one."""
 
     def __init__(self, path: Path, *, part: str = "") -> None:
         self.path = path
         self._part = part
-        path.mkdir(parents=True, exist_ok=True)
 
     def where(self, name: str) -> str:
         """Return the path of a name, for people."""
@@ -60,6 +60,11 @@ class Folder:
     def read(self, name: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
         return (self.path / name).read_bytes()
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file, whole or not at all."""
+        with disk.replacing(self.path / name) as part:
+            part.write_bytes(content)
 
     def is_whole(self, name: str) -> bool | None:
         """Return None: of a file only reading it tells whether it is there, undamaged."""

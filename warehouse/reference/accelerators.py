@@ -26,7 +26,7 @@ from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from warehouse.reference.table import Broken, Model, Rule, Table, Values, fields_of, reader
+from warehouse.reference.table import Broken, Model, Rule, Values, fields_of, reader
 
 FORM_FACTORS = {
     "SXM": ("sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "hgx"),
@@ -131,70 +131,6 @@ class Words(NamedTuple):
     is_whole: bool
 
 
-class Reader:
-    """Reads texts with the spellings of chips and architectures of a table."""
-
-    def __init__(self, spellings: Iterable[str], architectures: Iterable[str]) -> None:
-        forms = {word: form for form, words in FORM_FACTORS.items() for word in words}
-        glued = rf"(?= |$|x\d|(?:{_any(forms)})(?= |$|x\d))"
-        # A count glued to a chip shares its x with MI300X: gpu-mi300x8-1536gb.
-        shared = r"|(?<=x)(?=\d{1,2}(?: |$))"
-        self._forms = {squeezed(word): form for word, form in forms.items()}
-        self._pattern = re.compile(
-            "|".join(
-                (
-                    rf"(?P<chip>{_any(spellings)})(?:{glued}{shared})",
-                    rf"(?P<profile>{PROFILE})",
-                    rf"(?P<count>{COUNT})",
-                    MEMORY,
-                    NUMBER,
-                    rf"(?P<form>{_any(forms)})(?= |$|x\d)",
-                    rf"(?P<architecture>{_any(architectures)})(?= |$)",
-                    rf"(?P<link>{_any(LINK_WORDS)})(?= |$)",
-                    rf"(?P<part>{_any(SLICE_WORDS)})(?= |$)",
-                    rf"(?P<whole>{_any(WHOLE_WORDS)})(?= |$)",
-                    rf"(?P<memory_type>{_any(MEMORY_TYPES)})(?= |$)",
-                    rf"(?P<plain>{_any(PLAIN_WORDS)})(?= |$)",
-                    rf"(?P<vendor>{_any(VENDORS)})(?!\d)",
-                    rf"(?P<brand>{_any(BRANDS)})(?!\d)",
-                )
-            ),
-            re.ASCII,
-        )
-
-    def read(self, label: str) -> Words | None:
-        """Return what a text says, or None where one of its words is not known."""
-        text = normalised(label)
-        for pattern, plain in MACHINE_IDS:
-            if match := pattern.fullmatch(text):
-                text = plain.format(**match.groupdict())
-        found: dict[str, set[str]] = {name: set() for name in self._pattern.groupindex}
-        at = 0
-        while at < len(text):
-            word = self._pattern.match(text, at)
-            if word is None:
-                return None
-            for name, value in word.groupdict().items():
-                if value is not None:
-                    found[name].add(value)
-            at = word.end() + text[word.end() :].startswith(" ")
-        forms = {self._forms[squeezed(word)] for word in found["form"]}
-        return Words(
-            chips=frozenset(map(squeezed, found["chip"])),
-            form_factors=frozenset(forms.difference(*(MORE_PRECISE.get(form, ()) for form in forms))),
-            vendors=frozenset(found["vendor"]),
-            architectures=frozenset(map(squeezed, found["architecture"])),
-            memories=frozenset(map(Decimal, found["memory"])),
-            slices=frozenset(map(Decimal, found["slice"])),
-            numbers=frozenset(map(Decimal, found["number"])),
-            counts=frozenset(int(digits) for count in found["count"] for digits in re.findall(r"\d+", count)),
-            memory_types=frozenset(found["memory_type"]),
-            is_linked=bool(found["link"]),
-            is_slice=bool(found["part"] or found["profile"]),
-            is_whole=bool(found["whole"]),
-        )
-
-
 def normalised(label: str) -> str:
     """Return a text in lower case with one space for each run of separators, and no marks of trade."""
     text = unicodedata.normalize("NFKC", MARKS.sub(" ", label)).lower().replace("\u00d7", "x")
@@ -293,7 +229,7 @@ def resolve(label: str, provider: str | None = None) -> Chip | None:
 
 def has_count(label: str) -> bool:
     """Return whether a text says how many chips it means, as "8xH100" and "H100-8" do."""
-    words = _tables()[0].reader.read(label)
+    words = _tables()[0].read(label)
     return words is not None and bool(words.counts or any(number <= MAX_COUNT for number in words.numbers))
 
 
@@ -342,11 +278,6 @@ def labels_of(vocabulary: "Vocabulary") -> Model:
     )
 
 
-def read_labels(labels: Table | None = None, table: Table | None = None) -> list[Label]:
-    """Return what providers mean by labels. Raises ChipledgerError where a row is not usable."""
-    return [Label(**row) for row in labels_of(Vocabulary(read_table(table))).read(labels)]
-
-
 class Vocabulary:
     """The chips of a table by name and by spelling, and the reader of texts that name them."""
 
@@ -356,9 +287,65 @@ class Vocabulary:
         for chip in self.by_name.values():
             for spelling in map(squeezed, chip.spellings):
                 self._kin[spelling] = (*self._kin.get(spelling, ()), chip)
-        self.reader = Reader(
-            (spelling for chip in self.by_name.values() for spelling in chip.spellings),
-            (word.lower() for chip in self.by_name.values() for word in chip.architectures),
+        spellings = (spelling for chip in self.by_name.values() for spelling in chip.spellings)
+        architectures = (word.lower() for chip in self.by_name.values() for word in chip.architectures)
+        forms = {word: form for form, words in FORM_FACTORS.items() for word in words}
+        glued = rf"(?= |$|x\d|(?:{_any(forms)})(?= |$|x\d))"
+        # A count glued to a chip shares its x with MI300X: gpu-mi300x8-1536gb.
+        shared = r"|(?<=x)(?=\d{1,2}(?: |$))"
+        self._forms = {squeezed(word): form for word, form in forms.items()}
+        self._pattern = re.compile(
+            "|".join(
+                (
+                    rf"(?P<chip>{_any(spellings)})(?:{glued}{shared})",
+                    rf"(?P<profile>{PROFILE})",
+                    rf"(?P<count>{COUNT})",
+                    MEMORY,
+                    NUMBER,
+                    rf"(?P<form>{_any(forms)})(?= |$|x\d)",
+                    rf"(?P<architecture>{_any(architectures)})(?= |$)",
+                    rf"(?P<link>{_any(LINK_WORDS)})(?= |$)",
+                    rf"(?P<part>{_any(SLICE_WORDS)})(?= |$)",
+                    rf"(?P<whole>{_any(WHOLE_WORDS)})(?= |$)",
+                    rf"(?P<memory_type>{_any(MEMORY_TYPES)})(?= |$)",
+                    rf"(?P<plain>{_any(PLAIN_WORDS)})(?= |$)",
+                    rf"(?P<vendor>{_any(VENDORS)})(?!\d)",
+                    rf"(?P<brand>{_any(BRANDS)})(?!\d)",
+                )
+            ),
+            re.ASCII,
+        )
+
+    def read(self, label: str) -> Words | None:
+        """Return what a text says, or None where one of its words is not known."""
+        text = normalised(label)
+        for pattern, plain in MACHINE_IDS:
+            if match := pattern.fullmatch(text):
+                text = plain.format(**match.groupdict())
+        found: dict[str, set[str]] = {name: set() for name in self._pattern.groupindex}
+        at = 0
+        while at < len(text):
+            word = self._pattern.match(text, at)
+            if word is None:
+                return None
+            for name, value in word.groupdict().items():
+                if value is not None:
+                    found[name].add(value)
+            at = word.end() + text[word.end() :].startswith(" ")
+        forms = {self._forms[squeezed(word)] for word in found["form"]}
+        return Words(
+            chips=frozenset(map(squeezed, found["chip"])),
+            form_factors=frozenset(forms.difference(*(MORE_PRECISE.get(form, ()) for form in forms))),
+            vendors=frozenset(found["vendor"]),
+            architectures=frozenset(map(squeezed, found["architecture"])),
+            memories=frozenset(map(Decimal, found["memory"])),
+            slices=frozenset(map(Decimal, found["slice"])),
+            numbers=frozenset(map(Decimal, found["number"])),
+            counts=frozenset(int(digits) for count in found["count"] for digits in re.findall(r"\d+", count)),
+            memory_types=frozenset(found["memory_type"]),
+            is_linked=bool(found["link"]),
+            is_slice=bool(found["part"] or found["profile"]),
+            is_whole=bool(found["whole"]),
         )
 
     def kin(self, words: Words) -> tuple[Accelerator, ...]:
@@ -397,7 +384,7 @@ def _gist(kin: tuple[Accelerator, ...], words: Words) -> tuple[object, ...]:
 
 def _reading(vocabulary: Vocabulary, label: Label) -> _Reading | None:
     """Return what a label says; None where it does not name one chip."""
-    words = vocabulary.reader.read(label.label)
+    words = vocabulary.read(label.label)
     kin = vocabulary.kin(words) if words else ()
     return _Reading(label, kin, words) if words and kin else None
 
@@ -446,7 +433,7 @@ def _tables() -> tuple[Vocabulary, Mapping[str, tuple[_Reading, ...]]]:
 @lru_cache(maxsize=65_536)
 def _resolve(text: str, provider: str) -> Chip | None:
     vocabulary, by_provider = _tables()
-    words = vocabulary.reader.read(text)
+    words = vocabulary.read(text)
     kin = vocabulary.kin(words) if words else ()
     memories = _memories(words, kin) if words and kin else None
     if words is None or memories is None:

@@ -173,13 +173,7 @@ def subject(text: str) -> Subject:
 @cache
 def model(text: str) -> str | None:
     """Return the name in ref.model of a model that a text names; a size that follows its name does not matter."""
-    found = models.find(text)
-    if found is None:
-        words = text.split()
-        known = (
-            models.find(" ".join(words[:-1])) if len(words) > 1 and re.fullmatch(r"[\d.]+[MBT]", words[-1]) else None
-        )
-        found = known
+    found = models.find(text) or models.find(re.sub(r"\s[\d.]+[MBT]\s*$", "", text))
     return found.model_name if found else None
 
 

@@ -145,22 +145,12 @@ def disagreements(capability: "pl.DataFrame", table_rows: Iterable[InstanceType]
     `capability` has the columns of core.instance_capability. Of several rows of a type the latest `known_from` counts.
     An override explains all differences of its type; memory that the table leaves out is one too.
     """
-    table: dict[str, InstanceType] = {}
-    for fact in sorted(table_rows, key=lambda each: each.known_from or date.min):
-        table[fact.instance_type] = fact
-    found = []
-    for row in capability.sort("instance_type", "region_id").iter_rows(named=True):
-        for field, kept, answer in _differences(row, table.get(row["instance_type"])):
-            found.append(
-                Disagreement(
-                    instance_type=row["instance_type"],
-                    region_id=row["region_id"],
-                    field=field,
-                    table_value=_shown(kept),
-                    api_value=_shown(answer),
-                )
-            )
-    return tuple(found)
+    table = {fact.instance_type: fact for fact in sorted(table_rows, key=lambda each: each.known_from or date.min)}
+    return tuple(
+        Disagreement(row["instance_type"], row["region_id"], field, _shown(kept), _shown(answer))
+        for row in capability.sort("instance_type", "region_id").iter_rows(named=True)
+        for field, kept, answer in _differences(row, table.get(row["instance_type"]))
+    )
 
 
 def chip_counts(con: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -14,7 +14,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import private_columns as columns
@@ -216,14 +216,13 @@ def _reader(name: str, type_: Any) -> Callable[[str], Any]:
     is_optional = type_ != (type_ := _without_none(type_))
     one = {str: _text, int: _whole, Decimal: _decimal(name), date: _day, bool: _truth}
     if type_ in (tuple[str, ...], tuple[Decimal, ...]):
-        return lambda cell: tuple(one[type_.__args__[0]](item) for item in _items(cell))
+        return lambda cell: tuple(one[get_args(type_)[0]](item) for item in _items(cell))
     read_one = one[type_]
     return (lambda cell: read_one(cell) if cell else None) if is_optional else read_one
 
 
 def _without_none(type_: Any) -> Any:
-    options = [each for each in getattr(type_, "__args__", ()) if each is not type(None)]
-    return options[0] if type(None) in getattr(type_, "__args__", ()) else type_
+    return get_args(type_)[0] if type(None) in get_args(type_) else type_
 
 
 def _text(cell: str) -> str:
@@ -331,9 +330,9 @@ def _type(type_: Any) -> Any:
     import polars as pl
 
     types = {str: pl.String, int: pl.Int64, Decimal: pl.Float64, date: pl.Date, bool: pl.Boolean}
-    options = [each for each in getattr(type_, "__args__", ()) if each in types]
-    one = types[options[0] if options else type_]
-    return pl.List(one) if getattr(type_, "__origin__", None) is tuple else one
+    if get_origin(type_) is tuple:
+        return pl.List(types[get_args(type_)[0]])
+    return types[_without_none(type_)]
 
 
 def _rules(name: str, type_: Any, model: Model) -> "Iterator[tuple[str, str, pl.Expr]]":

@@ -56,11 +56,6 @@ def packed(text: str) -> bytes:
     return pa.compress(text.encode(), codec="zstd", asbytes=True)
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spot, "_kept", {})
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return an archive with January as on Zenodo and February as in the repository that made it."""
@@ -125,7 +120,6 @@ def test_a_file_is_read_once_for_all_regions() -> None:
 def test_what_was_landed_is_not_read_again(folder: Path) -> None:
     """A file never changes once it is published."""
     first = looks(context(folder.as_uri()), "us-east-1")[0].documents[0]
-    spot._kept.clear()
     (folder / "2024-01.tsv.zst").unlink()
 
     again = looks(context(folder.as_uri(), landed={first.version_key: first}.get), "us-east-1")[0]

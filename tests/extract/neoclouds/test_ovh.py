@@ -13,7 +13,7 @@ from neoclouds.cases.ovh import CASE
 from extract.base import Context, Parsed
 from extract.neoclouds.ovh import SOURCE
 from extract.web.interface import Response
-from warehouse.errors import LayoutChanged, SettingsError
+from warehouse.errors import LayoutChanged, SettingsError, SourceError
 
 NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)
 CATALOGUE: dict[str, Any] = json.loads(CASE.body)
@@ -69,7 +69,7 @@ def test_a_subsidiary_is_a_scope():
     for wrong in ("FR", ["DE"], []):
         with pytest.raises(SettingsError):
             SOURCE.scopes(context(regions=wrong))
-    with pytest.raises(SettingsError):
+    with pytest.raises(SourceError):
         SOURCE.fetch(context(web), "DE")
 
 

@@ -336,7 +336,7 @@ def test_no_edit_makes_a_row_up():
 
 def test_only_known_catalogues_are_read():
     """Another provider's table has habits that nobody looked at."""
-    with pytest.raises(SourceError, match="no such catalogue"):
+    with pytest.raises(SourceError, match="no such scope"):
         SOURCE.parse(replace(document("lambda", LAMBDA), scope="mithril"))
 
 

@@ -260,7 +260,7 @@ def test_what_is_not_there_is_named(repository: Repository, tmp_path: Path):
     with pytest.raises(SourceError, match="no such table") as raised:
         looks(context(repository.url), "vast")
     assert raised.value.value == "vast"
-    with pytest.raises(SourceError, match="no such catalogue"):
+    with pytest.raises(SourceError, match="no such scope"):
         looks(context(repository.url), "../../etc")
     with pytest.raises(Unavailable, match="git clone failed"):
         looks(context(f"file://{tmp_path}/nowhere"))
