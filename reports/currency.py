@@ -10,7 +10,7 @@ from datetime import date, datetime
 import duckdb
 
 from reports import wording
-from reports.queries import SQL
+from reports.queries import ask
 
 USD = "USD"
 
@@ -47,8 +47,5 @@ def rate(con: duckdb.DuckDBPyConnection, currency: str, at: datetime) -> Rate | 
     """Return the rate of a currency at a moment by the tables of a file; None for US dollars."""
     if currency == USD:
         return None
-    found = con.execute(
-        (SQL / "reference_rate.sql").read_text(encoding="utf-8"), {"currency": currency, "day": at}
-    ).fetchone()
-    day, usd_per_unit = found or (None, None)
-    return Rate(currency=currency, wanted_at=at, usd_per_unit=usd_per_unit, rate_date=day)
+    found = ask(con, "reference_rate", currency=currency, day=at)
+    return Rate(currency=currency, wanted_at=at, **(found[0] if found else {}))

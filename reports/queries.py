@@ -1,8 +1,9 @@
 """Asking the published file: one SELECT of reports/sql/ gives rows as mappings, or a frame."""
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -10,6 +11,8 @@ import duckdb
 from warehouse.schema.tables import ROWS_OF_A_THREAD
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import polars as pl
 
 SQL = files("reports") / "sql"
@@ -33,11 +36,6 @@ def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
-def of_chips(con: duckdb.DuckDBPyConnection, mart: str, chips: Iterable[str | None]) -> list[Row]:
-    """Return the rows of a mart of the schema int that are of some chips, in one order."""
-    return rows(con.execute(f"from int.{mart} where list_contains(?, accelerator_name) order by all", [list(chips)]))
-
-
 def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.DataFrame":
     """Return the frame of a SELECT."""
     return framed(con, select(name), values)
@@ -50,10 +48,39 @@ def framed(con: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, objec
     return pl.DataFrame(con.sql(text, params=values or []))  # without values it would be planned twice
 
 
-def build(con: duckdb.DuckDBPyConnection) -> tuple[datetime, str]:
-    """Return when the published file was made, naive and UTC, and by which version."""
-    built_at, version = con.execute("select built_at, version from meta.build").fetchall()[0]
-    return built_at, version
+class Published:
+    """A published file that is open for its pages: what several of them ask is asked once.
+
+    `build` is when it was made, naive and UTC, and by which version.
+    """
+
+    def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
+        self.con = con
+        self.build: tuple[datetime, str] = con.execute("select built_at, version from meta.build").fetchall()[0]
+        self._found: dict[str, list[Row]] = {}
+
+    def ask(self, name: str, **values: object) -> list[Row]:
+        """Return the rows of a SELECT of reports/sql/."""
+        return self.query(select(name), **values)
+
+    def of_chips(self, mart: str, chips: Iterable[str | None]) -> list[Row]:
+        """Return the rows of a mart of the schema int that are of some chips, in one order."""
+        return self.query(f"from int.{mart} where list_contains($chips, accelerator_name) order by all", chips=[*chips])
+
+    def query(self, text: str, **values: object) -> list[Row]:
+        """Return the rows of a text of SQL."""
+        key = f"{text} {values}"
+        if key not in self._found:
+            self._found[key] = rows(self.con.execute(text, values or None))
+        return self._found[key]
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Published]:
+    """Open a published file for reading, and close it again."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        fit_threads(con)
+        yield Published(con)
 
 
 def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:

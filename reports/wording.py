@@ -31,7 +31,7 @@ def _table() -> list[dict[str, str]]:
 
 def chip(row: Mapping[str, Any]) -> str:
     """Return the chip of a row with its form."""
-    return " ".join(filter(None, (row["accelerator_name"], row["form_factor"])))
+    return listed(row["accelerator_name"], row["form_factor"], by=" ")
 
 
 def words_of(kind: str) -> dict[str, str]:

@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 
 import duckdb
+import paging
 import pytest
 from doc_blocks import blocks
 
-from reports import queries, wording
+from reports import wording
 from reports.pages import cost_page
 from reports.pages.frame import frame
-from reports.queries import Row
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table
 from transform import models
 
@@ -67,15 +68,13 @@ def test_the_line_is_a_mart() -> None:
 def test_the_section_is_on_the_page(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The documented lines, in the order in which Python needs them, put the table at the end of the page of costs."""
     read, sections, table = blocks(PAGE, "4. A section of a page", language="python")
-    names = {
-        "Column": Column, "Number": Number, "Row": Row, "Sequence": Sequence, "Table": Table, "con": con,
-        "queries": queries, "wording": wording,
-    }  # fmt: skip
+    names = {"Column": Column, "Number": Number, "Row": Row, "Sequence": Sequence, "Table": Table, "wording": wording}
+    names["published"] = Published(con)
     for block in (read, table, sections):
         exec(block, names)  # noqa: S102 (lines of our own document)
     monkeypatch.setattr(cost_page, "frame", partial(frame, sections=names["sections"]))
     (file,) = con.execute("select path from duckdb_databases() where path is not null").fetchone() or ("",)
     con.close()
-    page = cost_page.render(Path(file))
+    page = paging.of(Path(file), cost_page.render)
     assert '<a href="#floors">Lowest prices</a>' in page
     assert page.index('id="floor-table"') > page.index('id="floors"') > page.index('id="method"')

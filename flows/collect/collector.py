@@ -166,15 +166,18 @@ class Collector:
     def plan(self, sources: Iterable[Source], scopes: Iterable[str] = ()) -> Plan:
         """Return the scopes to fetch: those named, or all that each source lists.
 
-        A source without credentials is no failure: the run names the missing credentials and continues without it.
+        Of several sources those that list a named scope fetch it, or all where none does. A source without credentials
+        is no failure: the run names the missing credentials and continues without it.
         """
+        sources, chosen = tuple(sources), tuple(scopes)
+        listed: dict[Source, tuple[str, ...]] = {}
         failures: list[FetchResult] = []
         notes: list[str] = []
-        chosen = tuple(scopes)
         for source in sources:
+            is_alone = bool(chosen) and len(sources) == 1
             try:
                 with failing_alone(source.name, WHOLE_SOURCE):
-                    planned += [(source, scope) for scope in chosen or source.scopes(self.context(source))]
+                    listed[source] = chosen if is_alone else source.scopes(self.context(source))
             except CredentialsMissing as error:
                 reason = f"{error.message}. {error.hint}; see docs/settings.md"
                 notes.append(f"{source.name} is left out ({source.title}): {reason}")

@@ -8,6 +8,7 @@ from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from flows.shared import Clock
 from reports.pages import feed
+from reports.queries import opened
 from reports.weekly import fleet, pages
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
@@ -23,7 +24,8 @@ def report(settings: Settings, week: str | None, *, known_then: bool = False) ->
     settings = settings.shown()
     file, folder = settings.published(), settings.data_dir / "reports"
     written = _page(settings, file, Week.parse(week) if week else None, known_then=known_then)
-    feed.write(file, folder)
+    with opened(file) as published:
+        feed.write(published, folder)
     return written
 
 

@@ -31,6 +31,7 @@ from reports.files import put
 from reports.pages import feed, guard
 from reports.pages.frame import frame
 from reports.pages.site import RELEASES
+from reports.queries import opened
 from reports.templating import render
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
@@ -187,7 +188,8 @@ def _write_files(part: Path, before: Path | None, about: Row) -> None:
             con.execute(f"create temp table change as {(HERE / 'changes.sql').read_text()}")
             tabular.save_csv(con, "from change", part / "changes.csv")
             changes = con.execute("from change").to_arrow_table().to_pylist()
-    feed.write(part / FILE_NAME, part)
+    with opened(part / FILE_NAME) as published:
+        feed.write(published, part)
     (part / "feed.atom").unlink()  # its links are those of the site
     paths = sorted(path.relative_to(part).as_posix() for path in part.rglob("*.*"))
     values = {**about, "before": before and before.name, "changes": changes, "tables": tables, "paths": paths}

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 import duckdb
 import polars as pl
 
+from reports.charts import sparkline
 from reports.queries import frame, select
 
 YEAR = timedelta(days=365)
-SPARK = timedelta(days=90)
+SPARK = timedelta(days=sparkline.DAYS)
 
 
 @dataclass(frozen=True, kw_only=True)

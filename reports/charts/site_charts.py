@@ -4,7 +4,7 @@ Each function asks an open published file and returns HTML for a page, empty whe
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,7 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import chart_facts, sparkline, style
+from reports.charts import sparkline, style
 from reports.charts.style import INK, QUIET, Drawing, Label, Line, Mark, Scale
 from reports.queries import Row, frame
 from reports.templating import macro, render
@@ -24,12 +24,6 @@ MAX_NAME = 16
 MIN_DRIFT = 0.0005
 
 grid = macro("chart.html.j2", "grid")
-
-
-def sparklines(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, built_at: datetime) -> Mapping[int, str]:
-    """Return the sparklines of the last 90 days by offer, those of which a price is known."""
-    spans = chart_facts.sparks(con, offers, until=built_at)
-    return sparkline.of_offers(spans, since=built_at - chart_facts.SPARK, until=built_at)
 
 
 # --- cost against speed

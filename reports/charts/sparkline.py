@@ -15,16 +15,17 @@ from reports.queries import Row
 from reports.templating import macro
 
 WIDTH, HEIGHT, EDGE = 84, 18, 2
+DAYS = 90
 
 Span = tuple[datetime, datetime, float]
 
 
-def of_offers(sparks: pl.DataFrame, *, since: datetime, until: datetime) -> Mapping[int, str]:
+def of_offers(sparks: pl.DataFrame, until: datetime) -> Mapping[int, str]:
     """Return the sparklines of a frame of reports/sql/chart_spark.sql by offer."""
     found: dict[int, list[Span]] = {}
     for row in sparks.sort("offer_id", "begins_at").iter_rows(named=True):
         found.setdefault(row["offer_id"], []).append((row["begins_at"], row["ends_at"], row["price"]))
-    return {offer: draw(spans, since=since, until=until) for offer, spans in found.items()}
+    return {offer: draw(spans, until) for offer, spans in found.items()}
 
 
 def of_drift(drift: Row, built_at: datetime) -> str:
@@ -38,19 +39,19 @@ def of_drift(drift: Row, built_at: datetime) -> str:
         for (days, level), (after, _) in pairwise(points)
     ]
     spans.append((built_at, built_at, 1.0))
-    return draw(spans, since=built_at - timedelta(days=90), until=built_at)
+    return draw(spans, built_at)
 
 
-def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
-    """Return spans of prices, in order of time, as a line; empty where there are none."""
+def draw(spans: Sequence[Span], until: datetime) -> str:
+    """Return spans of prices of the 90 days up to a moment, in order of time, as a line; empty where there are none."""
     if not spans:
         return ""
     prices = [price for *_, price in spans]
     low, high = min(prices), max(prices)
-    total = (until - since).total_seconds()
+    since = until - timedelta(days=DAYS)
 
     def x(moment: datetime) -> str:
-        share = min(max((moment - since).total_seconds() / total, 0), 1)
+        share = min(max((moment - since) / timedelta(days=DAYS), 0), 1)
         return f"{EDGE + (WIDTH - 2 * EDGE) * share:.1f}".removesuffix(".0")
 
     def y(price: float) -> str:
@@ -58,9 +59,7 @@ def draw(spans: Sequence[Span], *, since: datetime, until: datetime) -> str:
         return f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share:.1f}".removesuffix(".0")
 
     kind = "fall" if prices[-1] < prices[0] else "rise" if prices[-1] > prices[0] else "same"
-    return macro("spark.html.j2", "spark")(
-        kind, WIDTH, HEIGHT, described(spans, days=(until - since).days), steps(spans, x, y)
-    )
+    return macro("spark.html.j2", "spark")(kind, WIDTH, HEIGHT, described(spans), steps(spans, x, y))
 
 
 def steps(spans: Sequence[Span], x: Callable[[datetime], object], y: Callable[[float], object]) -> str:
@@ -75,19 +74,19 @@ def steps(spans: Sequence[Span], x: Callable[[datetime], object], y: Callable[[f
     return "".join(command for before, command in zip(["", *path], path, strict=False) if command != before)
 
 
-def described(spans: Sequence[Span], *, days: int) -> str:
+def described(spans: Sequence[Span]) -> str:
     """Return what a line says: 90 days: 2.39 to 2.89, rose 20.9 %, 1 move; known on 64 days."""
     first, last = spans[0][2], spans[-1][2]
     places = wording.places_of_pairs([(first, last)])
     moves = sum(one[2] != other[2] for one, other in pairwise(spans))
     known = sum((end - begin).total_seconds() for begin, end, _ in spans) / 86400
-    parts = [f"{days} days: {wording.amount(last, places)}, unchanged"]
+    parts = [f"{DAYS} days: {wording.amount(last, places)}, unchanged"]
     if moves:
         change = wording.moved(last / first - 1) if first else "was free"
         parts = [
-            f"{days} days: {wording.amount(first, places)} to {wording.amount(last, places)}, {change}",
+            f"{DAYS} days: {wording.amount(first, places)} to {wording.amount(last, places)}, {change}",
             wording.count(moves, "move"),
         ]
-    if known < days - 7:
+    if known < DAYS - 7:
         parts.append(f"known on {known:.0f} days" if known >= 1 else "seen once")
     return ", ".join(parts)

@@ -148,22 +148,15 @@ class Drawing:
         return [*zip(spread([self.y.pixel(each.value) for each in order]), order, strict=True)]
 
 
-def scale(values: Iterable[float], *, baseline: float | None = 0, log_from: float = 25) -> Scale:
-    """Return a scale that holds all values: from the baseline, or logarithmic where they are far apart.
-
-    Without a baseline it begins below the least value.
-    """
+def scale(values: Iterable[float], *, log_from: float = 25) -> Scale:
+    """Return a scale that holds all values: from 0, or logarithmic where they are far apart."""
     known = sorted(values)
     low, high = known[0], known[-1]
     if low > 0 and high / low >= log_from:
         ticks = [m * 10**e for e in range(floor(log10(low)), floor(log10(high)) + 1) for m in (1, 2, 5)]
         low, high = low / 1.15, high * 1.15
         return Scale(low=low, high=high, is_log=True, ticks=[each for each in ticks if low <= each <= high])
-    if baseline is None:
-        room = 0.12 * (high - low) or 0.05 * abs(high)
-        low = low - room
-    else:
-        low = min(baseline, low)
+    low = min(0, low)
     high += 0.06 * (high - low) or 1
     step = round_step((high - low) / 4, (1, 2, 5, 10))
     first = int(-(-low // step))

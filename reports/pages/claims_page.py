@@ -6,15 +6,13 @@ It judges numbers, not their authors. It is meant for the reader's own machine: 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.pages import evidence_page, front_page, guard
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build, of_chips
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, link, small, span
 from reports.templating import macro
 from reports.templating import render as rendered
@@ -33,19 +31,16 @@ _arithmetic = macro("claim_cells.html.j2", "arithmetic")
 _stated = macro("claim_cells.html.j2", "stated")
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        rows, pairs = ask(con, "claim"), ask(con, "claim_pair")
-        plans = guard.part("The table of savings", lambda: _savings(con, built_at))
+    rows, pairs = published.ask("claim"), published.ask("claim_pair")
     return frame(
         "claims.html.j2",
         headline=headline(rows),
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         counts=counts(rows) if rows else None,
-        plans=plans,
+        plans=guard.part("The table of savings", lambda: _savings(published)),
         claims=every(rows) if rows else None,
         pairs=disagreements(pairs) if pairs else None,
     )
@@ -144,16 +139,14 @@ def _spaced(name: str) -> str:
 # --- what plans, Reserved Instances, spot and Capacity Blocks save against on demand
 
 
-def offers(file: Path) -> list[int]:
+def offers(published: Published) -> set[int | None]:
     """Return the offers of the table of savings."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        found = {row["offer_id"] for row in of_chips(con, "option_saving", CHIPS)}
-    return sorted(found - {None})
+    return {row["offer_id"] for row in published.of_chips("option_saving", CHIPS)}
 
 
-def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
+def _savings(published: Published) -> Markup:
     """Return the table of savings, and the chips that nobody is known to sell."""
-    cells = front_page.by_chip(of_chips(con, "option_saving", CHIPS), "way_to_buy")
+    cells = front_page.by_chip(published.of_chips("option_saving", CHIPS), "way_to_buy")
     unseen = [
         chip
         for chip in CHIPS
@@ -161,8 +154,8 @@ def _savings(con: duckdb.DuckDBPyConnection, built_at: datetime) -> Markup:
     ]
     return rendered(
         "savings.html.j2",
-        table=savings(cells, ask(con, "claimed_saving"), built_at) if cells else None,
-        unseen=wording.unseen(ask(con, "front_unseen")[0], unseen) if unseen else "",
+        table=savings(cells, published.ask("claimed_saving"), published.build[0]) if cells else None,
+        unseen=wording.unseen(published.ask("front_unseen")[0], unseen) if unseen else "",
     )
 
 

@@ -5,15 +5,13 @@ Every number is a mart's; here they are chosen, rounded and compared.
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.charts import site_charts
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.tables.price_tables import TERMS
 from reports.tables.table import Column, Number, Table, outside, small, span
 
@@ -63,18 +61,17 @@ def on_demand(rows: Iterable[Row]) -> list[Row]:
     return [each[0] for each in by(costs, "accelerator_name").values()]
 
 
-def render(file: Path, *, draw: bool = False) -> str:
+def render(published: Published, *, draw: bool = False) -> str:
     """Return the page of a published file, with `draw` its charts too; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        rows, trainings, without = ask(con, "cost_model"), ask(con, "cost_training"), ask(con, "cost_excluded")
-        charts = site_charts.frontiers(con) if draw else None
+    rows, trainings = published.ask("cost_model"), published.ask("cost_training")
+    without = published.query("from int.cost_left_out order by left_out_kind desc, n_left_out desc, reason")
+    charts = site_charts.frontiers(published.con) if draw else None
     models = by(rows, "model_name")
     return frame(
         "cost.html.j2",
         headline=headline(rows),
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         nav=[
             *((f"m-{_anchor(name)}", name) for name in models),
             *([("frontier", "Cost against speed")] if charts else []),

@@ -5,18 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import site_charts
+from reports.charts import chart_facts, sparkline
 from reports.pages import guard
 from reports.pages.frame import frame, root
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.queries import frame as read_frame
 from reports.tables import change_tables, source_tables, truth_tables
 from reports.tables.table import Table
@@ -63,7 +61,6 @@ class Facts:
     built_at: datetime
     version: str
     counts: Row
-    confirmed: int
     frames: Mapping[str, pl.DataFrame]
     sparks: Mapping[int, str]
     checks: Sequence[Row] | None = None
@@ -97,32 +94,31 @@ def last_known(changes: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([of_lists.filter(is_aws).head(MAX_KNOWN), of_lists.filter(~is_aws).head(MAX_KNOWN)])
 
 
-def read(file: Path) -> Facts:
-    """Return the facts of a published file, which is opened read-only and closed again."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        frames = {name: read_frame(con, name) for name in FRAMES}
-        runs = frames["run"].rows(named=True)
-        last = runs[0] if runs else {"run_id": "", "recorded_at": None}
-        previous = runs[1]["ended_at"] if len(runs) > 1 else None
-        since = min(filter(None, [built_at - timedelta(days=WITHDRAWN_DAYS), previous]))
-        frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
-        changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
-        moved = [
-            since_run(changes).head(change_tables.MAX_CHANGES),
-            earlier(changes).head(change_tables.MAX_CHANGES),
-            last_known(changes),
-        ]
-        shas = sorted({*pl.concat(f["document_sha256"] for f in moved).drop_nulls()})
-        return Facts(
-            built_at=built_at,
-            version=version,
-            counts=ask(con, "count")[0],
-            confirmed=read_frame(con, "confirmed", run_id=last["run_id"]).item(),
-            frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
-            sparks=site_charts.sparklines(con, pl.concat(f["offer_id"] for f in moved), built_at=built_at),
-            checks=truth_tables.read(con),
-        )
+def read(published: Published) -> Facts:
+    """Return the facts of a published file."""
+    con, (built_at, version) = published.con, published.build
+    frames = {name: read_frame(con, name) for name in FRAMES}
+    runs = frames["run"].rows(named=True)
+    last = runs[0] if runs else {"run_id": "", "recorded_at": None}
+    previous = runs[1]["ended_at"] if len(runs) > 1 else None
+    since = min(filter(None, [built_at - timedelta(days=WITHDRAWN_DAYS), previous]))
+    frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
+    changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+    moved = [
+        since_run(changes).head(change_tables.MAX_CHANGES),
+        earlier(changes).head(change_tables.MAX_CHANGES),
+        last_known(changes),
+    ]
+    shas = sorted({*pl.concat(f["document_sha256"] for f in moved).drop_nulls()})
+    sparks = chart_facts.sparks(con, pl.concat(f["offer_id"] for f in moved), until=built_at)
+    return Facts(
+        built_at=built_at,
+        version=version,
+        counts=published.ask("count", run_id=last["run_id"])[0],
+        frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
+        sparks=sparkline.of_offers(sparks, built_at),
+        checks=truth_tables.read(con),
+    )
 
 
 # --- the sentence of news, and what limits it
@@ -151,7 +147,7 @@ def headline(found: Facts) -> str:
 
 def checked_prices(found: Facts) -> int:
     """Return how many prices an absence of change speaks of: those of the last run, or all where none is current."""
-    return int(found.confirmed if found.counts["n_current"] else found.counts["n_known"])
+    return int(found.counts["n_confirmed"] if found.counts["n_current"] else found.counts["n_known"])
 
 
 def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
@@ -271,7 +267,6 @@ def _basis(found: Facts) -> Markup:
     return _part("basis")(
         warnings(found.checks, found["scope"], sources="sources.html", unknown=found["unknown"]),
         found.counts,
-        found.confirmed,
         found["refused"].height,
         found["run"].rows(named=True),
         truth_tables.sentence(found.checks),
@@ -282,7 +277,9 @@ def _changes(found: Facts) -> Markup:
     """Return what moved since the last run, then in the last 30 days, or else what moved last."""
     since, recent = since_run(found["change"]), earlier(found["change"])
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
-    now: str | Table = f"No earlier run to compare with; the last run was the first and checked {found.confirmed:,}."
+    now: str | Table = (
+        f"No earlier run to compare with; the last run was the first and checked {found.counts['n_confirmed']:,}."
+    )
     if since.height:
         now = _table(found, since, "since", "Since the last run", f"{checked}. {ORDER}")
     elif found.has_previous_run:

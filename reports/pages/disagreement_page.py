@@ -3,13 +3,9 @@
 Only a primary document decides: the provider's own answer.
 """
 
-from pathlib import Path
-
-import duckdb
-
 from reports import wording
 from reports.pages.frame import frame
-from reports.queries import Row, build, rows
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, left_out, outside, small
 from reports.templating import macro
 
@@ -40,12 +36,10 @@ from ref.current_instance_type where override_reason is not null group by all or
 """
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        con.execute("create temp table pair as from int.disagreement")
-        sources, chips, found, facts = (rows(con.execute(sql)) for sql in (OF_SOURCES, OF_CHIPS, DIFFERENCES, FACTS))
+    published.con.execute("create or replace temp table pair as from int.disagreement")
+    sources, chips, found, facts = map(published.query, (OF_SOURCES, OF_CHIPS, DIFFERENCES, FACTS))
     total, differing = (sum(row[name] for row in sources) for name in ("n_compared", "n_differing"))
     opened = macro("parts.html.j2", "opened")  # a part beyond a few rows is folded: no page but the explorer is long
     differ = f"{differing:,} of {wording.count(total, 'price')} with a second source differ from it"
@@ -55,7 +49,7 @@ def render(file: Path) -> str:
         title="Disagreement",
         headline=differ if total else "No price has a second source in force with it",
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         parts=[opened(each.title, False, each) if len(each.rows) > MAX_OPEN else each for each in tables if each.rows],
     )
 

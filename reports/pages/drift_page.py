@@ -8,16 +8,14 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from math import exp
-from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.charts import sparkline
 from reports.pages import guard
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, span
 from reports.templating import macro
 
@@ -25,6 +23,12 @@ PLACE = "drift.html"
 WINDOWS = (7, 30, 90, 365)
 TOKENS = "drift-tokens"
 MAX_ROWS = 400
+ROWS = """
+from int.drift_report
+order by
+    index_level <> 'all', accelerator_name, purchase_option, index_level, service_provider_name, window_days
+"""
+"""Every series of the report, its windows side by side; a chip's own line before those of its providers."""
 
 Key = tuple[str, ...]
 """Of a series of prices: level, chip, purchase option, provider; of costs: purchase option, commitment class, chip."""
@@ -35,11 +39,10 @@ _of_option = macro("drift_parts.html.j2", "of_option")
 _of_tokens = macro("drift_parts.html.j2", "of_tokens")
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        rows, costs = ask(con, "drift_row"), ask(con, "token_drift")
+    built_at, _ = published.build
+    rows, costs = published.query(ROWS), published.ask("token_drift")
     found = _series(rows, "index_level", "accelerator_name", "purchase_option", "service_provider_name")
     moving = _known(found)
     options = [option for option in wording.OPTIONS if any(key[2] == option for key in moving)]
@@ -50,7 +53,7 @@ def render(file: Path) -> str:
         if moving
         else "No price can be compared yet",
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         nav=[*((f"drift-{option}", name) for option, name in names.items()), (TOKENS, "per token")],
         day=wording.date(built_at),
         options=[

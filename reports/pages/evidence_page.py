@@ -1,19 +1,16 @@
 """The page of evidence: what each price of the front page and of the table of savings rests on, at #offer-<id>."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.pages import guard
 from reports.pages.cost_page import by
 from reports.pages.frame import frame
-from reports.queries import Row, ask, select
+from reports.queries import Published, Row, select
 from reports.tables.table import Column, Table, small
 from reports.templating import macro
 
@@ -24,15 +21,14 @@ _price = macro("cells.html.j2", "evidence_price")
 _document = macro("cells.html.j2", "evidence_document")
 
 
-def render(file: Path, offers: Sequence[int], *, built_at: datetime, version: str) -> str:
+def render(published: Published, offers: Iterable[int | None]) -> str:
     """Return the page of some offers of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        rows = ask(con, "evidence", offers=list(offers))
+    rows = published.ask("evidence", offers=sorted(each for each in offers if each is not None))
     return frame(
         "evidence.html.j2",
         headline=f"What the {wording.count(len(rows), 'price')} of these pages rest on",
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         tables=[
             guard.part(f"The offers of {chip}", partial(folded, of_chip, number))
             for number, (chip, of_chip) in enumerate(by(rows, "accelerator_name").items())

@@ -12,12 +12,11 @@ from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
 from reports.pages.frame import frame, policy
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row, ask
 
 PLACE = "explore.html"
 MAX_ROWS = 10_000
@@ -43,10 +42,9 @@ def script() -> Markup:
     return Markup(f"\n{EXPORT.sub('', library)}\nconst DataTable = {name};\n{own}")  # noqa: S704 (of a wheel, and ours)
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built, rows = build(con), ask(con, "explorer", n=MAX_ROWS)
+    built, rows = published.build, ask(published.con, "explorer", n=MAX_ROWS)
     total = rows[0]["n_offers"] if rows else 0
     chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
     known = f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')}"

@@ -11,12 +11,11 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-import duckdb
 import simplejson
 
 from reports import wording
 from reports.files import put
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.templating import render
 from reports.weekly import news
 from reports.weekly.calendar import FOLDER, Week, page_name
@@ -27,13 +26,10 @@ SCHEMA = "latest.schema.json"
 PER = {"Minutes": "minute", "Months": "month"}
 
 
-def write(file: Path, folder: Path) -> None:
-    """Write the three files into a folder, from a published file that is opened read-only; each appears whole."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        changes = ask(con, "week_feed")
-        prices = ask(con, "week_latest")
-        scopes = ask(con, "scope")
+def write(published: Published, folder: Path) -> None:
+    """Write the three files of a published file into a folder; each appears whole."""
+    built_at, version = published.build
+    changes, prices, scopes = (published.ask(name) for name in ("week_feed", "week_latest", "scope"))
     pages = {path.name for path in (folder / FOLDER).glob("????-W??.html")}
     put(folder / "feed.atom", atom(changes, built_at=built_at, version=version, pages=pages))
     put(folder / "latest.json", latest(changes, prices, scopes, built_at=built_at, version=version))
@@ -61,8 +57,7 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
 
 def title(row: Row) -> str:
     """Return a change in a line: RunPod H100 PCIe on-demand: 2.39 to 2.89 USD, +20.9 %."""
-    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
-    name = row["offered"] if row["offered"] != row["accelerator_name"] else chip
+    name = row["offered"] if row["offered"] != row["accelerator_name"] else wording.chip(row)
     option = wording.option(row["purchase_option"], term_hours=row["commitment_term_hours"])
     what = news.line(wording.listed(row["service_provider_name"], name, option, row["tier"], by=" "))
     places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])

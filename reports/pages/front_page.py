@@ -8,17 +8,13 @@ Picking and ranking happen in transform/sql/front_*.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from types import MappingProxyType
-
-import duckdb
 
 from reports import wording
 from reports.charts import site_charts, sparkline
 from reports.pages import cost_page, guard
 from reports.pages.frame import frame
-from reports.pages.market_pages import Paths
-from reports.queries import Row, ask, build, of_chips
+from reports.pages.market_pages import LINES, Paths
+from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import macro
 from reports.templating import render as rendered
@@ -37,7 +33,9 @@ PRICE = "price_per_accelerator_hour_usd"
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
 
-NO_PATHS: Paths = MappingProxyType({})
+DRIFTS = """
+from int.drift_report where index_level = 'chip' and purchase_option = 'on_demand' and window_days = 90
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,43 +69,38 @@ class Front:
         return any(cell[PRICE] is not None for cell in self.cells.get(chip, {}).values())
 
     @property
-    def offers(self) -> list[int]:
+    def offers(self) -> set[int | None]:
         """Return the offers that the page shows."""
-        others = [*self.tokens.values(), *self.sellers.values()]
-        found = {row["offer_id"] for rows in others for row in rows.values()}
-        found |= {row["offer_id"] for row in self.models[:MAX_MODELS]} | {
-            cell[name]
-            for cells in self.cells.values()
-            for cell in cells.values()
-            for name in ("offer_id", "highest_offer_id")
-        }
-        return sorted(found - {None})
+        rows = [*self.models[:MAX_MODELS]]
+        rows += [row for of_chip in (self.tokens, self.sellers) for each in of_chip.values() for row in each.values()]
+        cells = [cell for of_chip in self.cells.values() for cell in of_chip.values()]
+        return {row["offer_id"] for row in (*rows, *cells)} | {cell["highest_offer_id"] for cell in cells}
 
 
-def read(file: Path, chips: Sequence[str] = CHIPS) -> Front:
-    """Return the facts of a published file, which is opened read-only and closed again."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        cells = by_chip(of_chips(con, "front_cell", chips), "cell")
-        chip = _chief(chips, cells)
-        models = cost_page.by(ask(con, "cost_model"), "model_name")
-        return Front(
-            built_at=built_at,
-            version=version,
-            chips=[name for name in chips if name in cells],
-            chip=chip,
-            cells=cells,
-            drifts={row["accelerator_name"]: row for row in ask(con, "front_drift", chips=list(chips))},
-            tokens=by_chip(ask(con, "front_token", chips=list(chips)), "option_kind"),
-            point=next(iter(ask(con, "front_point")), None),
-            bill=next(iter(of_chips(con, "front_bill", [chip])), None),
-            moves=ask(con, "front_move"),
-            lines=of_chips(con, "front_line", [chip]),
-            sellers=by_chip(of_chips(con, "front_provider", chips), "service_provider_name"),
-            trust=ask(con, "front_trust")[0],
-            unseen=ask(con, "front_unseen")[0],
-            models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
-        )
+def read(published: Published, chips: Sequence[str] = CHIPS) -> Front:
+    """Return the facts of a published file."""
+    built_at, version = published.build
+    ask, of_chips = published.ask, published.of_chips
+    cells = by_chip(of_chips("front_cell", chips), "cell")
+    chip = _chief(chips, cells)
+    models = cost_page.by(ask("cost_model"), "model_name")
+    return Front(
+        built_at=built_at,
+        version=version,
+        chips=[name for name in chips if name in cells],
+        chip=chip,
+        cells=cells,
+        drifts={row["accelerator_name"]: row for row in published.query(DRIFTS)},
+        tokens=by_chip(ask("front_token", chips=[*chips]), "option_kind"),
+        point=next(iter(published.query("from int.headline_point")), None),
+        bill=next(iter(of_chips("front_bill", [chip])), None),
+        moves=published.query("from int.front_move order by news_rank"),
+        lines=[row for row in published.query(LINES) if row["accelerator_name"] == chip],
+        sellers=by_chip(of_chips("front_provider", chips), "service_provider_name"),
+        trust=ask("front_trust")[0],
+        unseen=ask("front_unseen")[0],
+        models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
+    )
 
 
 def by_chip(rows: Iterable[Row], column: str) -> dict[str, dict[str, Row]]:
@@ -131,7 +124,7 @@ def _chief(chips: Sequence[str], cells: Mapping[str, Mapping[str, Row]]) -> str 
     return next(found, None)
 
 
-def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] = (), paths: Paths = NO_PATHS) -> str:
+def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], paths: Paths) -> str:
     """Return the page; the same facts give the same bytes.
 
     `trouble` is what was not read and limits the headline; `links` are other pages: path, name; `paths` those of each
@@ -143,7 +136,7 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
         place=PLACE,
         build=(front.built_at, front.version),
         trust=front.trust,
-        chips=guard.part("The table of chips", lambda: to_html(table(front, paths.get("chips", {})))),
+        chips=guard.part("The table of chips", lambda: to_html(table(front, paths["chips"]))),
         chart=guard.part("The chart", lambda: site_charts.front(front.lines, front.chip or "", front.built_at)),
         bill=guard.part("The bill", lambda: rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)),
         models=[(row["model_name"], _evidence_of(row), row["accelerator_name"]) for row in front.models[:MAX_MODELS]],
@@ -152,7 +145,7 @@ def render(front: Front, *, trouble: str = "", links: Sequence[tuple[str, str]] 
     )
 
 
-def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
+def table(front: Front, paths: Mapping[str, str]) -> Table:
     """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
     reasons = {chip: {cell["unknown_reason"] for cell in front.cells[chip].values()} for chip in front.chips}
     absent = [chip for chip in front.chips if reasons[chip] <= {"unknown"}]
@@ -193,11 +186,11 @@ def table(front: Front, paths: Mapping[str, str] | None = None) -> Table:
     )
 
 
-def _linked(name: str, paths: Mapping[str, str] | None) -> str:
-    return link(name, paths[name]) if paths and name in paths else name
+def _linked(name: str, paths: Mapping[str, str]) -> str:
+    return link(name, paths[name]) if name in paths else name
 
 
-def render_providers(front: Front, paths: Paths = NO_PATHS) -> str:
+def render_providers(front: Front, paths: Paths) -> str:
     """Return the page; the same facts give the same bytes."""
     return frame(
         "plain.html.j2",
@@ -206,13 +199,13 @@ def render_providers(front: Front, paths: Paths = NO_PATHS) -> str:
         place=PROVIDERS,
         build=(front.built_at, front.version),
         parts=[
-            guard.part("The table of providers", lambda: to_html(providers(front, paths.get("providers", {})))),
+            guard.part("The table of providers", lambda: to_html(providers(front, paths["providers"]))),
             *(macro("parts.html.j2", "pages")(name, of) for name, of in paths.items()),
         ],
     )
 
 
-def providers(front: Front, paths: Mapping[str, str] | None = None) -> Table:
+def providers(front: Front, paths: Mapping[str, str]) -> Table:
     """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
     chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
     rows: dict[str, dict[str, Row]] = {}

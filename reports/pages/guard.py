@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
+from reports.pages.frame import frame
 from reports.templating import macro
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,18 @@ def page(name: str, make: Callable[[], Made], instead: Callable[[Exception], Mad
         failures.append(f"{name}: {type(error).__name__}: {error}")
         log.warning("%s could not be made", name, exc_info=True)
         return instead(error)
+
+
+def instead(title: str, place: str, error: Exception) -> str:
+    """Return the page that is shown where one is missing."""
+    return frame(
+        "plain.html.j2",
+        title=title,
+        headline=f"{title}: this page could not be made",
+        place=place,
+        build=(None, ""),
+        parts=[failed(title, error)],
+    )
 
 
 def failed(name: str, error: Exception) -> Markup:

@@ -20,7 +20,7 @@ from reports.charts import site_charts
 from reports.files import put
 from reports.pages import cost_page, guard
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build, rows
+from reports.queries import Published, Row, ask
 from reports.queries import frame as read_frame
 from reports.tables import change_tables, price_tables, source_tables
 from reports.tables.table import Column, Number, Table, small
@@ -31,6 +31,7 @@ CITED = re.compile(r"<code class=\"hash\">\w*</code>")
 """Of a page, what alone may differ where its prices are the same."""
 
 TWO_YEARS = timedelta(days=731)
+LINES = "from int.front_line order by all"
 
 Paths = Mapping[str, Mapping[str, str]]
 """Addresses of pages below the reports, by folder and name."""
@@ -63,10 +64,9 @@ def addresses(names: Iterable[str], folder: str) -> dict[str, str]:
 class Market:
     """What a published file says of all chips and providers, read once; times are naive and UTC."""
 
-    def __init__(
-        self, con: duckdb.DuckDBPyConnection, standing: duckdb.DuckDBPyConnection | None, shown_in: str
-    ) -> None:
-        self.built_at, self.version = build(con)
+    def __init__(self, published: Published, standing: duckdb.DuckDBPyConnection | None, shown_in: str) -> None:
+        self.built_at, self.version = published.build
+        con, query = published.con, published.query
         self.rate = currency.rate(con, shown_in, self.built_at)
         self.prices: Sequence[Row] = ask(standing or con, "provider_price")
         self.paths = {
@@ -77,14 +77,14 @@ class Market:
         self.changes = changes.filter(pl.col("change_kind").is_in(SHOWN_CHANGES)).sort(
             "observed_at", descending=True, maintain_order=True
         )
-        self.cells = cost_page.by(rows(con.execute("from int.front_cell")), CHIP.column)
-        self.lines = cost_page.by(rows(con.execute("from int.front_line order by all")), CHIP.column)
+        self.cells = cost_page.by(query("from int.front_cell"), CHIP.column)
+        self.lines = cost_page.by(query(LINES), CHIP.column)
         since = self.built_at - TWO_YEARS
         drifts = ask(con, "chart_drift", chips=[*self.lines], option="on_demand", since=since, until=self.built_at)
         self.drifts = cost_page.by(drifts, CHIP.column)
-        self.stock = rows(con.execute("from int.obtainable order by all"))
-        self.plans: Sequence[Row] = rows(con.execute("from int.commitment_option order by price_rank, offer_id"))
-        self.costs = cost_page.by(ask(con, "cost_model"), CHIP.column)
+        self.stock = query("from int.obtainable order by all")
+        self.plans: Sequence[Row] = query("from int.commitment_option order by price_rank, offer_id")
+        self.costs = cost_page.by(published.ask("cost_model"), CHIP.column)
         shas = {row["document_sha256"] for row in (*self.prices, *self.plans)} | {*self.changes["document_sha256"]}
         documents = ask(con, "document", shas=sorted(filter(None, shas)))
         self.documents = {row["document_sha256"]: row for row in documents}
@@ -95,7 +95,7 @@ class Market:
 
 
 def write(
-    file: Path,
+    published: Published,
     folder: Path,
     *,
     data_sha256: str,
@@ -107,24 +107,16 @@ def write(
 
     A page that would say the same stays as it is, with the hash of the file that it was written from.
     """
-    with duckdb.connect(str(file), read_only=True) as con:
-        market = Market(con, standing, shown_in)
+    market = Market(published, standing, shown_in)
     for kind in (CHIP, PROVIDER):
         prices = cost_page.by(market.prices, kind.column)
         for name, path in market.paths[kind.folder].items():
             make = partial(render, market, kind, name, prices[name], data_sha256=data_sha256, regions=regions)
             target = folder / path
-            text = guard.page(name, make, partial(_instead, name, path))
+            text = guard.page(name, make, partial(guard.instead, name, path))
             if not (target.exists() and CITED.sub("", target.read_text(encoding="utf-8")) == CITED.sub("", text)):
                 put(target, text)
     return market.paths
-
-
-def _instead(name: str, path: str, error: Exception) -> str:
-    headline = f"{name}: this page could not be made"
-    return frame(
-        "plain.html.j2", title=name, headline=headline, place=path, build=(None, ""), parts=[guard.failed(name, error)]
-    )
 
 
 def render(

@@ -1,14 +1,10 @@
 """The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file."""
 
 import re
-from pathlib import Path
-
-import duckdb
 
 from reports import wording
 from reports.pages.frame import frame
-from reports.queries import ask, build
-from reports.queries import rows as read
+from reports.queries import Published
 from reports.tables.table import outside
 
 SCHEMAS = {
@@ -22,15 +18,14 @@ EXCLUDED = re.compile(r"(?<=EXCLUDE \()[^()]+")
 ELSE = re.compile(r"\|\| \w+\)\)\) ELSE (?P<formula>.*) END$", re.DOTALL)
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        _, version = build(con)
-        macros = ask(con, "formula")
-        has_runs = "throughput" in {row["mart_name"] for row in ask(con, "mart_name")}
-        found = ask(con, "misdeclared") if has_runs else []
-        months = (3, 6, 12, 24) if "price_backtest" in {row["macro_name"] for row in macros} else ()
-        backtest = [row for n in months for row in read(con.execute("from mart.price_backtest(?)", [n]))]
+    _, version = published.build
+    macros = published.ask("formula")
+    has_runs = "throughput" in {row["mart_name"] for row in published.ask("mart_name")}
+    found = published.ask("misdeclared") if has_runs else []
+    months = (3, 6, 12, 24) if "price_backtest" in {row["macro_name"] for row in macros} else ()
+    backtest = [row for n in months for row in published.query("from mart.price_backtest($n)", n=n)]
     misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
@@ -55,19 +50,18 @@ def render(file: Path) -> str:
     )
 
 
-def render_check_tables(file: Path) -> str:
+def render_check_tables(published: Published) -> str:
     """Return the page of the SQL of the marts of truth checks."""
-    return render_tables(file, of_checks=True)
+    return render_tables(published, of_checks=True)
 
 
-def render_tables(file: Path, *, of_checks: bool = False) -> str:
+def render_tables(published: Published, *, of_checks: bool = False) -> str:
     """Return the page of the SQL of every mart of a published file; the same file gives the same bytes.
 
     The marts of truth checks are a page of their own (`of_checks`), so that each page is light.
     """
-    with duckdb.connect(str(file), read_only=True) as con:
-        _, version = build(con)
-        models = [row for row in ask(con, "model") if row["model_name"].startswith(CHECKS) == of_checks]
+    _, version = published.build
+    models = [row for row in published.ask("model") if row["model_name"].startswith(CHECKS) == of_checks]
     title, place = ("Tables of checks", "tables-checks.html") if of_checks else ("Tables", "tables.html")
     return frame(
         "tables.html.j2",

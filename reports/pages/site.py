@@ -13,10 +13,10 @@ from pathlib import Path
 
 import duckdb
 
-from reports import queries, wording
+from reports import wording
 from reports.files import put
 from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard, market_pages
-from reports.pages.frame import frame
+from reports.queries import Published, opened
 
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
@@ -40,11 +40,11 @@ class Page:
     is_drawn: bool = False
     local_only: bool = False
 
-    def render(self, file: Path, draw: bool) -> str:
+    def render(self, published: Published, draw: bool) -> str:
         """Return the page; where it cannot be made at all, one that says so. `draw` is whether it has its charts."""
         make: Callable[..., str] = getattr(import_module(f"reports.pages.{self.module}"), self.make)
         options = {"draw": draw} if self.is_drawn else {}
-        return guard.page(self.title, lambda: make(file, **options), partial(_instead, self.title, self.path))
+        return guard.page(self.title, lambda: make(published, **options), partial(guard.instead, self.title, self.path))
 
 
 PAGES = (
@@ -93,37 +93,35 @@ def write(
     `standing` is the file cut to some regions, for the prices of chips and providers, and `regions` says to which. A
     part that fails says so in its place, inside `guard.noted` (reports/pages/guard.py).
     """
-    # Held open, the file is opened once for all pages, each of which asks through a connection of its own.
-    with duckdb.connect(str(file), read_only=True) as con:
-        queries.fit_threads(con)
-        built_at, _ = queries.build(con)
-        marts = {row["mart_name"] for row in queries.ask(con, "mart_name")}
+    with opened(file) as published:
+        built_at, _ = published.build
+        marts = {row["mart_name"] for row in published.ask("mart_name")}
         if draw is None:
-            draw = queries.ask(con, "count")[0]["n_current"] > 0
+            draw = bool(published.query("select 1 from int.accelerator_hour_price where is_current limit 1"))
         drawn = draw and marts.issuperset(DRAWN)
         trouble = ""
         places = (f"daily/{wording.day(built_at)}.html", "latest.html")
 
         def of_day() -> list[str]:
             nonlocal trouble
-            found = daily_page.read(file)
+            found = daily_page.read(published)
             trouble = daily_page.trouble(found["scope"])
             return daily_page.render(found, places)
 
-        texts = guard.page("The day", of_day, lambda error: [_instead("The day", each, error) for each in places])
+        texts = guard.page("The day", of_day, lambda error: [guard.instead("The day", each, error) for each in places])
         for place, text in zip(places, texts, strict=True):
             put(folder / place, text)
         has_claims = False
         for each in PAGES:
             if marts.issuperset(each.needs) and (local or not each.local_only):
-                put(folder / each.path, each.render(file, drawn))
+                put(folder / each.path, each.render(published, drawn))
                 has_claims = has_claims or each.path == claims_page.PLACE
             else:
                 (folder / each.path).unlink(missing_ok=True)
         paths = market_pages.write(
-            file, folder, data_sha256=sha256_of(file), shown_in=shown_in, standing=standing, regions=regions
+            published, folder, data_sha256=sha256_of(file), shown_in=shown_in, standing=standing, regions=regions
         )
-        guard.page("The feed", lambda: feed.write(file, folder), lambda error: None)
+        guard.page("The feed", lambda: feed.write(published, folder), lambda error: None)
         archive.write(folder)
         links = [
             ("sources.html#checked", "What was checked"),
@@ -133,9 +131,9 @@ def write(
         ]
 
         def of_front() -> tuple[str, str, str]:
-            front = front_page.read(file, chips or front_page.CHIPS)
-            offers = sorted({*front.offers, *(claims_page.offers(file) if has_claims else ())})
-            evidence = evidence_page.render(file, offers, built_at=front.built_at, version=front.version)
+            front = front_page.read(published, chips or front_page.CHIPS)
+            offers = front.offers | (claims_page.offers(published) if has_claims else set())
+            evidence = evidence_page.render(published, offers)
             return (
                 evidence,
                 front_page.render_providers(front, paths),
@@ -146,7 +144,7 @@ def write(
         made = guard.page(
             "The front page",
             of_front,
-            lambda error: tuple(_instead(title, place, error) for place, title in ends.items()),
+            lambda error: tuple(guard.instead(title, place, error) for place, title in ends.items()),
         )
         for place, text in zip(ends, made, strict=True):
             put(folder / place, text)
@@ -157,14 +155,3 @@ def sha256_of(file: Path) -> str:
     """Return the SHA-256 of a file, in hex."""
     with file.open("rb") as body:
         return hashlib.file_digest(body, "sha256").hexdigest()
-
-
-def _instead(title: str, place: str, error: Exception) -> str:
-    return frame(
-        "plain.html.j2",
-        title=title,
-        headline=f"{title}: this page could not be made",
-        place=place,
-        build=(None, ""),
-        parts=[guard.failed(title, error)],
-    )

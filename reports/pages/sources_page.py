@@ -1,42 +1,36 @@
 """The page of sources: what was read when, what failed, what was refused, and where sources disagree."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import duckdb
 import polars as pl
 
 from reports import wording
 from reports.pages import daily_page
 from reports.pages.frame import frame
-from reports.queries import Row, ask, build
+from reports.queries import Published, Row
 from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
+from reports.tables.source_tables import NEVER
 from reports.tables.table import Column, Number, Table, left_out, outside, small, span
 
 PLACE = "sources.html"
-MAX_SCOPES = 500
 MAX_FAILED = 50
 KINDS = ("live", "archive", "import")
-NEVER = "never read"
 
 
-def render(file: Path) -> str:
+def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        built_at, version = build(con)
-        scopes, refused = read_frame(con, "scope"), read_frame(con, "refused")
-        sources, failed = ask(con, "source"), ask(con, "failed")
-        checks = truth_tables.read(con)
+    scopes, refused = (read_frame(published.con, name) for name in ("scope", "refused"))
+    failed, checks = published.ask("failed"), truth_tables.read(published.con)
     return frame(
         "sources.html.j2",
         headline=headline(scopes, refused.height),
         place=PLACE,
-        build=(built_at, version),
+        build=published.build,
         warnings=daily_page.warnings(checks, scopes, unknown=pl.DataFrame()),
-        summary=summary(sources, scopes),
+        summary=summary(published.ask("source"), scopes),
         checks=truth_tables.part(checks),
-        scopes=source_tables.health(scopes, most=MAX_SCOPES) if scopes.height else None,
+        scopes=source_tables.health(scopes) if scopes.height else None,
         failed=_failed(failed) if failed else None,
         refused=source_tables.refusals(refused) if refused.height else None,
     )

@@ -2,8 +2,6 @@
 -- own words for the chip, or by the instance type.
 select
     service_provider_name,
-    instance_type,
-    accelerator_label,
     coalesce(accelerator_label, instance_type) as named,
     valid_from,
     last_observed_at,

@@ -4,10 +4,9 @@ with paired as (
     select
         c.*,
         u.form_factor,
-        c.effective_hourly_price_before
-        / case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as wrong_price,
-        c.effective_hourly_price_after
-        / case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as right_price,
+        case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
+        c.effective_hourly_price_before / units as wrong_price,
+        c.effective_hourly_price_after / units as right_price,
         lag(c.observed_at) over w as wrong_at,
         row_number() over w as n_correction
     from int.price_change as c

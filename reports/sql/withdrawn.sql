@@ -5,10 +5,9 @@ with withdrawn as (
         c.*,
         u.form_factor,
         coalesce(c.accelerator_name, o.accelerator_label, c.instance_type) as offered,
-        c.effective_hourly_price_before
-        / case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as said_price,
-        c.effective_hourly_price_after
-        / case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as price
+        case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
+        c.effective_hourly_price_before / units as said_price,
+        c.effective_hourly_price_after / units as price
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id

@@ -8,7 +8,7 @@ from reports.tables.table import Column, Number, Table, element, left_out, outsi
 
 STATES = wording.words_of("state")
 TROUBLED = ("missing", "stale", "retry")
-MAX_SCOPES = 80
+MAX_SCOPES = 500
 MAX_REFUSED = 25
 MAX_GAPS = 25
 NEVER = "never read"
@@ -17,7 +17,7 @@ REASONS = wording.words_of("gap")
 COUNTED = wording.counted_of("gaps")
 
 
-def health(scopes: pl.DataFrame, *, most: int = MAX_SCOPES) -> Table:
+def health(scopes: pl.DataFrame) -> Table:
     """Return the state of each scope of each source, the worst first within a source."""
     order = {state: rank for rank, state in enumerate(STATES)}
     rows = sorted(
@@ -29,7 +29,7 @@ def health(scopes: pl.DataFrame, *, most: int = MAX_SCOPES) -> Table:
         id="health",
         title=f"Sources: {title}",
         subtitle="One row for each part of a source that succeeds or fails alone.",
-        rows=rows[:most],
+        rows=rows[:MAX_SCOPES],
         group="source",
         columns=[
             Column("Scope", "scope"),
@@ -48,7 +48,7 @@ def health(scopes: pl.DataFrame, *, most: int = MAX_SCOPES) -> Table:
         note="Fresh: read by the last fetch and within the source's own limit of age. Archived: prices of a past date, "
         "from the offline archive or an import; the last good fetch of an import is when it was read, not when the "
         "prices were true. Disagreements: offers for which another source says something else about the same moment."
-        + left_out(len(rows) - most, "more scope", "select * from int.source_health"),
+        + left_out(len(rows) - MAX_SCOPES, "more scope", "select * from int.source_health"),
     )
 
 

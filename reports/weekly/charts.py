@@ -331,10 +331,9 @@ def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
         )
         for row in sorted(rows, key=lambda row: -abs(row["change_ratio"]))
     ]
-    chip = " ".join(part for part in (name, form) if part)
     return draw(
         prices,
-        chip=wording.short(chip, most=24),
+        chip=wording.short(wording.chip(rows[0]), most=24),
         purchase_option=option,
         since=charted.since,
         until=charted.until,

@@ -36,13 +36,15 @@ MACROS = (
     *("meta.unsaid", "log.other_point", "log.other_known_at", "core.hourly_price"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
 )
+JUDGED = ("price_move", "repricing", "price_correction", "price_change")
+"""What moved, and what it was; of what is known now, the file's own stand."""
 REMADE = (
-    *("price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence"),
-    *("accelerator_hour_price", "source_health", "unknown_accelerator", "provider_price", "commitment_option"),
+    *("price_history", *JUDGED, "document_evidence"),
+    *("accelerator_hour_price", "source_health", "provider_price", "commitment_option"),
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
-TOKENS = {"token_point": "front_point", "token_cost": "week_token_cost"}
-"""What is asked of marts of the file itself, each with its SELECT."""
+TOKENS = {"token_point": "from int.headline_point", "token_cost": select("week_token_cost")}
+"""What is asked of marts of the file itself."""
 TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
 """What costs per token rest on; a file without one of them is shown without any."""
 INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")
@@ -102,11 +104,6 @@ class WeekFacts:
         if name in self.faults:
             raise Unanswered(self.faults[name])
         return self.frames[name]
-
-    @property
-    def late(self) -> tuple[int, datetime | None]:
-        """Return how many changes of earlier weeks were learnt in this one, with the date of the first."""
-        return self["late"].row(0)
 
     @property
     def is_over(self) -> bool:
@@ -182,6 +179,13 @@ def read(
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
             answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
+        charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of))
+        rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
+        if not known_then:
+            answers.put("token_split", lambda: _token_split(con))
+            con.execute("use published")
+        drift = answers.value("drift", lambda: _drift(con, week) if as_of >= week.until else None)
+        con.execute("use published")
         found = WeekFacts(
             week=week,
             known_then=known_then,
@@ -193,14 +197,11 @@ def read(
             chips=tuple(chips),
             frames=answers.frames,
             faults=answers.faults,
-            drift=answers.value("drift", lambda: _drift(con, week) if known_then and as_of >= week.until else None),
+            drift=drift,
             documents=pl.DataFrame(),
-            charted=answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of)),
-            rate=answers.value("rate", lambda: currencies.rate(con, shown_in, as_of)),
+            charted=charted,
+            rate=rate,
         )
-        if not known_then:
-            answers.put("token_split", lambda: _token_split(con))
-        con.execute("use published")
         return _completed(con, found, answers)
 
 
@@ -230,9 +231,6 @@ class _Answers:
 
 def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
-    drift = found.drift
-    if not found.known_then and found.is_over:
-        drift = answers.value("drift", lambda: _drift(con, found.week))
     shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
     documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
     differing = answers.value(
@@ -241,11 +239,11 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
     values = {"chips": [*found.chips], "until": found.as_of}
-    for name, query in TOKENS.items():
+    for name, text in TOKENS.items():
         # Costs are of the file's own day, and so of no other week.
         is_known = has.issuperset(TOKEN_MARTS) and not found.known_then
         is_known &= found.is_newest or name != "token_cost"
-        frame = answers.value(name, partial(_ask, con, query, values)) if is_known else None
+        frame = answers.value(name, partial(framed, con, text, _wanted(text, values))) if is_known else None
         frames[name] = pl.DataFrame() if frame is None else frame
     frames.setdefault("token_split", pl.DataFrame())
     checks = [
@@ -253,9 +251,7 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
         for row in differing or ()
         if row["newest_differing_at"] is None or found.week.since <= row["newest_differing_at"] < found.week.until
     ]
-    return replace(
-        found, frames=frames, checks=checks, drift=drift, documents=pl.DataFrame() if documents is None else documents
-    )
+    return replace(found, frames=frames, checks=checks, documents=pl.DataFrame() if documents is None else documents)
 
 
 def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
@@ -327,11 +323,11 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
         if name not in (*LOG, *KEPT, "sku_price"):
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
-    for name in REMADE:
-        if name in ("price_move", "repricing", "price_correction", "price_change") and not known_then:
-            con.execute(f"create view int.{name} as from published.int.{name}")
-        else:
-            con.execute(f"create table int.{name} as {models[name]}")
+    if not known_then:
+        con.execute("create view int.price_move as from published.int.price_move")
+        con.execute("create table int.price_change as from published.int.price_change")  # a view that is read often
+    for name in (name for name in REMADE if known_then or name not in JUDGED):
+        con.execute(f"create table int.{name} as {models[name]}")
         if name == "price_history":
             _number(con, "int.price_history", "price_link")
     if known_then and INDEX[-1] in models:

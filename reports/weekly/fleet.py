@@ -57,8 +57,8 @@ def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) ->
     now = [move for move in moved if move["purchase_option"] in ("on_demand", "spot")]
     later = [move for move in moved if move["purchase_option"] not in ("on_demand", "spot")]
     parts = [
-        *_change(now, "a month at list", "from now on"),
-        *_change(later, "a month at list", "once commitments end"),
+        *_change(now, "from now on"),
+        *_change(later, "once commitments end"),
     ]
     if not parts:
         parts = [f"no move of this week touches your {wording.count(len(costs), 'line')}"]
@@ -78,7 +78,7 @@ def you(moves: Sequence[Row], costs: Sequence[Row], *, with_contracted: bool) ->
     return tuple(parts)
 
 
-def _change(moves: Sequence[Row], unit: str, when: str) -> list[str]:
+def _change(moves: Sequence[Row], when: str) -> list[str]:
     """Return what moves come to, on how many lines; moves whose dollars are unknown are counted."""
     if not moves:
         return []
@@ -88,7 +88,7 @@ def _change(moves: Sequence[Row], unit: str, when: str) -> list[str]:
     if known:
         change = sum(move["usd_per_month_change"] for move in known)
         sign = "+" if change > 0 else ""
-        parts.append(f"{sign}{usd(change)} USD {unit} {when}, on {lines}")
+        parts.append(f"{sign}{usd(change)} USD a month at list {when}, on {lines}")
     if len(known) < len(moves):
         parts.append(f"{wording.count(len(moves) - len(known), 'move')} without a dollar price {when}")
     return parts

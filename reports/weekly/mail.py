@@ -15,7 +15,6 @@ from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
-from functools import cache
 from importlib.resources import files
 
 import css_inline
@@ -95,13 +94,9 @@ def html(found: WeekFacts, made: Brief, *, page_url: str = "", pictures: Sequenc
         pictures=pictures,
     )
     inlined = css_inline.CSSInliner(load_remote_stylesheets=False).inline(page)
-    return inlined.replace("</head>", f"<style>{dark_style()}</style></head>", 1)
-
-
-@cache
-def dark_style() -> str:
-    """Return what is of dark mode and phones; the inlined styles name both colours of every text."""
-    return (files("reports") / "templates" / "mail_dark.css").read_text(encoding="utf-8")
+    # Of dark mode and phones; the inlined styles name both colours of every text.
+    dark = (files("reports") / "templates" / "mail_dark.css").read_text(encoding="utf-8")
+    return inlined.replace("</head>", f"<style>{dark}</style></head>", 1)
 
 
 def pictures(found: WeekFacts) -> tuple[Picture, ...]:

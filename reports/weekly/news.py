@@ -39,12 +39,12 @@ def brief(text: object, most: int = MAX_NAME) -> str:
 
 def chip_of(row: Row) -> str:
     """Return the chip of a row with its form: H100 SXM; a dash where it is unknown."""
-    return brief(wording.listed(row["accelerator_name"], row["form_factor"], by=" ") or None)
+    return brief(wording.chip(row) or None)
 
 
 def name_of(row: Row) -> str:
     """Return what moved: AWS's instance type with its chip, or the chip with its form."""
-    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ")
+    chip = wording.chip(row)
     if row["offered"] is None:
         return brief(chip or None)
     return brief(f"{row['offered']} ({chip})" if chip and chip != row["offered"] else row["offered"])
@@ -73,7 +73,7 @@ def withdrawn(row: Row, page: date) -> str:
     """
     wrong, right = row["said_price"], row["price"]
     places = wording.places_of_pairs([(wrong, right)])
-    chip = wording.listed(row["accelerator_name"], row["form_factor"], by=" ") or row["offered"]
+    chip = wording.chip(row) or row["offered"]
     option = "" if row["purchase_option"] == "on_demand" else f", {wording.option(row['purchase_option'])}"
     first, last, until = (wording.near(row[name], page) for name in ("said_from", "said_until", "withdrawn_at"))
     days = first if first == last else f"{first} to {last}"
@@ -250,7 +250,7 @@ def not_seen(found: WeekFacts) -> list[str]:
         )
     if n := found["refused"].height:
         shown.append(f"{wording.count(n, 'row')} refused, in no number.")
-    n_late, earliest = found.late
+    n_late, earliest = found["late"].row(0)
     if n_late:
         shown.append(f"{wording.count(n_late, 'change')} of earlier weeks learnt now, from {on(earliest, found)} on.")
     return shown + checks(found)

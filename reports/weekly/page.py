@@ -8,7 +8,7 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import chart_facts, sparkline
+from reports.charts import sparkline
 from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
 from reports.queries import Row
@@ -148,9 +148,7 @@ def _documents(found: WeekFacts) -> Markup:
 
 def moves_table(found: WeekFacts, frame: pl.DataFrame, *, id: str, title: str) -> Table:
     """Return moves of list prices, or corrections and suspected errors, as they come."""
-    charted = found.charted
-    since = charted.until - chart_facts.SPARK if charted else None
-    drawn = sparkline.of_offers(charted.sparks, since=since, until=charted.until) if charted and since else {}
+    drawn = sparkline.of_offers(found.charted.sparks, found.charted.until) if found.charted else {}
     return Table(
         id=id,
         title=title,
@@ -337,8 +335,7 @@ def _greyed(moment: datetime, found: WeekFacts) -> str:
 
 
 def _span(found: WeekFacts) -> str:
-    last = found.week.until.toordinal() - 1
-    end = found.as_of if not found.is_over else found.week.until.fromordinal(last)
+    end = found.last_day if found.is_over else found.as_of
     return f"{wording.day(found.week.since)} to {wording.day(end)}"
 
 

@@ -4,7 +4,7 @@ A section that cannot be made says so in its place; the others are made all the 
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import exp
 
 import polars as pl
@@ -72,7 +72,7 @@ class Brief:
 
     subject: str
     sections: tuple[Section, ...]
-    faults: tuple[str, ...] = field(default=())
+    faults: tuple[str, ...]
 
 
 Maker = Callable[[WeekFacts], Section]
@@ -167,7 +167,7 @@ def _cheapest(found: WeekFacts) -> Section:
     rows = tuple(
         (Cell(text=chip), *(_price(found, of_chip.get(way)) for way in ways)) for chip, of_chip in by_chip.items()
     )
-    end = news.on(found.as_of if not found.is_over else found.last_day, found)
+    end = news.on(found.last_day if found.is_over else found.as_of, found)
     note = (
         f"USD per chip-hour, cheapest seen: confirmed in the {found.ranked_days} days to {end} "
         f"(marketplaces {found.marketplace_days}). Who was not read is not in it."

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import paging
 import published
 import pytest
 from few_marts import published_with
@@ -119,7 +120,7 @@ def test_it_is_no_move(files: dict[str, Path]) -> None:
     for sql, rows, others in zip(marts, found, expected, strict=True):
         assert rows == others != [], sql
     told = week(files["later"], 1, known_then=False)
-    assert (told["taken_back"].height, told["move"].height, told.late) == (0, 0, (0, None))
+    assert (told["taken_back"].height, told["move"].height, told["late"].row(0)) == (0, 0, (0, None))
 
 
 @pytest.mark.parametrize("known_then", [False, True])
@@ -139,7 +140,7 @@ def test_the_mail_names_it(files: dict[str, Path], known_then: bool) -> None:
 
 def test_the_daily_page_names_it(files: dict[str, Path]) -> None:
     """With the reason escaped; a page eight days later no more."""
-    found = daily_page.read(files["later"])
+    found = paging.of(files["later"], daily_page.read)
     (page,) = daily_page.render(found, ["index.html"])
     text = " ".join(page.split())
 
@@ -148,5 +149,5 @@ def test_the_daily_page_names_it(files: dict[str, Path]) -> None:
         "prices per node &lt;b&gt;&amp;." in text
     )
     assert "correction" not in daily_page.headline(found)
-    (later,) = daily_page.render(daily_page.read(files["old"]), ["index.html"])
+    (later,) = daily_page.render(paging.of(files["old"], daily_page.read), ["index.html"])
     assert "we published" not in later

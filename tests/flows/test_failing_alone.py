@@ -98,3 +98,21 @@ def test_a_time_that_begins_after_its_end_is_refused(tmp_path: Path) -> None:
         pytest.raises(SettingsError, match="begins after its end"),
     ):
         importer.backfill(run, source, ("a",), since=date(2025, 2, 1), until=date(2025, 1, 1))
+
+
+def test_a_named_scope_is_fetched_of_those_that_list_it(tmp_path: Path) -> None:
+    """As `run --scope us-east-1` without a source; what nobody lists is for each source to know."""
+    one = Toy(tmp_path, world={"a": {}, "b": {}}).source()
+    other = replace(one, name="other", scopes=lambda ctx: ("b", "c"))
+
+    with steps.open_run(Settings(data_dir=tmp_path)) as run:
+        plans = [run.plan([one, other], scopes) for scopes in (["a"], ["b"], ["d"])]
+        alone = run.plan([other], ["a"])
+
+    named = [[(source.name, scope) for source, scope in plan] for plan in (*plans, alone)]
+    assert named == [
+        [(one.name, "a")],
+        [(one.name, "b"), ("other", "b")],
+        [(one.name, "d"), ("other", "d")],
+        [("other", "a")],
+    ]

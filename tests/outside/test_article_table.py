@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import paging
 import pytest
 from few_marts import published_with
 from published import records
@@ -180,7 +181,7 @@ def test_the_line_follows_what_was_fetched(offline_run: Path, tmp_path: Path, pr
         importer.land(one, importer.landed(seen, one.clock()))
         one.finish(report=False)
     file = own / "prices.duckdb"
-    page = claims_page.render(file)
+    page = paging.of(file, claims_page.render)
     cells = cells_of(page)
     if chip == "Trainium3":
         assert unseen(page) is None

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import paging
 import pytest
 from few_marts import formulas_of, needed, published_with
 from log_rows import add_documents
@@ -116,7 +117,7 @@ def test_a_primary_document_decides(file: Path) -> None:
 def test_the_page_takes_no_word_for_html(file: Path) -> None:
     """Providers, machines, sources and regions come from outside, and are text."""
     assert len(pairs(file, EVIL)) == 2
-    text = disagreement_page.render(file)
+    text = paging.of(file, disagreement_page.render)
     assert EVIL not in text
     assert text.count("&lt;script&gt;alert") >= 4
 
@@ -198,7 +199,7 @@ def test_the_shared_history_by_collector(history: Path) -> None:
 @pytest.mark.prove
 def test_the_page_shows_both_documents(history: Path) -> None:
     """Every difference with both prices and documents, the decided one first; the file's own figures."""
-    text = disagreement_page.render(history)
+    text = paging.of(history, disagreement_page.render)
     with duckdb.connect(str(history), read_only=True) as con:
         ((n_pairs, n_differing, document),) = con.execute(
             "select count(*), count(*) filter (not is_equal), any_value(other_document_sha256) filter (is_wrong) "
@@ -212,7 +213,7 @@ def test_the_page_shows_both_documents(history: Path) -> None:
     assert "romaindeniau75-commits/gpu-price-scraper" in differences
     assert "1.8%" in text[: text.index('id="differences"')]
     assert 'href="disagreement.html"' in text
-    assert disagreement_page.render(history) == text
+    assert paging.of(history, disagreement_page.render) == text
 
 
 def test_the_mart_is_published() -> None:

@@ -320,7 +320,7 @@ def test_the_index_has_five_labelled_lines_at_most_each_from_100() -> None:
 )
 def test_a_sparkline_says_what_it_shows(spans: list[tuple[float, float, float]], said: str, kind: str) -> None:
     made = [(day(begin), day(end), price) for begin, end, price in spans]
-    text = sparkline.draw(made, since=SINCE, until=day(90))
+    text = sparkline.draw(made, day(90))
     root = tree(text)
 
     assert (root.get("role"), root.get("aria-label")) == ("img", said)
@@ -329,11 +329,11 @@ def test_a_sparkline_says_what_it_shows(spans: list[tuple[float, float, float]],
 
 
 def test_a_sparkline_is_broken_where_nothing_is_known() -> None:
-    whole = sparkline.draw([(day(0), day(60), 2), (day(60), day(90), 3)], since=SINCE, until=day(90))
-    broken = sparkline.draw([(day(0), day(50), 2), (day(60), day(90), 3)], since=SINCE, until=day(90))
+    whole = sparkline.draw([(day(0), day(60), 2), (day(60), day(90), 3)], day(90))
+    broken = sparkline.draw([(day(0), day(50), 2), (day(60), day(90), 3)], day(90))
 
     assert (whole.count("M"), broken.count("M")) == (1, 2)
-    assert sparkline.draw([], since=SINCE, until=day(90)) == ""
+    assert sparkline.draw([], day(90)) == ""
 
 
 def test_time_is_utc_on_every_machine() -> None:

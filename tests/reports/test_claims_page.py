@@ -3,6 +3,7 @@
 import re
 
 import duckdb
+import paging
 import pytest
 
 from reports.pages import claims_page
@@ -49,7 +50,7 @@ def page(tmp_path):
             for table, values in (("claim_audit", rows), ("claim_contradiction", pairs)):
                 for row in values:
                     con.execute(f"insert into int.{table} values ({', '.join('?' * len(row))})", list(row))
-        return claims_page.render(file)
+        return paging.of(file, claims_page.render)
 
     return function
 

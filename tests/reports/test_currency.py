@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import market_file
+import paging
 import pytest
 import weekly_file
 
@@ -76,7 +77,7 @@ def test_amounts() -> None:
 
 
 def chip_page(market: Path, folder: Path, shown_in: str) -> str:
-    market_pages.write(market, folder / shown_in, data_sha256="0", shown_in=shown_in)
+    paging.of(market, market_pages.write, folder / shown_in, data_sha256="0", shown_in=shown_in)
     return (folder / shown_in / "chips/h100.html").read_text(encoding="utf-8")
 
 

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import duckdb
+import paging
 import pytest
 from few_marts import published_with
 
@@ -182,7 +183,7 @@ def test_a_file_of_failures_names_them(tmp_path: Path) -> None:
             one.land(FetchResult(source="aws_price_list", scope=scope, error=error))
         one.load()
         file = one.publisher.publish()
-    (page,) = daily_page.render(daily_page.read(file), ["latest.html"])
+    (page,) = daily_page.render(paging.of(file, daily_page.read), ["latest.html"])
     assert "aws_price_list us-east-1 is missing: it was never read. no answer" in basis(page)
 
 
@@ -193,7 +194,7 @@ def test_the_archive_is_judged_as_of_its_own_day(offline: Path, offline_page: Pa
         current, past = con.execute(query).fetchall()[0]
     page = offline_page.read_text(encoding="utf-8")
     assert f": {current:,} current, 0 stale, {past:,} archived (" in basis(page)
-    assert daily_page.headline(daily_page.read(offline)) in html.unescape(page)
+    assert daily_page.headline(paging.of(offline, daily_page.read)) in html.unescape(page)
 
 
 def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path) -> None:
@@ -205,7 +206,7 @@ def test_stale_and_failed_places_are_named_before_any_conclusion(live_page: Path
 
 
 def test_a_first_look_at_old_prices_is_no_change_since_the_last_run(live: Path) -> None:
-    found = daily_page.read(live)
+    found = paging.of(live, daily_page.read)
     assert set(daily_page.since_run(found["change"])["observed_at"].dt.strftime("%Y-%m-%d")) == {"2026-11-21"}
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
+import paging
 import polars as pl
 import pytest
 from looks import ParsedFetch, day
@@ -58,7 +59,7 @@ def test_the_sum_of_a_machine_is_on_the_page(file: Path) -> None:
         "select offer_id, unit_price from int.accelerator_hour_price "
         f"where instance_type = '{A3}' and region_id = 'us-central1' and purchase_option = 'on_demand'",
     )
-    page = html.unescape(evidence_page.render(file, [offer], built_at=day(1).replace(tzinfo=None), version="test"))
+    page = html.unescape(paging.of(file, evidence_page.render, [offer]))
 
     words = re.search(r"for 8 chips = ([^<]+)<", page)
     assert words is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
+import paging
 import pytest
 import weekly_file
 from few_marts import needed
@@ -23,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = weekly_file.weeks(tmp_path_factory)
     folder = tmp_path_factory.mktemp("reports")
     pages.write(weekly_file.told(tmp_path_factory, "2026-W03"), folder)
-    feed.write(file, folder)
+    paging.of(file, feed.write, folder)
     return folder
 
 
@@ -47,7 +48,7 @@ def test_an_entry_is_a_change_with_its_prices(folder: Path) -> None:
 def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path) -> None:
     """The same history published again gives the same ids, so that no reader sees old news as new."""
     marts, macros = needed("price_change", "provider_price", "source_health")
-    feed.write(publish_weeks(tmp_path, marts=marts, macros=macros), tmp_path)
+    paging.of(publish_weeks(tmp_path, marts=marts, macros=macros), feed.write, tmp_path)
     ids = [entry.findtext("a:id", "", ATOM) for entry in entries(folder)]
 
     assert len(ids) == len(set(ids)) > 0

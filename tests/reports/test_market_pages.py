@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import market_file
+import paging
 import pytest
 from market_file import HOSTILE
 
@@ -25,7 +26,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def folder(market: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    market_pages.write(market, folder, data_sha256="a" * 64)
+    paging.of(market, market_pages.write, folder, data_sha256="a" * 64)
     return folder
 
 
@@ -96,7 +97,7 @@ def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> Non
     with duckdb.connect(str(file)) as con:
         con.execute("create or replace table int.provider_price as from int.provider_price")
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
-    market_pages.write(file, tmp_path, data_sha256="b")
+    paging.of(file, market_pages.write, tmp_path, data_sha256="b")
     page = (tmp_path / "chips/h100.html").read_text(encoding="utf-8")
     assert "No price can be ranked." in page
     assert 'id="standing"' not in page
@@ -161,10 +162,10 @@ def test_a_page_of_which_nothing_changed_stays(market: Path, folder: Path, tmp_p
     """With the hash of the file that it was written from; where a price differs it is written again."""
     shutil.copytree(folder, tmp_path / "site")
     page = tmp_path / "site/chips/h100.html"
-    market_pages.write(market, tmp_path / "site", data_sha256="b" * 64)
+    paging.of(market, market_pages.write, tmp_path / "site", data_sha256="b" * 64)
     assert f'<code class="hash">{"a" * 64}</code>' in page.read_text(encoding="utf-8")
     page.write_text(page.read_text(encoding="utf-8").replace(">5.00<", ">5.01<"), encoding="utf-8")
-    market_pages.write(market, tmp_path / "site", data_sha256="b" * 64)
+    paging.of(market, market_pages.write, tmp_path / "site", data_sha256="b" * 64)
     assert f'<code class="hash">{"b" * 64}</code>' in page.read_text(encoding="utf-8")
 
 
@@ -190,7 +191,7 @@ def test_text_from_outside_runs_nowhere(folder: Path) -> None:
 
 
 def test_what_is_not_known_is_counted_and_listed(market: Path) -> None:
-    (page,) = daily_page.render(daily_page.read(market), ["latest.html"])
+    (page,) = daily_page.render(paging.of(market, daily_page.read), ["latest.html"])
     start = page.index('<section aria-labelledby="gaps">')
     text = text_of(page[start : page.index("</section>", start)])
     assert "1 offer is of a chip that we do not know, so without a price per chip-hour." in text

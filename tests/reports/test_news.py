@@ -43,7 +43,8 @@ def counts(*, current: int = 0, stale: int = 0, archived: int = 0) -> dict[str, 
     past = (NOW - timedelta(days=100), NOW - timedelta(days=72)) if archived else (None, None)
     return {
         "n_known": current + stale + archived, "n_current": current, "n_stale": stale, "n_archived": archived,
-        "purchase_options": ["on_demand"], "newest_at": NOW, "archived_from": past[0], "archived_to": past[1],
+        "n_confirmed": current, "purchase_options": ["on_demand"], "newest_at": NOW, "archived_from": past[0],
+        "archived_to": past[1],
     }  # fmt: skip
 
 
@@ -54,7 +55,6 @@ def quiet() -> Facts:
         built_at=NOW,
         version="1",
         counts=counts(current=132),
-        confirmed=132,
         frames={
             "run": pl.DataFrame({"run_id": ["b", "a"]}),
             "scope": scopes("fresh", "fresh"),

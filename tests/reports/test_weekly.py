@@ -12,7 +12,7 @@ import pytest
 import weekly_file
 from weekly_file import HOSTILE, Tags, with_frames
 
-from reports.charts import site_charts
+from reports.charts import chart_facts, sparkline
 from reports.pages import frame
 from reports.weekly import facts, news, pages, sections
 from reports.weekly.calendar import Week
@@ -126,8 +126,8 @@ def test_what_an_archive_tells_later_is_known_now_and_was_not_then(told) -> None
     assert len(of_provider(told("2026-W02"), "Late")) == 1
     assert of_provider(told("2026-W02", known_then=True), "Late") == []
     assert "Late" not in set(told("2026-W02", known_then=True)["provider_price"]["service_provider_name"])
-    assert told("2026-W04").late == (1, datetime.fromisoformat("2026-01-10T00:00"))
-    assert told("2026-W03").late[0] == 0
+    assert told("2026-W04")["late"].row(0) == (1, datetime.fromisoformat("2026-01-10T00:00"))
+    assert told("2026-W03")["late"].row(0)[0] == 0
 
 
 def test_hindsight_tells_a_correction_from_a_move(told) -> None:
@@ -377,6 +377,7 @@ def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path)
 def test_sparklines_are_of_every_offer(file: Path) -> None:
     with duckdb.connect(str(file), read_only=True) as con:
         offers = [offer for (offer,) in con.execute("select offer_id from int.price_history").fetchall()]
-        sparks = site_charts.sparklines(con, offers, built_at=datetime.fromisoformat("2026-02-12T12:00"))
+        until = datetime.fromisoformat("2026-02-12T12:00")
+        sparks = sparkline.of_offers(chart_facts.sparks(con, offers, until=until), until)
 
     assert set(sparks) == set(offers)
