@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from few_marts import LEAST_MARTS
+from few_marts import LEAST_MARTS, formulas_of
 from log_rows import add_documents
 from looks import look, row
 from published import query
@@ -275,7 +275,13 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         add_documents(con, *looks)
         load(con, looks, recorded_at=built_at)
         return published_file.publish(
-            con, folder, marts=LEAST_MARTS, sources=sources, built_at=built_at, version="test"
+            con,
+            folder,
+            marts=LEAST_MARTS,
+            formulas=formulas_of(LEAST_MARTS),
+            sources=sources,
+            built_at=built_at,
+            version="test",
         )
 
 

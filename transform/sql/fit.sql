@@ -55,7 +55,7 @@ size as (
         physics.cache_bytes(s, a.tokens, 'bf16') as kv_bytes -- noqa: RF02
     from ref.accelerator as f
     cross join asked as a
-    inner join shape as s on a.model_name = s.model_name
+    left join shape as s on a.model_name = s.model_name
 ),
 
 sold as (
