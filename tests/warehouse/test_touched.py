@@ -374,6 +374,20 @@ A_FIRST_LOOK_AT_WHAT_ANOTHER_TELLS = Case(
 )  # fmt: skip
 """A price is told of a day before the first look at its scope, where a better source is believed."""
 
+
+def unmoved(at: float) -> ParsedFetch:
+    return pages(at, of("Still", "H200", "2", purchase_option="spot"))
+
+
+ADMINISTERED_SINCE_TODAY = Case(
+    before=tuple(unmoved(at) for at in (-25.75, -19.75, -13.75, -7.75, -1.75, 3.35)),
+    after=(unmoved(4.35),),
+    asked="select bool_and(is_administered) from int.price_index where service_provider_name = 'Still' and "
+    "index_date < (select max(index_date) - 20 from int.price_index)",
+    found=(False, True),
+)  # fmt: skip
+"""A spot price has not moved for thirty days: from its first day on nobody's market made it."""
+
 CASES = {name: case for name, case in list(globals().items()) if isinstance(case, Case)}
 
 
