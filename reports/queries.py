@@ -49,7 +49,7 @@ def framed(con: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, objec
 
 
 class Published:
-    """A published file that is open for its pages: what several of them ask is asked once.
+    """A published file that is open for its pages: what several of them query is queried once.
 
     `build` is when it was made, naive and UTC, and by which version.
     """

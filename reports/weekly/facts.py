@@ -44,7 +44,7 @@ REMADE = (
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {"token_point": "from int.headline_point", "token_cost": select("week_token_cost")}
-"""What is asked of marts of the file itself."""
+"""Queries of marts of the file itself."""
 TOKEN_MARTS = {"model_point", "headline_point", "headline_token_cost", "token_cost_history", "token_drift"}
 """What costs per token rest on; a file without one of them is shown without any."""
 INDEX = ("index_spell", "index_cut", "price_index_item", "administered_spot", "price_level", "price_index")

@@ -285,33 +285,48 @@ point as (
         closing_price as day_price
     from spanned
     where day_price <> closing_price and index_date + 1 < coalesce(next_date, last_day + 1)
+),
+
+moved as (
+    select
+        i.service_provider_name,
+        i.accelerator_name,
+        i.purchase_option,
+        i.pricing_currency,
+        p.offer_id,
+        p.link_number,
+        p.index_date,
+        coalesce(lead(p.index_date) over w - 1, p.last_day) as held_to_date,
+        lag(p.day_price) over w is null as is_link_start,
+        lead(p.index_date) over w is null as is_link_end,
+        p.last_observed_at::DATE as seen_on,
+        p.day_price,
+        coalesce(c.n_doubtful, 0) as n_doubtful,
+        coalesce(c.doubtful_log, 0) as doubtful_log,
+        ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0) as log_move,
+        i.is_market or coalesce(c.is_market_move, false) as is_market
+    from point as p
+    inner join item as i on p.offer_id = i.offer_id
+    left join change as c on p.offer_id = c.offer_id and p.index_date = c.index_date
+    window w as (partition by p.offer_id, p.link_number order by p.index_date)
 )
 
 select
-    i.service_provider_name,
-    i.accelerator_name,
-    i.purchase_option,
-    i.pricing_currency,
-    p.index_date,
-    coalesce(lead(p.index_date) over w - 1, p.last_day) as held_to_date,
-    case
-        when p.last_observed_at::DATE < held_to_date then greatest(p.index_date, p.last_observed_at::DATE + 1)
-    end as carried_from_date,
-    p.day_price as price_per_accelerator_hour,
-    case when lag(p.day_price) over w is not null then coalesce(c.doubtful_log, 0) end as doubtful_log,
-    coalesce(c.n_doubtful, 0) as n_doubtful,
-    coalesce(abs(ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0)) > 1e-12, false) as is_moved,
-    case
-        when is_moved and (i.is_market or coalesce(c.is_market_move, false))
-            then ln(p.day_price / lag(p.day_price) over w) - coalesce(c.doubtful_log, 0)
-    end as market_log,
-    lag(p.day_price) over w is null as is_link_start,
-    lead(p.index_date) over w is null as is_link_end,
-    p.link_number,
-    p.offer_id
-from point as p
-inner join item as i on p.offer_id = i.offer_id
-left join change as c on p.offer_id = c.offer_id and p.index_date = c.index_date
-window w as (partition by p.offer_id, p.link_number order by p.index_date)
-order by
-    is_link_end, i.accelerator_name, i.purchase_option, i.service_provider_name, p.offer_id, p.index_date
+    service_provider_name,
+    accelerator_name,
+    purchase_option,
+    pricing_currency,
+    index_date,
+    held_to_date,
+    case when seen_on < held_to_date then greatest(index_date, seen_on + 1) end as carried_from_date,
+    day_price as price_per_accelerator_hour,
+    case when not is_link_start then doubtful_log end as doubtful_log,
+    n_doubtful,
+    coalesce(abs(log_move) > 1e-12, false) as is_moved,
+    case when is_moved and is_market then log_move end as market_log,
+    is_link_start,
+    is_link_end,
+    link_number,
+    offer_id
+from moved
+order by is_link_end, accelerator_name, purchase_option, service_provider_name, offer_id, index_date

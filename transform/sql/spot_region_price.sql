@@ -134,7 +134,7 @@ either as (
         from present
         union all by name
         from feed
-    ) as told
+    ) as every
     group by market
 ),
 
