@@ -6,6 +6,12 @@ import pytest
 from looks import row
 from truth_file import TWELVE, at, cloud, of, outcomes, published
 
+OTHER_AMOUNT = """
+insert into log.price_other by name
+select offer_no, fetch_no, unit_price + 1 as unit_price, recorded_at as retracts_recorded_at from log.price_open
+where unit_price is not null
+"""
+"""A retraction of each price's moment, but not of its amount: it retracts nothing."""
 BOOKS = [at(39, *TWELVE), at(40, *TWELVE[1:], cloud("new", "19"), cloud("bad", "0"))]
 API, BULK = "GetProducts", "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/1/us-east-1/index.csv"
 
@@ -20,7 +26,7 @@ def well(tmp_path_factory: pytest.TempPathFactory) -> Path:
             looks.append(at(moment, row("p5.48xlarge", price, region_id=scope), source="aws_price_list", scope=scope))
             urls.append(url)
     urls += ["https://x.test/"] * len(BOOKS)
-    return published(tmp_path_factory.mktemp("well"), [*looks, *BOOKS], urls=urls)
+    return published(tmp_path_factory.mktemp("well"), [*looks, *BOOKS], urls=urls, spoil=OTHER_AMOUNT)
 
 
 def test_both_doors_of_aws_say_the_same(well: Path) -> None:

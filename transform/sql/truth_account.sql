@@ -51,37 +51,15 @@ held as (
     group by p.source, p.scope
 ),
 
-retraction as (
-    select
-        p.offer_no,
-        f.source,
-        f.observed_at,
-        p.retracts_recorded_at
-    from log.price_other as p
-    inner join log.scope_fetch as f on p.fetch_no = f.fetch_no
-    where p.retracts_recorded_at is not null
-),
-
 event as (
     select
-        f.source,
+        e.source,
         count(*) as n_events,
         count(*) filter (where e.unit_price is not null or e.upfront_price is not null) as n_prices
-    from (
-        from log.begun_link
-        union all by name
-        from log.price_other
-    ) as e
-    inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
-    inner join core.source as s on f.source = s.source
-    anti join retraction as r
-        on
-            e.offer_no = r.offer_no
-            and f.source = r.source
-            and f.observed_at = r.observed_at
-            and f.recorded_at = r.retracts_recorded_at
-    where f.observed_at >= meta.built_at() - interval 2 days and e.retracts_recorded_at is null and s.kind = 'live'
-    group by f.source
+    from core.standing_event(TIMESTAMP '9999-01-01') as e
+    inner join core.source as s on e.source = s.source
+    where e.valid_from >= meta.built_at() - interval 2 days and s.kind = 'live'
+    group by e.source
 ),
 
 begun as (

@@ -259,15 +259,21 @@ def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) ->
 
 def macros(*, of_events: bool = False) -> list[str]:
     """Return the statements that make the macros of the log."""
-    point, known_at = sql("log/price_point.sql"), sql("log/other_known_at.sql")
-    found = {"core.price_point": point, "core.price_known_at": known_at, "meta.unsaid": sql("log/unsaid.sql")}
+    known_at, events = sql("log/other_known_at.sql"), ("core.price_event", "core.standing_event", "core.price_point")
+    found = {"core.price_known_at": known_at, "meta.unsaid": sql("log/unsaid.sql")} | point_macros(*events)
     if not of_events:
         others = known_at.replace("core.price_point(", "log.other_point(").replace("core.scope_run", "log.coverage")
-        found["log.other_point"] = point.replace("core.price_event", "log.other_event")
+        found |= point_macros("log.other_event", "log.other_standing", "log.other_point")
         found["log.other_known_at"] = others
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
     tables = [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
     return [sql("hourly_price.sql"), *tables]
+
+
+def point_macros(events: str, standing: str, point: str) -> dict[str, str]:
+    """Return by name the SELECTs of those of some events that nothing retracts, and of what they say at a moment."""
+    text = sql("log/standing_event.sql").replace("core.price_event", events)
+    return {standing: text, point: sql("log/price_point.sql").replace("core.standing_event", standing)}
 
 
 def create_moment(con: duckdb.DuckDBPyConnection) -> None:

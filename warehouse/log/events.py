@@ -15,7 +15,7 @@ import duckdb
 
 from warehouse.frames import shown
 from warehouse.lake import ducklake
-from warehouse.log.db import sql
+from warehouse.log.db import point_macros, sql
 from warehouse.log.shared_rows import append_offers, free_number
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
         "select distinct r.offer_id, r.source, true as is_whole from observed_row as r inner join offer_state as s "
         "on r.offer_id = s.offer_id and r.source = s.source where not s.is_plain",
     )
-    point = sql("log/price_point.sql").replace("core.price_event", "touched_event")
-    con.execute(f"create or replace temp macro touched_point(moment) as table {point}")
+    for name, text in point_macros("touched_event", "touched_standing", "touched_point").items():
+        con.execute(f"create or replace temp macro {name}(moment) as table {text}")
 
 
 def _touch(con: duckdb.DuckDBPyConnection, offers: str) -> None:

@@ -136,7 +136,6 @@ def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantin
     con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using(row_number)")
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
     if con.execute("select 1 from observed_row where is_archived and not is_past_gates limit 1").fetchone():
-        con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")
         con.execute(f"insert into known_price {sql('load/dated_price.sql')}")
     return True
 

@@ -31,7 +31,7 @@ OF_WITHDRAWN = (
 )
 UNCONTRADICTED = (
     f"starts_with(reason, '{CONTRADICTS}') and (offer_id, source, observed_at) in "
-    "(select (offer_id, source, valid_from) from standing_event semi join withdrawn_event "
+    "(select (offer_id, source, valid_from) from core.standing_event(TIMESTAMP '9999-01-01') semi join withdrawn_event "
     "using (offer_id, source, valid_from) group by all having count(distinct (unit_price, upfront_price)) < 2)"
 )
 """Rows of what was taken back, and rows that nothing contradicts any more, of the columns of core.quarantine."""
@@ -119,7 +119,6 @@ def events_of(con: duckdb.DuckDBPyConnection, fetches: Iterable[Fetch]) -> Withd
         "document_sha256 VARCHAR)"
     )
     insert_rows(con, "taken_back", [_key(one) for one in fetches])
-    con.execute(f"create or replace temp view standing_event as {sql('standing_event.sql')}")
     con.execute(f"create or replace temp table withdrawn_event as {sql('withdrawn_event.sql')}")
     n_events, n_offers, since, until = con.execute(
         "select count(*), count(distinct offer_id), min(valid_from), max(valid_from) from withdrawn_event"

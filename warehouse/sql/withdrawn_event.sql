@@ -14,7 +14,7 @@ select
     o.offer_no,
     d.document_no,
     dense_rank() over (order by e.source, e.scope, e.valid_from, d.document_no)::INTEGER as moment_no
-from standing_event as e
+from core.standing_event(TIMESTAMP '9999-01-01') as e
 semi join taken_back as t
     on
         e.source = t.source

@@ -11,7 +11,7 @@ with dated as (
 
 past as (
     select e.*
-    from standing_event as e
+    from core.standing_event(TIMESTAMP '9999-01-01') as e
     semi join dated as d on e.offer_id = d.offer_id and e.source = d.source
     where e.unit_price is not null or e.upfront_price is not null
 )

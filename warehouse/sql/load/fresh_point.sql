@@ -1,21 +1,6 @@
 -- The new observations that the log does not hold yet, one row per offer, source and moment.
 -- A moment is void where two prices were seen at it: then nothing is known of it.
-with standing as (
-    select e.*
-    from touched_event as e
-    anti join touched_event as r
-        on
-            e.offer_id = r.offer_id
-            and e.source = r.source
-            and e.valid_from = r.valid_from
-            and e.recorded_at = r.retracts_recorded_at
-            and e.unit_price is not distinct from r.unit_price
-            and e.upfront_price is not distinct from r.upfront_price
-            and e.document_sha256 is not distinct from r.document_sha256
-    where e.retracts_recorded_at is null
-),
-
-new_point as (
+with new_point as (
     select
         n.offer_id,
         n.source,
@@ -27,7 +12,7 @@ new_point as (
         coalesce(min(n.unit_price) < max(n.unit_price), false)
         or coalesce(min(n.upfront_price) < max(n.upfront_price), false) as is_void
     from new_observation as n
-    anti join standing as e
+    anti join touched_standing(TIMESTAMP '9999-01-01') as e
         on
             n.offer_id = e.offer_id
             and n.source = e.source
