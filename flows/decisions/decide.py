@@ -436,7 +436,7 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     commit = row["charged_usd"] + row["capital_usd"]
     months = max(1, round(row["charged_hours"] / HOURS_A_MONTH))
     windows = rows(con, "select mean_ratio from mart.price_window($months)", {"months": months})
-    ratios = [round(each["mean_ratio"], 12) for each in windows] if len(windows) >= FEWEST_WINDOWS else []
+    ratios = [each["mean_ratio"] for each in windows] if len(windows) >= FEWEST_WINDOWS else []
 
     def costs(ratio: float) -> dict[str, float]:
         """Return the cost of each cover, and of a quarter of it in each of four quarters, while a term is cheaper."""

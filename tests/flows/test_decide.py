@@ -531,20 +531,52 @@ def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path)
     assert (found["coverage_80"], found["is_forecast_better"], found["n_moved"]) == (1, False, 0)
 
 
-def test_a_fall_is_a_window_and_an_error(tmp_path: Path) -> None:
-    """From 98.32 to 55.04 in the 20th month: three windows of three months hold it, and "no change" was wrong there."""
+@pytest.mark.parametrize(("fell_on", "months"), [(608, (6, 7, 8)), (610, (7, 8, 9))])
+def test_a_fall_is_a_window_and_an_error(tmp_path: Path, fell_on: int, months: tuple[int, ...]) -> None:
+    """From 98.32 to 55.04 on the first of September, or the third: three windows of three months hold it, of those that
+    end on or after that day; "no change" was wrong there."""
     with putting(tmp_path, asked=("price_window", "price_backtest")) as put:
-        prices = {0: "98.32", 19: "98.32", 20: "55.04", 29: "55.04"}
-        file = put(
-            *(seen(30.5 * n, "aws_price_list", seen_row(P5, usd)) for n, usd in prices.items()), at=30.5 * 29
-        )  # fmt: skip
-    moved = lines(file, "from mart.price_window(3) where end_ratio <> 1")
+        prices = {0: "98.32", fell_on - 30: "98.32", fell_on: "55.04", 884: "55.04"}
+        file = put(*(seen(on, "aws_price_list", seen_row(P5, usd)) for on, usd in prices.items()), at=884)
+    moved = lines(file, "from mart.price_window(3) where end_ratio <> 1 order by starts_on")
     (found,) = lines(file, "from mart.price_backtest(3)")
 
     assert {round(row["end_ratio"], 6) for row in moved} == {round(55.04 / 98.32, 6)}
-    assert len(moved) == found["n_moved"] == 3
+    assert [(row["starts_on"].year, row["starts_on"].month) for row in moved] == [(2027, month) for month in months]
+    assert found["n_moved"] == 3
     assert found["mean_error_no_change"] > 0
     assert found["is_forecast_better"] == (found["mean_error_past_mean"] < found["mean_error_no_change"])
+
+
+def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
+    """To the last digit: seven machines of a provider, of which each price moves by itself in every month."""
+    prices = [
+        (machine, 12 * year + month, round(1 + (machine * 7919 + (12 * year + month) * 104729) % 97 / 89, 4))
+        for machine in range(7)
+        for year in range(3)
+        for month in range(12)
+    ]
+    found = []
+    for rows in (prices, prices[::-1]):
+        with duckdb.connect() as con:
+            con.execute("create schema core; create schema int; create schema mart; set threads = 1")
+            con.execute("create table price (offer_id BIGINT, n BIGINT, unit_price DECIMAL(18, 10))")
+            con.executemany("insert into price values (?, ?, ?)", rows)
+            con.execute(
+                "create table int.price_history as select offer_id, unit_price, TIMESTAMP '2020-01-01' + "
+                "to_months(n::INTEGER) as valid_from, valid_from + interval 1 month as valid_to, "
+                "valid_to as last_observed_at from price; "
+                "create table core.offer as select distinct 'A' as service_provider_name, offer_id, "
+                "'on_demand' as purchase_option, 'price' as statistic, 'List' as unit_price_type from price; "
+                "create table core.offer_unit as select distinct offer_id, 'H100' as accelerator_name from price"
+            )
+            for name in ("price_window", "price_backtest"):
+                text = (SQL / f"{name}.sql").read_text()
+                con.execute(f"create macro mart.{name}(months_asked) as table {text}")
+            windows = con.execute("from mart.price_window(3) order by starts_on").fetchall()
+            found.append((windows, con.execute("from mart.price_backtest(3)").fetchall()))
+    assert len(found[0][0]) > 24
+    assert found[0] == found[1]
 
 
 def test_obtainable_is_a_count_a_word_or_a_block() -> None:

@@ -13,7 +13,7 @@ with known as (
 past as (
     select
         w.starts_on,
-        exp(avg(ln(p.end_ratio))) as past_mean,
+        exp(avg(ln(p.end_ratio)::DECIMAL(38, 15))) as past_mean,
         quantile_cont(p.end_ratio, [0.1, 0.9]) as usual
     from known as w
     inner join known as p on w.is_first and w.starts_on >= p.ends_on
@@ -25,8 +25,8 @@ select
     w.months,
     count(*) as n_windows,
     count(*) filter (where abs(w.end_ratio - 1) > 0.001) as n_moved,
-    avg(abs(ln(w.end_ratio))) as mean_error_no_change,
-    avg(abs(ln(w.end_ratio / p.past_mean))) as mean_error_past_mean,
+    avg(abs(ln(w.end_ratio))::DECIMAL(38, 15)) as mean_error_no_change,
+    avg(abs(ln(w.end_ratio / p.past_mean))::DECIMAL(38, 15)) as mean_error_past_mean,
     avg((w.end_ratio between p.usual[1] and p.usual[2])::INTEGER) as coverage_80,
     mean_error_past_mean < mean_error_no_change as is_forecast_better
 from known as w

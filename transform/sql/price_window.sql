@@ -1,7 +1,8 @@
 -- What on-demand list prices did over so many months: one row per provider, chip and first of a month at which an offer
 -- was known, and known again `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the
 -- start, and of mean_ratio, what was paid on the firsts in between by whom nothing bound / the price at the start.
--- Windows overlap, and the providers of a chip move together: n windows are far fewer observations.
+-- Means are of decimals, so that the order of rows does not matter. Windows overlap, and the providers of a chip move
+-- together: n windows are far fewer observations.
 with known as (
     select
         o.service_provider_name,
@@ -9,8 +10,8 @@ with known as (
         h.offer_id,
         h.unit_price::DOUBLE as price,
         unnest(generate_series(
-            date_trunc('month', h.valid_from) + interval 1 month,
-            date_trunc('month', coalesce(h.valid_to, h.last_observed_at)), interval 1 month
+            date_trunc('month', h.valid_from - interval 1 microsecond) + interval 1 month,
+            date_trunc('month', coalesce(h.valid_to - interval 1 microsecond, h.last_observed_at)), interval 1 month
         ))::DATE as starts_on
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
@@ -27,7 +28,7 @@ moved as (
         s.offer_id,
         s.starts_on,
         last(e.price / s.price order by e.starts_on) as end_ratio,
-        avg(e.price / s.price) as mean_ratio
+        avg((e.price / s.price)::DECIMAL(38, 15)) as mean_ratio
     from known as s
     inner join known as e
         on
@@ -41,7 +42,7 @@ select
     service_provider_name,
     accelerator_name,
     starts_on,
-    avg(end_ratio) as end_ratio,
-    avg(mean_ratio) as mean_ratio
+    avg(end_ratio::DECIMAL(38, 15)) as end_ratio,
+    avg(mean_ratio::DECIMAL(38, 15)) as mean_ratio
 from moved
 group by service_provider_name, accelerator_name, starts_on
