@@ -347,9 +347,9 @@ class _Amendment:
         self._temp("shown_document", f"{shown} using (document_sha256) where {later}")
         (evidence,) = [each.sql for each in self.made.contents.marts if each.name == "document_evidence"]
         chains.show_as(con, "int.document_evidence", evidence.replace("core.document", "temp.shown_document"))
-        # Of a move the mart reads no more than moment and kind; the excerpt has no formulas.
+        # Of a move the mart reads no more than moment and kind.
         made = mart.sql.replace("int.price_move as", f"({db.sql('amend/move.sql')}) as")
-        chains.excerpted(con, "made_row", made.replace("decision.", "published.decision."))
+        chains.excerpted(con, "made_row", made, also=",published.decision")  # the excerpt has no formulas
         con.execute(f"delete from {mart.qualified} where offer_id in (select offer_id from shown_offer)")
         con.execute(f"insert into {mart.qualified} by name from made_row")
         renewed = mart.sql.replace("int.price_history as", f"({db.sql('amend/known_price.sql')}) as")

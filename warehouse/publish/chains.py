@@ -189,9 +189,9 @@ def temp(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
     con.execute(f"create or replace temp table {table} as {select}")
 
 
-def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
-    """Make a temporary table by a SELECT on the excerpt."""
-    con.execute("use excerpt")
+def excerpted(con: duckdb.DuckDBPyConnection, table: str, select: str, *, also: str = "") -> None:
+    """Make a temporary table by a SELECT on the excerpt, and on the schemas that `also` names after a comma."""
+    con.execute(f"set search_path = 'excerpt.main{also}'")
     temp(con, table, select)
     con.execute("use published")
 
