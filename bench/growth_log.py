@@ -23,9 +23,10 @@ from warehouse.frames import shown
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load
-from warehouse.log.parsed import ParsedFetch, observation_schema
+from warehouse.log.parsed import ParsedFetch
 from warehouse.reference import instance_types, price_bands
 from warehouse.reference.accelerators import resolve
+from warehouse.schema.tables import observation_schema
 
 SEED = 20261121
 LAST_DAY = datetime(2026, 11, 20, 6, tzinfo=UTC)

@@ -167,7 +167,7 @@ def parse(document: Document) -> Parsed:
     """Return the rows of a document of this world."""
     import polars as pl
 
-    from warehouse.log.parsed import observation_schema
+    from warehouse.schema.tables import observation_schema
 
     schema = observation_schema()
     rows = [{name: row.get(name) for name in schema} for row in json.loads(document.body)["rows"]]

@@ -45,7 +45,7 @@ from warehouse.documents import Document, ScopeFetch  # noqa: E402
 from warehouse.errors import Unavailable  # noqa: E402
 from warehouse.landing.folder import Landing  # noqa: E402
 from warehouse.log import content  # noqa: E402
-from warehouse.log.parsed import observation_schema  # noqa: E402
+from warehouse.schema.tables import observation_schema  # noqa: E402
 
 START = datetime(2026, 1, 1, 6, tzinfo=UTC)
 SEED = 20261121

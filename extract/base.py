@@ -13,7 +13,7 @@ from warehouse.documents import Document, RefusedRow, ScopeFetch
 from warehouse.errors import SettingsError, SourceError
 from warehouse.reference.source_terms import terms_of
 from warehouse.schema.columns import columns
-from warehouse.schema.tables import FACT_TABLES, OBSERVATION
+from warehouse.schema.tables import FACT_TABLES, observation_schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,11 +96,10 @@ class Parsed:
 
 def observation_frame(rows: Iterable[Mapping[str, object]]) -> "pl.DataFrame":
     """Return observations as a frame with the columns of OBSERVATION."""
-    # Imported here: `chipledger --help` must not wait for polars.
     import polars as pl
 
-    schema = {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
-    return pl.DataFrame([tuple(row.get(name) for name in OBSERVATION) for row in rows], schema=schema, orient="row")
+    schema = observation_schema()
+    return pl.DataFrame([tuple(row.get(name) for name in schema) for row in rows], schema=schema, orient="row")
 
 
 def fact_frame(table: str, rows: Iterable[Mapping[str, object]]) -> "pl.DataFrame":

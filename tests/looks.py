@@ -8,7 +8,8 @@ from itertools import groupby
 import duckdb
 import polars as pl
 
-from warehouse.log.parsed import ParsedFetch, no_rows, observation_schema
+from warehouse.log.parsed import ParsedFetch, no_rows
+from warehouse.schema.tables import observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLAIN = {

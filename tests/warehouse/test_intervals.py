@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.load import load
-from warehouse.log.parsed import ParsedFetch, no_rows, observation_schema
+from warehouse.log.parsed import ParsedFetch, no_rows
+from warehouse.schema.tables import observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ABSENT = None

@@ -121,10 +121,7 @@ def _holds(rule: pl.Expr) -> pl.Expr:
 
 
 SCHEMA = pa.DataFrameSchema(
-    columns={
-        name: pa.Column(pl.Int64 if name == "commitment_term_hours" else pl.String, nullable=True)
-        for name in tables.OBSERVATION
-    },
+    columns={name: pa.Column(kind, nullable=True) for name, kind in tables.observation_schema().items()},
     # One check of all rules: twenty of them, one by one, take longer than all else that is done with a small answer.
     checks=[
         pa.Check(lambda data: data.lazyframe.select(pl.all_horizontal(_holds(each[2]) for each in RULES)), name="rules")

@@ -21,7 +21,7 @@ from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import few_threads, insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.gates import row_gate
-from warehouse.log.parsed import ParsedFetch, ScopeResult, observation_schema
+from warehouse.log.parsed import ParsedFetch, ScopeResult
 from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
 from warehouse.log.shared_rows import name_documents
 from warehouse.schema import tables
@@ -90,8 +90,8 @@ def checked_row(row: Quarantined) -> pl.DataFrame:
     content = json.loads(row.row_json)
     cells = ((name, content.get(name)) for name in tables.OBSERVATION)
     text = {name: cell if cell is None or name == "commitment_term_hours" else str(cell) for name, cell in cells}
-    frame = pl.DataFrame([text], schema=observation_schema()).with_columns(document_sha256=pl.lit(row.document_sha256))
-    accepted, refused = row_gate(frame)
+    frame = pl.DataFrame([text], schema=tables.observation_schema())
+    accepted, refused = row_gate(frame.with_columns(document_sha256=pl.lit(row.document_sha256)))
     if refused:
         message = f"it cannot be accepted: {refused[0].reason}"
         hint = "Refuse it, and correct it at its source"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from warehouse.documents import RefusedRow
-from warehouse.schema import tables
+from warehouse.schema.tables import observation_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,13 +57,6 @@ class ScopeResult:
     n_refused: int = 0
     n_events: int = 0
     error: str | None = None
-
-
-def observation_schema() -> "dict[str, type[pl.DataType]]":
-    """Return the types of the columns `schemas.OBSERVATION` before the row gate."""
-    import polars as pl
-
-    return {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in tables.OBSERVATION}
 
 
 def no_rows() -> "pl.DataFrame":

@@ -12,9 +12,12 @@ import csv
 import io
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from warehouse.schema.columns import Column, columns
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Table(NamedTuple):
@@ -82,6 +85,14 @@ what the provider wrote: what we read in it may improve without making another p
 """
 OBSERVATION = (*IDENTITY, "sku_id", "sku_price_id", "unit_price", "upfront_price")
 """Columns of the frame that a source's `parse` returns. Amounts are the document's own text until the row gate."""
+
+
+def observation_schema() -> "dict[str, type[pl.DataType]]":
+    """Return the types of the columns OBSERVATION before the row gate."""
+    # Imported here: `chipledger --help` must not wait for polars.
+    import polars as pl
+
+    return {name: pl.Int64 if name == "commitment_term_hours" else pl.String for name in OBSERVATION}
 
 
 def table_named(qualified: str) -> Table:
