@@ -6,7 +6,8 @@
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
 -- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days), of
 -- a machine that was not confirmed 30 days later in other words or by another collector (is_replaced). A machine is of
--- equal terms and region; where it has no name, a chip of equal terms, whatever the region.
+-- equal terms, region and zone, if it has one; where it has no name, a chip of equal terms, whatever the region. Its
+-- conditions are left out: most are a collector's words.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
 with changed as (
     select
@@ -53,7 +54,15 @@ known as (
             and h.effective_hourly_price / u.accelerator_count::DOUBLE > 0
             and age_days >= 0,
             false
-        ) as may_rank
+        ) as may_rank,
+        coalesce(o.availability_zone_id, o.availability_zone) as zone,
+        row(
+            o.service_provider_name, coalesce(u.accelerator_name, o.accelerator_label),
+            decision.sold_form(u.accelerator_name, u.form_factor), u.capacity_class, o.fabric,
+            decision.sold_tier(o.tier), o.statistic, o.purchase_option, o.commitment_discount_type,
+            o.commitment_term_hours, o.purchase_payment_model, o.offering_class, o.instance_type,
+            if(o.instance_type is null, null, o.region_id)
+        ) as machine
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
@@ -66,14 +75,12 @@ confirmed as (
     select
         *,
         may_rank
-        and last_observed_at + interval 30 days < max(last_observed_at) over (
-            partition by
-                may_rank, service_provider_name, coalesce(accelerator_name, accelerator_label),
-                decision.sold_form(accelerator_name, form_factor), capacity_class, fabric, decision.sold_tier(tier),
-                statistic, purchase_option, commitment_discount_type, commitment_term_hours, purchase_payment_model,
-                offering_class, instance_type, if(instance_type is null, null, region_id)
-        ) as is_replaced
+        and last_observed_at + interval 30 days
+        < if(zone is null, max(last_observed_at) over anywhere, max(last_observed_at) over in_zone) as is_replaced
     from known
+    window
+        anywhere as (partition by may_rank, machine),
+        in_zone as (partition by may_rank, machine, zone)
 )
 
 select
