@@ -18,12 +18,13 @@ from warehouse.log.withdraw import selected
 
 MAX_REASONS = 12
 REFUSED = """
-select decision is null as is_open, reason, count(*)
+select decision is null as is_open, min(reason) as reason, count(distinct reason) as n_reasons, count(*) as n
 from core.quarantine
 where run_id = ? and starts_with(source, 'import:')
-group by all
-order by is_open desc, count(*) desc, reason
+group by is_open, ltrim(reason, '0123456789.')
+order by is_open desc, n desc, reason
 """
+"""Reasons that differ by the amount before them are one."""
 
 
 def landed(file: Path, at: datetime) -> Document:
@@ -59,8 +60,7 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
                 [replaced, replaced],
             ).fetchall()
         }
-    new = [one.sha256 for one in by]
-    hashes -= set(new)
+    hashes -= {one.sha256 for one in by}
     if len(hashes) != 1:
         raise SettingsError(
             f"{len(hashes) or 'no'} imported files are called so",
@@ -68,22 +68,21 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
             value=replaced,
             hint="Give the file as it was imported, or its SHA-256: core.scope_run lists them",
         )
-    (sha256,) = hashes
-    named = ", ".join(one.scope for one in by)
-    run.withdraw(selected(run.con, sha256), f"replaced by {named}")
+    run.withdraw(selected(run.con, *hashes), f"replaced by {', '.join(one.scope for one in by)}")
 
 
 def refused(run: Run) -> list[str]:
-    """Return a line for each reason for which rows of this run's files are no prices, most frequent first.
-
-    What waits for a decision comes before what nobody has to decide.
-    """
+    """Return a line for each reason why rows of this run's files are no prices: what waits first, the most frequent."""
     found = run.con.execute(REFUSED, [run.summary.run_id]).fetchall()
     lines = [
-        f"{count(n, 'row')} {'held' if is_open else 'refused'}: {reason}" for is_open, reason, n in found[:MAX_REASONS]
+        f"{count(n, 'row')} {'held' if is_open else 'refused'}{', such as' if n_reasons > 1 else ':'} {reason}"
+        for is_open, reason, n_reasons, n in found[:MAX_REASONS]
     ]
-    left = sum(n for _, _, n in found[MAX_REASONS:])
-    return [*lines, f"{count(left, 'more row')}: `chipledger quarantine list --all`"] if left else lines
+    if left := sum(n for *_, n in found[MAX_REASONS:]):
+        lines.append(f"{count(left, 'more row')}: `chipledger quarantine list --all`")
+    if (known := sum(result.n_refused for result in run.summary.results) - sum(n for *_, n in found)) > 0:
+        lines.append(f"{count(known, 'row is', 'rows are')} in the quarantine already")
+    return lines
 
 
 def backfill(run: Run, source: Source, scopes: Iterable[str], *, since: date | None, until: date | None) -> None:

@@ -18,7 +18,8 @@ SHOWN = ("notes", "file", "report", "unchanged", "week_faults", "page_faults", "
 MAX_HELD = 5
 HELD = (
     "select source, reason, count(*) as n from core.quarantine where run_id = ? and decision is null and offer_id is "
-    "not null and gate in ('history', 'band', 'batch') group by source, reason order by n desc, source, reason"
+    "not null and gate in ('history', 'band', 'batch') and not starts_with(source, 'import:') group by source, reason "
+    "order by n desc, source, reason"
 )
 
 
@@ -119,14 +120,13 @@ class Summary:
             yield from self._front(self.file)
 
     def _held(self) -> Iterator[str]:
-        """Yield which prices of this run wait, by source and reason, most first, where no note says so already."""
+        """Yield which prices of this run wait, by source and reason, most first; of an import notes say so."""
         import duckdb
 
         if self.file is None or not self.file.exists():
             return
         with duckdb.connect(str(self.file), read_only=True) as con:
             found = con.execute(HELD, [self.run_id]).fetchall()
-        found = [row for row in found if not any(row[1] in note for note in self.notes)]
         for source, reason, n in found[:MAX_HELD]:
             yield f"held: {source}, {wording.count(n, 'price')}: {reason}"
         if len(found) > MAX_HELD:

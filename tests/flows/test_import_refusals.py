@@ -83,11 +83,13 @@ def test_a_flag_that_nobody_knows_holds_its_rows(run, tmp_path: Path) -> None:
     rows = [
         f"2025-06-{day:02},Acme,eu-1,on_demand,{16 + day / 100},m8,H100 SXM,8,desk,eur_to_usd" for day in range(1, 29)
     ]
-    _, printed = run("import", csv("a.csv", *rows))
-    assert notes(printed) == ["28 rows held: with a flag that is not known to be harmless: eur_to_usd"]
-    [(first,), *_] = query(
-        tmp_path / "data" / "build.duckdb", "from core.quarantine select quarantine_id order by value, observed_at"
-    )
+    high = [f"2025-06-{day:02},Acme,eu-1,on_demand,{800 + day},m7,H100 SXM,8,desk," for day in range(1, 4)]
+    _, printed = run("import", csv("a.csv", *rows, *high))
+    first, second = notes(printed)
+    assert first == "28 rows held: with a flag that is not known to be harmless: eur_to_usd"
+    assert second.startswith("3 rows held, such as 100.1 USD per chip-hour of H100, on demand: outside")
+    rows_held = "select quarantine_id from core.quarantine where gate = 'row' order by observed_at"
+    [(first,), *_] = query(tmp_path / "data" / "build.duckdb", rows_held)
     assert run("quarantine", "accept", str(first))[0] == 0
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double from core.sku_price") == [(16.01,)]
 
@@ -162,6 +164,7 @@ def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path) -> None:
     assert code == 0
     told = [line for line in notes(printed) if "held" in line]
     assert len(told) == len(WRONG) + 1
+    assert not [line for line in printed.splitlines() if line.startswith("held: ")]  # said by the notes
     assert "2 rows held: the same offer is in the answer with different prices" in told
     for reason in WRONG.values():
         (note,) = [line for line in told if line.startswith(f"1 row held: {reason}")]
@@ -175,17 +178,22 @@ def test_a_price_out_of_range_is_in_no_mart(run, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("log_alone")
 def test_a_wrong_import_moves_no_price(run, tmp_path: Path) -> None:
-    """A month's price, or one 2.6 times the last, of a machine whose chip nobody reads: the last one stands."""
+    """A month's price, or one 2.6 times the last, of a machine whose chip nobody reads: the last one stands.
+
+    What waits is counted by reason, and stands once in the quarantine, however often the file is read.
+    """
     row = "Acme,eu-1,on_demand,{},{},Z9000,8,desk,"
     wrong = {"m8": "11680.00", "m9": "41.60"}
     known = csv("a.csv", *(f"2025-06-01,{row.format('16.00', machine)}" for machine in wrong))
-    code, printed = run(
-        "import", known, csv("b.csv", *(f"2025-06-30,{row.format(price, name)}" for name, price in wrong.items()))
-    )
+    days = ("2025-06-29T23:00", "2025-06-30")
+    said = csv("b.csv", *(f"{day},{row.format(price, name)}" for name, price in wrong.items() for day in days))
+    code, printed = run("import", known, said)
     assert code == 0
-    told = [line for line in notes(printed) if "row held" in line]
-    assert len(told) == len(wrong)
-    assert all("times the last price, 16" in note for note in told)
+    told = [line for line in notes(printed) if "held" in line]
+    for note, times in zip(sorted(told), ("2.6", "730"), strict=True):
+        assert note.startswith(f"2 rows held: {times} times the last price, 16; waits for")
+    assert notes(run("import", said)[1])[1:] == ["4 rows are in the quarantine already"]
+    assert len(json.loads(run("quarantine", "list", "--json")[1])) == 4
     assert query(tmp_path / "data" / "prices.duckdb", "select unit_price::double, valid_to from core.sku_price") == [
         (16.0, None), (16.0, None),
     ]  # fmt: skip

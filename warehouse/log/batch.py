@@ -259,7 +259,7 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     for hold, is_accepted in found.resolved:
         decision, by = ("accept", "confirmed by a later observation") if is_accepted else ("refuse", NOT_REPEATED)
         batch.refusals.append(hold.decided(decision, by=by))
-    _wait(con, batch, found.still, replaced.offers)
+    _wait(con, batch, found.still, waiting, replaced.offers)
     _release(con, found.released)
     _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
     left = _staged(con, (held.row for held in known), SHOW) if known else {}
@@ -289,7 +289,7 @@ def _hold(
         same = next((each for each in before if each.gate == gate and each.row_json == new.row_json), None)
         decided_by = NOT_REPEATED if held.is_refuted else refused.get(shown_price(new))
         if same is not None:
-            batch.refusals[-1] = same.waits_at(new)
+            batch.refusals[-1] = same.waits_at(new, before)
         elif decided_by:
             batch.refusals[-1] = new.decided("refuse", by=decided_by)
         batch.refusals += map(batch.refusals[-1].in_place_of, replaced.get(held.row, ()))
@@ -321,6 +321,7 @@ def _wait(
     con: duckdb.DuckDBPyConnection,
     batch: Batch,
     rows: Sequence[tuple[int, Quarantined]],
+    waiting: Mapping[tuple[str, int], list[Quarantined]],
     replaced: Mapping[int, list[int]],
 ) -> None:
     """Record that prices which wait were seen once more."""
@@ -328,7 +329,8 @@ def _wait(
         return
     seen = _staged(con, (number for number, _ in rows))
     for number, hold in rows:
-        batch.refusals.append(hold.waits_at(_refusal(batch, seen[number], hold.gate, hold.reason, hold.field)))
+        new = _refusal(batch, seen[number], hold.gate, hold.reason, hold.field)
+        batch.refusals.append(hold.waits_at(new, waiting.get((new.source, new.offer_id or 0), ())))
         batch.refusals += map(batch.refusals[-1].in_place_of, replaced.get(number, ()))
 
 

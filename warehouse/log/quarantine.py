@@ -87,9 +87,11 @@ class Quarantined:
         """Return the same refusal with the offer that it leaves without a price at this moment; None for none."""
         return replace(self, offer_id=offer_id)
 
-    def waits_at(self, seen: "Quarantined") -> "Quarantined":
-        """Return the same held price, not yet confirmed, as the fetch of another refusal saw it once more."""
-        id = self._id_with(seen.observed_at.isoformat())
+    def waits_at(self, seen: "Quarantined", waiting: "Iterable[Quarantined]") -> "Quarantined":
+        """Return the same held price as another fetch saw it; one `waiting` of that moment already keeps its number."""
+        key = (seen.observed_at, shown_price(seen))
+        known = (each.quarantine_id for each in waiting if (each.observed_at, shown_price(each)) == key)
+        id = next(known, None) or self._id_with(seen.observed_at.isoformat())
         return replace(seen, quarantine_id=id, reason=self.reason, field=self.field, value=self.value)
 
     def in_place_of(self, offer_id: int) -> "Quarantined":

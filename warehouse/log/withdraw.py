@@ -11,12 +11,13 @@ what the log lacks of them.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import duckdb
 
-from warehouse.errors import ChipledgerError, SettingsError
+from warehouse.errors import SettingsError
 from warehouse.lake.ducklake import transacted
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
@@ -76,12 +77,16 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
     """Return the fetches that a text selects, and that nobody took back: in their order.
 
     It is the id of a run, the first 8 to 64 digits of a document's SHA-256, or SOURCE/SCOPE/DAY or
-    SOURCE/SCOPE/DAY..DAY, both days included. Raises ChipledgerError where it selects none, or documents of several
+    SOURCE/SCOPE/DAY..DAY, both days included. Raises SettingsError where it selects none, or documents of several
     hashes.
     """
+    refused = partial(SettingsError, source="withdraw", field="selection", value=selection)
     place, _, days = selection.rpartition("/")  # an import's source has a "/" itself
     if found := RANGE.fullmatch(days):
-        since, until = _day(found["since"], selection), _day(found["until"] or found["since"], selection)
+        try:
+            since, until = (datetime.fromisoformat(day) for day in (found["since"], found["until"] or found["since"]))
+        except ValueError as error:
+            raise refused("not a day", hint="Write days as 2026-11-22") from error
         where = "concat(source, '/', scope) = ? and observed_at >= ? and observed_at < ?"
         values: list[object] = [place, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
@@ -101,13 +106,10 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
             [place],
         ).fetchall()[0][0]
         seen = f" (an import's is the day that it was imported on; of {place}: {', '.join(days)})" if days else ""
-        message = "no fetch that counts is selected"
         hint = f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}"
-        raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
+        raise refused("no fetch that counts is selected", hint=hint)
     if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
-        message = "several documents begin with these digits"
-        hint = "Give more digits"
-        raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
+        raise refused("several documents begin with these digits", hint="Give more digits")
     return fetches
 
 
@@ -224,12 +226,3 @@ def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], 
 
 def _key(one: Fetch) -> tuple[str, str, datetime | None, str | None]:
     return one.source, one.scope, None if one.archived else one.observed_at, one.document_sha256
-
-
-def _day(text: str, selection: str) -> datetime:
-    try:
-        return datetime.combine(date.fromisoformat(text), datetime.min.time())
-    except ValueError as error:
-        raise ChipledgerError(
-            "not a day", source="withdraw", field="selection", value=selection, hint="Write days as 2026-11-22"
-        ) from error
