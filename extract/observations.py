@@ -374,8 +374,9 @@ def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
         raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
     unread = [name for name in table.columns if name not in known]
     names = [name.strip().lower() for name in table.columns]
-    chip = ("gpu", "gpu_count") if "instance_type" not in names else ()
-    missing = [name for name in (*REQUIRED, *chip) if name not in names]
+    missing = [name for name in REQUIRED if name not in names]
+    if "instance_type" not in names and not {"gpu", "gpu_count"} <= {*names}:
+        missing.append("instance_type (or gpu and gpu_count)")
     if not {*PRICES} & {*names}:
         missing.append("usd_per_hour (or price_per_hour and currency)")
     if "price_per_hour" in names and "currency" not in names:
@@ -387,8 +388,7 @@ def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
         # Passed over, a column called Currency would make dollars of euros.
         hint = "Write the names in small letters, without blanks"
         raise _wrong(document, "a column is spelt otherwise", "header", ", ".join(misspelt), hint)
-    absent = [name for name in known if name not in table.columns]
-    return table.with_columns(pl.lit(None, pl.String).alias(name) for name in absent), unread
+    return table.with_columns(pl.lit(None, pl.String).alias(n) for n in sorted({*known} - {*table.columns})), unread
 
 
 def _check_cells(document: Document) -> None:
