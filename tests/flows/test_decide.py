@@ -571,8 +571,8 @@ def test_obtainable_is_a_count_a_word_or_a_block() -> None:
         )
         con.execute(
             "create table core.capacity_block_answer as select * from (values "
-            "('p5', 'cb-1', null, timestamp '2026-01-05'), ('p5', null, null, timestamp '2026-01-06'), "
-            "('p5', null, 'UnauthorizedOperation', timestamp '2026-01-07')"
+            "('p5', 'cb-1', null, timestamp '2026-01-05'), ('p5', '', null, timestamp '2026-01-06'), "
+            "('p5', '', 'UnauthorizedOperation', timestamp '2026-01-07')"
             ") as t (instance_type, capacity_block_offering_id, answer_error, observed_at)"
         )
         found = con.execute(f"select service_provider_name, purchase_option, last_obtainable_at::DATE::VARCHAR, "
