@@ -80,7 +80,7 @@ select
     k.service_provider_name,
     k.host_provider_name,
     k.region_id,
-    k.availability_zone_id,
+    coalesce(k.availability_zone_id, k.availability_zone) as availability_zone_id,
     k.instance_type,
     k.accelerator_name,
     k.form_factor,

@@ -26,10 +26,8 @@ doubt as (
 priced as (
     select
         a.*,
-        o.availability_zone,
         coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
     from int.accelerator_hour_price as a
-    inner join core.offer as o on a.offer_id = o.offer_id
     left join doubt as d on a.offer_id = d.offer_id
     where
         a.service_provider_name = 'AWS'
@@ -283,7 +281,6 @@ select
     'AWS' as service_provider_name,
     e.region_id,
     e.availability_zone_id,
-    e.availability_zone,
     e.instance_type,
     t.accelerator_name,
     t.accelerator_count,
