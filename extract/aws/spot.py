@@ -51,7 +51,7 @@ from extract.aws import SPOT as NAME
 from extract.aws import places
 from extract.aws.bulk import reported
 from extract.aws.client import PAGE_SIZE, Call, regions
-from extract.base import Context, Parsed, Source, past_fetch
+from extract.base import Context, Parsed, Source, past_fetch, url_in
 from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
@@ -237,7 +237,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     prefix = zone_prefix(scope)
     schemes = ("https://", "http://", "file:/")
     default = ARCHIVE_URL if "archive_url" in ctx.settings else _newest(ctx)
-    base = places.url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
+    base = url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
     whole_years: set[int] = set()
     for year, month in _months(since, until or ctx.now()):
         at = datetime(year, month, 1, tzinfo=UTC)

@@ -25,9 +25,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from extract.aws import places, reading
+from extract.aws import reading
 from extract.aws.reading import Layout, plain_number
-from extract.base import Context, Parsed, Source, fact_frame
+from extract.base import Context, Parsed, Source, fact_frame, url_in
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -70,7 +70,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
         hint = f"The feeds are {', '.join(URLS)}"
         raise SourceError("no such feed", source=NAME, field="scope", value=scope, hint=hint)
     setting, default = URLS[scope]
-    url = places.url_in(ctx.settings, setting, default, source=NAME)
+    url = url_in(ctx.settings, setting, default, source=NAME)
     answer = ctx.web.get(url)
     now = ctx.now()
     document = answer.document(NAME, scope, now, url=url)
