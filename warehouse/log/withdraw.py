@@ -18,6 +18,7 @@ import duckdb
 
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.lake.ducklake import transacted
+from warehouse.landing.folder import Entry, unstamp
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.parsed import ParsedFetch
@@ -72,20 +73,31 @@ class Withdrawn:
     until: datetime
 
 
-def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
+def selected(con: duckdb.DuckDBPyConnection, selection: str, entries: Iterable[Entry] = ()) -> list[Fetch]:
     """Return the fetches that a text selects, and that nobody took back: in their order.
 
     It is the id of a run, the first 8 to 64 digits of a document's SHA-256, or SOURCE/SCOPE/DAY or
-    SOURCE/SCOPE/DAY..DAY, both days included. Raises ChipledgerError where it selects none, or documents of several
-    hashes.
+    SOURCE/SCOPE/DAY..DAY, both days included. Of a fetch the log has the first document alone, the lines of the journal
+    (`entries`) all. Raises ChipledgerError where it selects none, or documents of several hashes.
     """
+    hashes: set[str | None] = set()
     place, _, days = selection.rpartition("/")  # an import's source has a "/" itself
     if found := RANGE.fullmatch(days):
         since, until = _day(found["since"], selection), _day(found["until"] or found["since"], selection)
         where = "concat(source, '/', scope) = ? and observed_at >= ? and observed_at < ?"
         values: list[object] = [place, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
-        where, values = "starts_with(document_sha256, ?)", [selection]
+        held = [
+            (document["sha256"], look["source"], look["scope"], naive(unstamp(look["observed_at"])))
+            for look in (one.content for one in entries if one.kind == "look" and not one.content.get("archived"))
+            for document in look["documents"]
+            if document["sha256"].startswith(selection)
+        ]
+        con.execute("create or replace temp table held (h VARCHAR, s VARCHAR, p VARCHAR, t TIMESTAMP)")
+        insert_rows(con, "held", held)
+        hashes = {sha256 for sha256, *_ in held}
+        where = "(starts_with(document_sha256, ?) or (source, scope, observed_at) in (select (s, p, t) from held))"
+        values = [selection]
     else:
         where, values = "run_id = ?", [selection]
     rows = con.execute(
@@ -104,7 +116,8 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
         message = "no fetch that counts is selected"
         hint = f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}"
         raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
-    if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
+    hashes |= {one.document_sha256 for one in fetches if (one.document_sha256 or "").startswith(selection)}
+    if len(hashes) > 1:
         message = "several documents begin with these digits"
         hint = "Give more digits"
         raise SettingsError(message, source="withdraw", field="selection", value=selection, hint=hint)
