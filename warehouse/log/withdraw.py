@@ -53,8 +53,7 @@ class Fetch:
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Fetch":
         """Return the fetch that a line of the journal names."""
-        at = datetime.fromisoformat(entry["observed_at"]).astimezone(UTC).replace(tzinfo=None)
-        return cls(**{**entry, "observed_at": at})
+        return cls(**{**entry, "observed_at": naive(unstamp(entry["observed_at"]))})
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -88,9 +87,9 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str, entries: Iterable[E
         values: list[object] = [place, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
         held = [
-            (document["sha256"], look["source"], look["scope"], naive(unstamp(look["observed_at"])))
-            for look in (one.content for one in entries if one.kind == "look" and not one.content.get("archived"))
-            for document in look["documents"]
+            (document["sha256"], fetch["source"], fetch["scope"], naive(unstamp(fetch["observed_at"])))
+            for fetch in (one.content for one in entries if one.kind == "look" and not one.content.get("archived"))
+            for document in fetch["documents"]
             if document["sha256"].startswith(selection)
         ]
         con.execute("create or replace temp table held (h VARCHAR, s VARCHAR, p VARCHAR, t TIMESTAMP)")
