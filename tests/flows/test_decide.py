@@ -22,9 +22,11 @@ from purchase import putting, seen, term
 from flows.cli import main
 from flows.config.settings import Settings
 from flows.decisions import decide, decide_page
+from flows.decisions import regions as allowed
 from flows.decisions.break_even import Range
 from flows.decisions.cost_added import Added
 from flows.decisions.decide import Load
+from transform import models
 from transform.models import SQL
 from warehouse.errors import SettingsError
 
@@ -104,11 +106,26 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     flex = {"service_provider_name": "Google Cloud", "accelerator_label": "NVIDIA H100 SXM 80GB", "tier": "flex-start"}
     offers = (
         seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0"),
+        seen_row("g5.xlarge", "1.006"), term("g5.xlarge", "0.63378", "No", "0"),
+        seen_row("g5.4xlarge", "1.624"), term("g5.4xlarge", "1.02312", "No", "0"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
         seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
     )  # fmt: skip
     with putting(tmp_path_factory.mktemp("terms"), asked=ASKED) as put:
         yield put(seen(0, "aws_price_list", *offers), at=0)
+
+
+def test_a_machine_that_a_cheaper_one_of_its_chip_hides(terms: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS asks less for an A10G in g5.xlarge: who names g5.4xlarge gets its own prices, in any region or in one."""
+    monkeypatch.setattr(models, "MACROS", tuple(each for each in models.MACROS if each.name in ASKED))
+    monkeypatch.setattr(allowed, "DECISIONS", ("option_ladder",))
+    named = Load(machine="g5.4xlarge", nodes=2, months=12)
+    for found in (decide.answer(terms, named), decide.answer(terms, replace(named, regions=("us-east-1",)))):
+        assert {row["purchase_option"]: (row["instance_type"], row["charged_usd"]) for row in found["options"]} == {
+            "on_demand": ("g5.4xlarge", pytest.approx(2 * HOURS * 1.624)),
+            "reserved": ("g5.4xlarge", pytest.approx(2 * HOURS * 1.02312)),
+        }
+        assert found["regions"]["left_out"] == []
 
 
 def test_thirty_two_trn1_owe_a_year(terms: Path) -> None:
