@@ -1,8 +1,7 @@
 """The published file as if nothing were sold outside of the regions that a decision allows, nor other machines of AWS.
 
 Medians, cheapest prices and costs are over all regions and machines of a chip. So the prices are cut, and the marts
-that decisions read are made of them again by the same SELECTs, in memory. A price whose region is not stated is in no
-allowed region.
+that decisions read are made of them again by the same SELECTs, in memory. A price of no stated region is in none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +31,9 @@ order by region_id nulls last
 """
 ALIKE = """
 select 1 from int.accelerator_hour_price as a
-inner join int.accelerator_hour_price as m
+semi join (from int.accelerator_hour_price where service_provider_name = 'AWS' and instance_type = $machine) as m
     on a.accelerator_name = m.accelerator_name and a.capacity_class = m.capacity_class
-where
-    a.service_provider_name = 'AWS' and m.service_provider_name = 'AWS'
-    and m.instance_type = $machine and a.instance_type <> m.instance_type and a.instance_type not like 'ml.%'
+where a.service_provider_name = 'AWS' and a.instance_type <> $machine and a.instance_type not like 'ml.%'
 limit 1
 """
 """Whether AWS has another machine in place of which the cheapest offers of its chip may be."""
@@ -46,10 +43,7 @@ SHOWN = ("log", "core", "ref", "meta", "int")
 
 @contextmanager
 def opened(file: Path, regions: Sequence[str], machine: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file, cut to some regions and of AWS to one machine, or whole.
-
-    Raises SettingsError for a region without a price.
-    """
+    """Give the published file, whole or `cut`. Raises SettingsError for a region without a price."""
     if not regions:
         with duckdb.connect(str(file), read_only=True) as con:
             if machine is None or not rows(con, ALIKE, {"machine": machine}):
@@ -109,9 +103,8 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         return
     stated = [each for each in found["left_out"] if each["region_id"] is not None]
     named = [f"{each['region_id']} ({each['n_prices']})" for each in stated[:MAX_NAMED]]
-    if len(stated) > MAX_NAMED:
-        rest = sum(each["n_prices"] for each in stated[MAX_NAMED:])
-        named.append(f"{len(stated) - MAX_NAMED} more ({rest})")
+    if rest := stated[MAX_NAMED:]:
+        named.append(f"{len(rest)} more ({sum(each['n_prices'] for each in rest)})")
     named += [f"no region stated ({each['n_prices']})" for each in found["left_out"] if each["region_id"] is None]
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 

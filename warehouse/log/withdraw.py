@@ -123,9 +123,8 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str, entries: Iterable[E
     return fetches
 
 
-def events_of(con: duckdb.DuckDBPyConnection, fetches: Iterable[Fetch]) -> Withdrawn:
+def events_of(con: duckdb.DuckDBPyConnection, fetches: Sequence[Fetch]) -> Withdrawn:
     """Return what taking back fetches would take back; the events stay in the temporary table `withdrawn_event`."""
-    fetches = list(fetches)
     con.execute(
         "create or replace temp table taken_back (source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, "
         "document_sha256 VARCHAR)"
