@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kept import once
 from looks import row as seen_row
-from purchase import putting, seen, term
+from purchase import block, putting, seen, term
 
 from flows.cli import main
 from flows.config.settings import Settings
@@ -108,6 +108,7 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0"),
         seen_row("g5.xlarge", "1.006"), term("g5.xlarge", "0.63378", "No", "0"),
         seen_row("g5.4xlarge", "1.624"), term("g5.4xlarge", "1.02312", "No", "0"),
+        block(P5, "41", count="1"), block(P5, "40", count="4"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
         seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
     )  # fmt: skip
@@ -156,6 +157,16 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
     longest = decide.answer(file, Load(machine=P5, nodes=2, months=182 * 24 / 730))
     assert longest["left_out"]["capacity_block: blocks last 182 days at most"] == 1
+
+
+def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
+    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip."""
+    blocks = [
+        row["charged_usd"]
+        for row in decide.answer(terms, Load(machine=P5, nodes=1, months=167 / 730))["options"]
+        if row["purchase_option"] == "capacity_block" and row["service_provider_name"] == "AWS"
+    ]
+    assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
 
 
 def test_what_aws_says_of_its_blocks_is_of_no_other_seller(terms: Path) -> None:
