@@ -166,6 +166,22 @@ class Source:
             object.__setattr__(self, "off_because", self.off_because or terms.forbids)
 
 
+def url_in(
+    settings: Mapping[str, object],
+    name: str,
+    default: str,
+    *,
+    source: str,
+    schemes: tuple[str, ...] = ("https://", "http://"),
+) -> str:
+    """Return an address of the settings, or the default; `source` is what errors name."""
+    url = settings.get(name) or default
+    if not isinstance(url, str) or not url.startswith(schemes):
+        hint = f"Allowed is an address that begins with {' or '.join(schemes)}"
+        raise SettingsError("not an address", source=source, field=name, value=url, hint=hint)
+    return url
+
+
 def no_scope(source: str, scope: str, known: Iterable[str]) -> SourceError:
     """Return the error of a scope that a source does not have."""
     hint = f"Known: {', '.join(known)}"

@@ -32,8 +32,7 @@ from decimal import Decimal
 from typing import Any
 from xml.etree import ElementTree
 
-from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source, no_scope, observation_frame, past_fetch
+from extract.base import Context, Parsed, Source, no_scope, observation_frame, past_fetch, url_in
 from extract.web import strict_xml
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged

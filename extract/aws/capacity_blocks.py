@@ -8,7 +8,7 @@ Settings: `regions` (as for aws_spot), `instance_types` (UltraServers begin with
 those that ec2.DescribeInstanceTypes says are sold in blocks in the region, and the UltraServers made of these),
 `durations_hours` (days up to 14, then weeks up to 26; by default one day), `counts` (1, 2, 4 ... 64; by default 1).
 Each combination is a query in each region, kept as a document with its parameters. A fetch that queries less than the
-defaults is never complete: of offers that were queried before it says nothing.
+defaults is never complete: of offers that were queried before it says nothing, and they rank as long as marketplaces'.
 
 Quirks:
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from extract.base import Context
+from extract.base import Context, url_in
 from warehouse.errors import CredentialsMissing, SettingsError, SourceError
 
 Found = TypeVar("Found")
@@ -61,22 +61,6 @@ def partition_of(scope: str) -> Partition:
 def bulk_url(settings: Mapping[str, object], partition: Partition, *, source: str) -> str:
     """Return the address of the bulk files: the setting `bulk_url` where there is one."""
     return url_in(settings, "bulk_url", partition.bulk_url, source=source).rstrip("/")
-
-
-def url_in(
-    settings: Mapping[str, object],
-    name: str,
-    default: str,
-    *,
-    source: str,
-    schemes: tuple[str, ...] = ("https://", "http://"),
-) -> str:
-    """Return an address of the settings, or the default."""
-    url = settings.get(name) or default
-    if not isinstance(url, str) or not url.startswith(schemes):
-        hint = f"Allowed is an address that begins with {' or '.join(schemes)}"
-        raise SettingsError("not an address", source=source, field=name, value=url, hint=hint)
-    return url
 
 
 def names_in(settings: Mapping[str, object], name: str, *, source: str) -> tuple[str, ...] | None:

@@ -94,7 +94,7 @@ COLUMNS = (*filter(None, (names[CSV] for names in FIELDS.values())), "LeaseContr
 
 PLANS = {
     f"{plan}{end}": plan for plan in ("Compute", "EC2Instance", "SageMaker", "Database") for end in ("", "SavingsPlans")
-}
+} | {"MachineLearningSavingsPlans": "SageMaker"}
 """Kinds of plan by planType and by product family, in the API's words; any other is reported."""
 SERVICES = {"Compute": "AmazonEC2", "EC2Instance": "AmazonEC2", "SageMaker": "AmazonSageMaker"}
 """Which service's usage is read of each plan: a Compute plan covers Fargate and Lambda too."""

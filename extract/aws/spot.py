@@ -51,7 +51,7 @@ from extract.aws import SPOT as NAME
 from extract.aws import places
 from extract.aws.bulk import reported
 from extract.aws.client import PAGE_SIZE, Call, regions
-from extract.base import Context, Parsed, Source, past_fetch
+from extract.base import Context, Parsed, Source, past_fetch, url_in
 from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
@@ -115,12 +115,12 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     client = call.client()
     current, product = _Answer(documents=(), last_seen={}), PRODUCTS[0]
     for product in PRODUCTS:
-        current = _answer(ctx, client, call, chosen, product, {"query": "current", "StartTime": _text(at)})
+        current = _answer(ctx, client, call, chosen, product, {"query": "current", "StartTime": at.isoformat()})
         if current.last_seen:
             break
-    window = {"query": "history", "StartTime": _text(start), "EndTime": _text(at)}
+    window = {"query": "history", "StartTime": start.isoformat(), "EndTime": at.isoformat()}
     if known_until is not None:
-        window["known_until"] = _text(known_until)
+        window["known_until"] = known_until.isoformat()
     history = _answer(ctx, client, call, chosen, product if current.last_seen else PRODUCTS[0], window)
     lively = {offer for offer, seen in history.last_seen.items() if at - LIVELY <= seen <= at}
     if lively and not current.last_seen:
@@ -141,8 +141,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 def _notes(current: _Answer, chosen: tuple[str, ...] | None, missing: list[tuple[str, str]]) -> list[str]:
     notes = []
     if not current.last_seen:
-        wanted = ", ".join(chosen) if chosen else "any accelerator"
-        notes.append(f"no spot price of {wanted} here")
+        notes.append(f"no spot price of {', '.join(chosen or ('any accelerator',))} here")
     if missing:
         named = ", ".join(f"{kind} in {zone}" for zone, kind in missing[:5])
         notes.append(f"{len(missing)} offers of the last days are not among the prices in force: {named}")
@@ -181,10 +180,7 @@ def _window(ctx: Context, scope: str, at: datetime) -> tuple[datetime, datetime 
     if "since" in ctx.settings:
         return max(_moment(ctx.settings["since"]), oldest), None
     last = ctx.last_observed(scope)
-    if last is None:
-        return oldest, None
-    last = last.astimezone(UTC)
-    return max(last, oldest), last
+    return max(last or oldest, oldest), last
 
 
 def _moment(value: object) -> datetime:
@@ -205,10 +201,6 @@ def _instance_types(settings: Mapping[str, object]) -> tuple[str, ...] | None:
             hint = 'Expected is a name such as "p5.48xlarge", or "p5.*"; one name to each entry'
             raise SettingsError("not an instance type", source=NAME, field="instance_types", value=name, hint=hint)
     return chosen
-
-
-def _text(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat()
 
 
 # --- past prices: the public archive by Eric Pauley, one file for each month since 2022, for all regions at once
@@ -237,7 +229,7 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     prefix = zone_prefix(scope)
     schemes = ("https://", "http://", "file:/")
     default = ARCHIVE_URL if "archive_url" in ctx.settings else _newest(ctx)
-    base = places.url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
+    base = url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
     whole_years: set[int] = set()
     for year, month in _months(since, until or ctx.now()):
         at = datetime(year, month, 1, tzinfo=UTC)
@@ -280,8 +272,7 @@ def _documents(
     for name in names:
         url = f"{base}/{name.format(year=at.year, month=at.month)}"
         key = f"{url}#{scope}"
-        landed = ctx.landed(key)
-        if landed is not None:
+        if landed := ctx.landed(key):
             return (landed,), ()
         try:
             month = ctx.memo.once(url, functools.partial(_cut, ctx, url))
@@ -312,8 +303,7 @@ def _documents(
 
 def _cut(ctx: Context, url: str) -> Month:
     if url.startswith("file:"):
-        path = Path(url2pathname(urlsplit(url).path))
-        with path.open("rb") as file:
+        with Path(url2pathname(urlsplit(url).path)).open("rb") as file:
             return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url)
     return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{NAME} {url}"), url))
 
@@ -374,12 +364,7 @@ class _Reader(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            block = next(self._blocks, b"")
-            if not block:
-                break
-            self._rest += block
-        size = len(self._rest) if size < 0 else size
+        self._rest = self._rest or next(self._blocks, b"")
         block, self._rest = self._rest[:size], self._rest[size:]
         return block
 

@@ -25,11 +25,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from extract.aws import places, reading
+from extract.aws import reading
 from extract.aws.reading import Layout, plain_number
-from extract.base import Context, Parsed, Source, fact_frame
+from extract.base import Context, Parsed, Source, fact_frame, no_scope, url_in
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
 NAME = "aws_spot_feed"
@@ -67,10 +66,9 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
     """Return a complete fetch of one feed; raise Unavailable or SourceError."""
     if scope not in URLS:
-        hint = f"The feeds are {', '.join(URLS)}"
-        raise SourceError("no such feed", source=NAME, field="scope", value=scope, hint=hint)
+        raise no_scope(NAME, scope, URLS)
     setting, default = URLS[scope]
-    url = places.url_in(ctx.settings, setting, default, source=NAME)
+    url = url_in(ctx.settings, setting, default, source=NAME)
     answer = ctx.web.get(url)
     now = ctx.now()
     document = answer.document(NAME, scope, now, url=url)
@@ -136,16 +134,12 @@ def _cells(content: dict[str, Any]) -> Iterator[tuple[str, str, str, str, str]]:
                 for size in group["sizes"]:
                     for column in size["valueColumns"]:
                         for currency, amount in column["prices"].items():
-                            yield _texts(region["region"], size["size"], column["name"], currency, amount)
+                            cell = (region["region"], size["size"], column["name"], currency, amount)
+                            if not all(isinstance(text, str) for text in cell):
+                                raise LAYOUT.refusal("expected text", str(cell))
+                            yield cell
     except (KeyError, TypeError, AttributeError) as error:
         raise LAYOUT.refusal(f"another layout: {error!r}", "config") from error
-
-
-def _texts(*values: object) -> Any:
-    for value in values:
-        if not isinstance(value, str):
-            raise LAYOUT.refusal("expected text", value)
-    return values
 
 
 # --- advice

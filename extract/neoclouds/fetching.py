@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from extract.aws.places import url_in
-from extract.base import Context, Parsed, Source, no_scope
+from extract.base import Context, Parsed, Source, no_scope, url_in
 from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response

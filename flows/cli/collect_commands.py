@@ -219,7 +219,7 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
     if not reason.strip():
         raise SettingsError("a reason is missing", field="--reason", value=reason, hint="Say what was wrong")
     with steps.open_run(read()) as one:
-        fetches = selected(one.con, selection)
+        fetches = selected(one.con, selection, one.landing.entries())
         found = events_of(one.con, fetches)
         lines = [
             f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "

@@ -194,7 +194,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
         raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
     months = load.months or (load.deadline_days or 0) * 24 / HOURS_A_MONTH
-    with allowed.opened(file, load.regions) as con:
+    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
         (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
         point, needs = _needs(con, load)
         named = [name.split()[0] for name in columns(NEED)]

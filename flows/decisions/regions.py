@@ -1,7 +1,7 @@
-"""The published file as if nothing were sold outside of the regions that a decision allows.
+"""The published file as if nothing were sold outside of the regions that a decision allows, nor other machines of AWS.
 
-Medians, cheapest prices and costs are over all regions of an offer. So the prices are cut, and the marts that decisions
-read are made of them again by the same SELECTs, in memory. A price whose region is not stated is in no allowed region.
+Medians, cheapest prices and costs are over all regions and machines of a chip. So the prices are cut, and the marts
+that decisions read are made of them again by the same SELECTs, in memory. A price of no stated region is in none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,30 +25,41 @@ MAX_NAMED = 12
 OUTSIDE = """
 select region_id, count(*) as n_prices
 from published.int.accelerator_hour_price
-where is_current and not coalesce(region_id in (select region_id from int.accelerator_hour_price), false)
+where is_current and not coalesce(region_id in (select region_id from allowed_region), false)
 group by region_id
 order by region_id nulls last
 """
+ALIKE = """
+select 1 from int.accelerator_hour_price as a
+semi join (from int.accelerator_hour_price where service_provider_name = 'AWS' and instance_type = $machine) as m
+    on a.accelerator_name = m.accelerator_name and a.capacity_class = m.capacity_class
+where a.service_provider_name = 'AWS' and a.instance_type <> $machine and a.instance_type not like 'ml.%'
+limit 1
+"""
+"""Whether AWS has another machine in place of which the cheapest offers of its chip may be."""
 SHOWN = ("log", "core", "ref", "meta", "int")
 """Schemas of the published file that decisions read."""
 
 
 @contextmanager
-def opened(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the published file, cut to some regions, or whole. Raises SettingsError for a region without a price."""
+def opened(file: Path, regions: Sequence[str], machine: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the published file, whole or `cut`. Raises SettingsError for a region without a price."""
     if not regions:
         with duckdb.connect(str(file), read_only=True) as con:
-            yield con
-        return
-    with cut(file, regions) as (con, unpriced):
+            if machine is None or not rows(con, ALIKE, {"machine": machine}):
+                yield con
+                return
+    with cut(file, regions, machine) as (con, unpriced):
         for error in unpriced:
             raise error
         yield con
 
 
 @contextmanager
-def cut(file: Path, regions: Sequence[str]) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[SettingsError]]]:
-    """Give the published file, cut to some regions, and the refusals of those without a price."""
+def cut(
+    file: Path, regions: Sequence[str], machine: str | None = None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[SettingsError]]]:
+    """Give the published file, cut to some regions and of AWS to one machine, and refusals of unpriced regions."""
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
         allowed, unpriced = _resolved(con, regions)
@@ -64,9 +75,11 @@ def cut(file: Path, regions: Sequence[str]) -> Iterator[tuple[duckdb.DuckDBPyCon
         for schema, name in there:
             if (schema, name) != ("int", CUT) and not (schema == "int" and name in again) and schema in SHOWN:
                 con.execute(f"create view {schema}.{name} as from published.{schema}.{name}")
+        con.execute("create table allowed_region as select unnest(?::VARCHAR[]) as region_id", [allowed])
         con.execute(
-            f"create table int.{CUT} as from published.int.{CUT} where list_contains($regions::VARCHAR[], region_id)",
-            {"regions": allowed},
+            f"create table int.{CUT} as from published.int.{CUT} where ($is_everywhere or region_id in "
+            "(from allowed_region)) and coalesce(service_provider_name <> 'AWS' or instance_type = $machine, true)",
+            {"is_everywhere": not regions, "machine": machine},
         )
         formula.create_formulas(con)
         create_macros(con)
@@ -90,9 +103,8 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         return
     stated = [each for each in found["left_out"] if each["region_id"] is not None]
     named = [f"{each['region_id']} ({each['n_prices']})" for each in stated[:MAX_NAMED]]
-    if len(stated) > MAX_NAMED:
-        rest = sum(each["n_prices"] for each in stated[MAX_NAMED:])
-        named.append(f"{len(stated) - MAX_NAMED} more ({rest})")
+    if rest := stated[MAX_NAMED:]:
+        named.append(f"{len(rest)} more ({sum(each['n_prices'] for each in rest)})")
     named += [f"no region stated ({each['n_prices']})" for each in found["left_out"] if each["region_id"] is None]
     yield f"Regions: only {', '.join(found['allowed'])}. Current prices left out: {', '.join(named) or 'none'}."
 

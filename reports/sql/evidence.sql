@@ -6,7 +6,7 @@ select
     p.accelerator_count,
     p.service_provider_name,
     p.region_id,
-    coalesce(o.availability_zone_id, o.availability_zone) as zone_name,
+    p.availability_zone_id as zone_name,
     p.instance_type,
     p.purchase_option,
     p.commitment_discount_type,
@@ -28,7 +28,6 @@ select
     e.source_url,
     e.accessed_on
 from int.accelerator_hour_price as p
-inner join core.offer as o on p.offer_id = o.offer_id
 left join core.price_detail as d
     on
         p.source = d.source

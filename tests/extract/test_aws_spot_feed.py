@@ -182,7 +182,7 @@ def test_each_feed_is_a_scope_with_an_address() -> None:
         ("advisor", True, NOW),
     ]
     assert ADVISOR_URL.startswith("https://")
-    with pytest.raises(SourceError, match="no such feed"):
+    with pytest.raises(SourceError, match="no such scope"):
         SOURCE.fetch(ctx, "us-east-1")
     with pytest.raises(SettingsError):
         SOURCE.fetch(Context(web=web, settings={"prices_url": 1}, now=lambda: NOW), "prices")  # type: ignore[arg-type]

@@ -47,10 +47,10 @@ def cut_once() -> Iterator[None]:
     cut, opened = {}, allowed.opened
 
     @contextmanager
-    def again(file: Path, regions: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-        asked = (file, *regions)
+    def again(file: Path, regions: Sequence[str], *machine: str | None) -> Iterator[duckdb.DuckDBPyConnection]:
+        asked = (file, *regions, machine)
         if asked not in cut:
-            cut[asked] = kept.enter_context(opened(file, regions))
+            cut[asked] = kept.enter_context(opened(file, regions, *machine))
         with cut[asked].cursor() as con:
             yield con
 

@@ -17,14 +17,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kept import once
 from looks import row as seen_row
-from purchase import putting, seen, term
+from purchase import block, putting, seen, term
 
 from flows.cli import main
 from flows.config.settings import Settings
 from flows.decisions import decide, decide_page
+from flows.decisions import regions as allowed
 from flows.decisions.break_even import Range
 from flows.decisions.cost_added import Added
 from flows.decisions.decide import Load
+from transform import models
 from transform.models import SQL
 from warehouse.errors import SettingsError
 
@@ -104,11 +106,27 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     flex = {"service_provider_name": "Google Cloud", "accelerator_label": "NVIDIA H100 SXM 80GB", "tier": "flex-start"}
     offers = (
         seen_row(TRN1, "21.5"), term(TRN1, "13.2289", "No", "0"),
+        seen_row("g5.xlarge", "1.006"), term("g5.xlarge", "0.63378", "No", "0"),
+        seen_row("g5.4xlarge", "1.624"), term("g5.4xlarge", "1.02312", "No", "0"),
+        block(P5, "41", count="1"), block(P5, "40", count="4"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
         seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
     )  # fmt: skip
     with putting(tmp_path_factory.mktemp("terms"), asked=ASKED) as put:
         yield put(seen(0, "aws_price_list", *offers), at=0)
+
+
+def test_a_machine_that_a_cheaper_one_of_its_chip_hides(terms: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS asks less for an A10G in g5.xlarge: who names g5.4xlarge gets its own prices, in any region or in one."""
+    monkeypatch.setattr(models, "MACROS", tuple(each for each in models.MACROS if each.name in ASKED))
+    monkeypatch.setattr(allowed, "DECISIONS", ("option_ladder",))
+    named = Load(machine="g5.4xlarge", nodes=2, months=12)
+    for found in (decide.answer(terms, named), decide.answer(terms, replace(named, regions=("us-east-1",)))):
+        assert {row["purchase_option"]: (row["instance_type"], row["charged_usd"]) for row in found["options"]} == {
+            "on_demand": ("g5.4xlarge", pytest.approx(2 * HOURS * 1.624)),
+            "reserved": ("g5.4xlarge", pytest.approx(2 * HOURS * 1.02312)),
+        }
+        assert found["regions"]["left_out"] == []
 
 
 def test_thirty_two_trn1_owe_a_year(terms: Path) -> None:
@@ -139,6 +157,16 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
     assert block["cash_usd_by_month"][0] == pytest.approx(block["charged_usd"])
     longest = decide.answer(file, Load(machine=P5, nodes=2, months=182 * 24 / 730))
     assert longest["left_out"]["capacity_block: blocks last 182 days at most"] == 1
+
+
+def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
+    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip."""
+    blocks = [
+        row["charged_usd"]
+        for row in decide.answer(terms, Load(machine=P5, nodes=1, months=167 / 730))["options"]
+        if row["purchase_option"] == "capacity_block" and row["service_provider_name"] == "AWS"
+    ]
+    assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
 
 
 def test_what_aws_says_of_its_blocks_is_of_no_other_seller(terms: Path) -> None:
@@ -603,8 +631,8 @@ def test_obtainable_is_a_count_a_word_or_a_block() -> None:
         )
         con.execute(
             "create table core.capacity_block_answer as select * from (values "
-            "('p5', 'cb-1', null, timestamp '2026-01-05'), ('p5', null, null, timestamp '2026-01-06'), "
-            "('p5', null, 'UnauthorizedOperation', timestamp '2026-01-07')"
+            "('p5', 'cb-1', null, timestamp '2026-01-05'), ('p5', '', null, timestamp '2026-01-06'), "
+            "('p5', '', 'UnauthorizedOperation', timestamp '2026-01-07')"
             ") as t (instance_type, capacity_block_offering_id, answer_error, observed_at)"
         )
         found = con.execute(f"select service_provider_name, purchase_option, last_obtainable_at::DATE::VARCHAR, "

@@ -18,6 +18,7 @@ from flows.cli.main import main
 from flows.collect import importer, steps
 from flows.collect.collector import FetchResult
 from flows.config.settings import Settings
+from warehouse.documents import ScopeFetch
 from warehouse.errors import ChipledgerError
 from warehouse.log.events import naive
 from warehouse.log.quarantine import listed
@@ -245,6 +246,23 @@ def test_a_withdrawn_file_holds_nothing_back(tmp_path: Path) -> None:
     assert waits == [["26"], ["01", "26"], [], ["01", "26"], []]
     assert known[1::2] == [["09 16.00 25"]] * 2
     assert known[2::2] == [["01 16.00 25"]] * 2
+
+
+def test_a_fetch_is_selected_by_any_of_its_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by one that is not its first, such as the one that a page names: every fetch that had it."""
+    rest = b'{"prices": [{"instance_type": "g6.xlarge", "unit_price": "1.00"}]}'
+
+    def fetch(self: Toy, ctx: Context, scope: str) -> ScopeFetch:
+        one = one_document(self, ctx, scope)
+        return replace(one, documents=(*one.documents, replace(one.documents[0], url="toy:rest", body=rest)))
+
+    one_document = Toy.fetch
+    monkeypatch.setattr(Toy, "fetch", fetch)
+    toy = learnt(tmp_path, {0: {"g5.xlarge": "1.00"}, 1: {"g5.xlarge": "1.10"}}, monkeypatch)
+    words = ("withdraw", hashlib.sha256(rest).hexdigest()[:12], "--reason", "a typo", "--dry-run", "--json")
+    told = json.loads(CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), *words]).stdout)
+
+    assert (told["fetches"], told["events"], told["offers"]) == (2, 3, 2)
 
 
 def test_an_import_is_selected_by_its_day(tmp_path: Path) -> None:

@@ -138,11 +138,9 @@ def test_currencies_are_kept_apart(case: Case) -> None:
 )  # fmt: skip
 def test_the_cheapest_zone_stands_for_a_region(case: Case) -> None:
     """Of two zones the cheaper one is shown; blocks of another count or length are rows of their own."""
-    assert options(
-        case, "unit_price::int, commitment_term_hours, minimum_quantity::int, availability_zone, availability_zone_id"
-    ) in (
-        [(40, 24, 1, "us-east-1b", None), (39, 24, 4, None, None), (38, 48, 1, None, None), (20, None, None, None, B)],
-        [(39, 24, 4, None, None), (40, 24, 1, "us-east-1b", None), (38, 48, 1, None, None), (20, None, None, None, B)],
+    assert options(case, "unit_price::int, commitment_term_hours, minimum_quantity::int, availability_zone_id") in (
+        [(40, 24, 1, "us-east-1b"), (39, 24, 4, None), (38, 48, 1, None), (20, None, None, B)],
+        [(39, 24, 4, None), (40, 24, 1, "us-east-1b"), (38, 48, 1, None), (20, None, None, B)],
     )
 
 
@@ -263,8 +261,11 @@ REFUSED = said(1, "aws_capacity_blocks", "capacity_block_answer", answer(answer_
 @pytest.mark.parametrize(
     ("case", "reason"),
     [(world.case(*NOTHING_FOUND, at=0), "the query found no Capacity Block on 2026-01-01, asked for 1 x 24 h"),
-     (world.case(*NOTHING_FOUND, REFUSED, at=1), "the query for Capacity Blocks was refused: not supported")],
-    ids=["empty", "refused"],
+     (world.case(*NOTHING_FOUND, REFUSED, at=1), "the query for Capacity Blocks was refused: not supported"),
+     (world.case(REFUSED, said(2, "aws_capacity_blocks", "capacity_block_answer", answer()),
+                 seen(5, "aws_capacity_blocks"), at=6),
+      "the query found no Capacity Block on 2025-12-31, asked for 1 x 24 h")],
+    ids=["empty", "refused", "no longer refused, and asked again"],
 )  # fmt: skip
 def test_what_a_query_did_not_find(case: Case, reason: str) -> None:
     """An empty answer is told with what was asked for; a refused query with its error."""
@@ -350,6 +351,15 @@ def test_a_ranked_zone_needs_not_be_current(case: Case) -> None:
     """One zone at 1, seen forty days ago, is cheaper than the other at 5, which is current: both are ranked."""
     (line,) = case.records(PRICED)
     assert (line["availability_zone_id"], line["is_current"]) == (A, False)
+
+
+@world.shown(
+    seen(0, "aws_capacity_blocks", block(P5, "12"), complete=False),
+    seen(0, "aws_capacity_block_rates", block(P5, "13", None)), at=31,
+)  # fmt: skip
+def test_an_offer_of_a_block_ranks_as_long_as_one_of_a_marketplace(case: Case) -> None:
+    """After 31 days the published rate is ranked, and the offer, of which no fetch may have said that it went, is not."""
+    assert options(case, "unit_price::int, is_ranked") == [(12, False), (13, True)]
 
 
 TERM = seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0"))

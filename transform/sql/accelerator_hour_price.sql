@@ -4,10 +4,10 @@
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
--- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces: marketplace_days), of
--- a machine that was not confirmed 30 days later in other words or by another collector (is_replaced). A machine is of
--- equal terms, region and zone, if it has one; where it has no name, a chip of equal terms, whatever the region. Its
--- conditions are left out: most are a collector's words.
+-- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
+-- Blocks: marketplace_days), of a machine that was not confirmed 30 days later in other words or by another collector
+-- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, a chip of equal
+-- terms, whatever the region. Its conditions are left out: most are a collector's words.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
 with changed as (
     select
@@ -87,7 +87,7 @@ select
     k.service_provider_name,
     k.host_provider_name,
     k.region_id,
-    k.availability_zone_id,
+    coalesce(k.availability_zone_id, k.availability_zone) as availability_zone_id,
     k.instance_type,
     k.accelerator_name,
     k.form_factor,
@@ -129,7 +129,11 @@ select
     k.is_replaced,
     k.may_rank
     and not k.is_replaced
-    and k.age_days <= if(m.service_provider_name is null, b.ranked_days, b.marketplace_days) as is_ranked,
+    and k.age_days <= if(
+        m.service_provider_name is not null
+        or (k.purchase_option = 'capacity_block' and k.commitment_term_hours is not null),
+        b.marketplace_days, b.ranked_days
+    ) as is_ranked,
     (
         select e.evidence_kind
         from int.document_evidence as e

@@ -26,10 +26,8 @@ doubt as (
 priced as (
     select
         a.*,
-        o.availability_zone,
         coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
     from int.accelerator_hour_price as a
-    inner join core.offer as o on a.offer_id = o.offer_id
     left join doubt as d on a.offer_id = d.offer_id
     where
         a.service_provider_name = 'AWS'
@@ -150,7 +148,7 @@ answer as (
         region_id,
         instance_type,
         max(observed_at) as observed_at,
-        arg_max(answer_error, observed_at) as answer_error,
+        arg_max_null(answer_error, observed_at) as answer_error,
         string_agg(distinct queried_count || ' x ' || queried_hours || ' h', ', ') as asked
     from core.capacity_block_answer
     group by region_id, instance_type
@@ -216,7 +214,7 @@ every_row as (
         k.purchase_option,
         k.commitment_discount_type,
         k.teller_name as source,
-        coalesce(case when k.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as last_observed_at,
+        greatest(case when k.purchase_option = 'capacity_block' then a.observed_at end, l.good_at) as last_observed_at,
         case
             when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
             when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
@@ -227,7 +225,7 @@ every_row as (
             when k.purchase_option = 'capacity_block' and a.answer_error is not null
                 then 'the query for Capacity Blocks was refused: ' || a.answer_error
             when k.purchase_option = 'capacity_block' and a.observed_at is not null
-                then 'the query found no Capacity Block on ' || a.observed_at::DATE || ', asked for ' || a.asked
+                then 'the query found no Capacity Block on ' || last_observed_at::DATE || ', asked for ' || a.asked
             when k.purchase_option = 'capacity_block' and l.good_at is not null
                 then 'not asked: the queries for Capacity Blocks in this region were about other types'
             when k.purchase_option = 'spot' and l.good_at is not null
@@ -283,7 +281,6 @@ select
     'AWS' as service_provider_name,
     e.region_id,
     e.availability_zone_id,
-    e.availability_zone,
     e.instance_type,
     t.accelerator_name,
     t.accelerator_count,

@@ -2,7 +2,7 @@
 -- there is no price (unknown_reason). The price is that of the offer named: of several regions and sizes the cheapest.
 --   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it;
---                         of Capacity Blocks one per machine
+--                         of Capacity Blocks one per machine and number of these
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
 --                         no mean. A mean needs the price at the start of its window, and half of the window covered.
 --                         Price / (1 - lost_share), what interruptions lose, where the Spot Advisor's band is known.
@@ -95,7 +95,7 @@ commitment as (
             partition by
                 accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
                 offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions,
-                case when purchase_option = 'capacity_block' then instance_type end
+                case when purchase_option = 'capacity_block' then row(instance_type, minimum_quantity) end
             order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
         ) = 1
 ),

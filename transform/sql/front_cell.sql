@@ -24,17 +24,13 @@ with listed as (
 ),
 
 aws as (
-    select
-        p.*,
-        coalesce(o.availability_zone_id, o.availability_zone) as zone_name
-    from listed as p
-    inner join core.offer as o on p.offer_id = o.offer_id
+    from listed
     where
-        p.service_provider_name = 'AWS'
-        and p.statistic = 'price'
-        and p.instance_type not like 'ml.%'
-        and p.region_id like 'us-%'
-        and not regexp_matches(p.region_id, '^us-(gov|iso)')
+        service_provider_name = 'AWS'
+        and statistic = 'price'
+        and instance_type not like 'ml.%'
+        and region_id like 'us-%'
+        and not regexp_matches(region_id, '^us-(gov|iso)')
 ),
 
 machine as (
@@ -53,7 +49,7 @@ machine as (
 spot as (
     select
         a.*,
-        coalesce(a.zone_name, a.region_id) as place,
+        coalesce(a.availability_zone_id, a.region_id) as place,
         coalesce(
             (z.mean_price_7d is not null and z.priced_share_7d >= 0.5)
             or (z.mean_price_30d is not null and z.priced_share_30d >= 0.5),
@@ -95,7 +91,7 @@ shown as (
         max(price_per_accelerator_hour_usd) as highest_price_usd,
         count(distinct place) as n_places,
         count(distinct place) filter (where has_mean) as n_means,
-        bool_and(zone_name is not null) as is_by_zone,
+        bool_and(availability_zone_id is not null) as is_by_zone,
         arg_min(offer_id, (price_per_accelerator_hour_usd, offer_id)) as offer_id,
         arg_max(offer_id, (price_per_accelerator_hour_usd, -offer_id)) as highest_offer_id,
         min(last_observed_at) as last_observed_at

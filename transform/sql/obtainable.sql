@@ -24,7 +24,7 @@ with told as (
         i.accelerator_name,
         'capacity_block' as purchase_option,
         b.observed_at,
-        b.capacity_block_offering_id is not null as is_there
+        b.capacity_block_offering_id <> '' as is_there
     from core.capacity_block_answer as b
     inner join ref.current_instance_type as i on b.instance_type = i.instance_type
     where b.answer_error is null

@@ -1,9 +1,9 @@
 -- The cheapest price of a chip-hour by day, under each way to buy it and for each size of unit: one row for each day
 -- from which it holds; NULL where none was then known that may be ranked.
 -- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, which were
--- confirmed within meta.build.ranked_days (marketplaces: marketplace_days) of the day. A price that a later look
--- confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price itself, no mean; of
--- Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
+-- confirmed within meta.build.ranked_days (marketplaces, offers of Capacity Blocks: marketplace_days) of the day.
+-- A price that a later look confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price
+-- itself, no mean; of Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
 with held as (
     select
         o.offer_id,
@@ -22,10 +22,11 @@ with held as (
         h.valid_from::DATE as starts_on,
         least(
             h.valid_to::DATE,
-            (
-                h.last_observed_at
-                + to_days(case when m.service_provider_name is null then b.ranked_days else b.marketplace_days end)
-            )::DATE
+            h.last_observed_at::DATE + if(
+                m.service_provider_name is not null
+                or (o.purchase_option = 'capacity_block' and o.commitment_term_hours is not null),
+                b.marketplace_days, b.ranked_days
+            )
         ) as ends_on,
         b.built_at::DATE as built_on
     from log.price_link as h

@@ -55,7 +55,7 @@ select
     o.way_rank,
     a.instance_type,
     a.region_id,
-    coalesce(n.availability_zone_id, n.availability_zone) as availability_zone_id,
+    a.availability_zone_id,
     a.purchase_option,
     a.commitment_discount_type,
     a.purchase_payment_model,
@@ -70,7 +70,6 @@ select
     o.offer_id
 from offered as o
 left join int.accelerator_hour_price as a on o.offer_id = a.offer_id
-left join core.offer as n on o.offer_id = n.offer_id
 left join int.spot_zone_price as z on o.offer_id = z.offer_id
 left join int.front_cell as d on o.accelerator_name = d.accelerator_name and d.cell = 'aws_on_demand'
 order by o.accelerator_name, o.way_rank

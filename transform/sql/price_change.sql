@@ -35,7 +35,7 @@ stated as (
 select
     o.service_provider_name,
     o.region_id,
-    o.availability_zone_id,
+    coalesce(o.availability_zone_id, o.availability_zone) as availability_zone_id,
     o.instance_type,
     u.accelerator_name,
     u.accelerator_count,

@@ -130,7 +130,7 @@ select
     p.service_provider_name,
     p.host_provider_name,
     p.region_id,
-    p.availability_zone_id,
+    coalesce(p.availability_zone_id, p.availability_zone) as availability_zone_id,
     p.instance_type,
     p.accelerator_name,
     p.form_factor,

@@ -19,6 +19,7 @@ import duckdb
 
 from warehouse.errors import SettingsError
 from warehouse.lake.ducklake import transacted
+from warehouse.landing.folder import Entry, unstamp
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
 from warehouse.log.parsed import ParsedFetch
@@ -53,8 +54,7 @@ class Fetch:
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Fetch":
         """Return the fetch that a line of the journal names."""
-        at = datetime.fromisoformat(entry["observed_at"]).astimezone(UTC).replace(tzinfo=None)
-        return cls(**{**entry, "observed_at": at})
+        return cls(**{**entry, "observed_at": naive(unstamp(entry["observed_at"]))})
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -73,14 +73,15 @@ class Withdrawn:
     until: datetime
 
 
-def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
+def selected(con: duckdb.DuckDBPyConnection, selection: str, entries: Iterable[Entry] = ()) -> list[Fetch]:
     """Return the fetches that a text selects, and that nobody took back: in their order.
 
     It is the id of a run, the first 8 to 64 digits of a document's SHA-256, or SOURCE/SCOPE/DAY or
-    SOURCE/SCOPE/DAY..DAY, both days included. Raises SettingsError where it selects none, or documents of several
-    hashes.
+    SOURCE/SCOPE/DAY..DAY, both days included. Of a fetch the log has the first document alone, the lines of the journal
+    (`entries`) all. Raises SettingsError where it selects none, or documents of several hashes.
     """
     refused = partial(SettingsError, source="withdraw", field="selection", value=selection)
+    hashes: set[str | None] = set()
     place, _, days = selection.rpartition("/")  # an import's source has a "/" itself
     if found := RANGE.fullmatch(days):
         try:
@@ -90,7 +91,17 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
         where = "concat(source, '/', scope) = ? and observed_at >= ? and observed_at < ?"
         values: list[object] = [place, since, until + timedelta(days=1)]
     elif SHA256_PREFIX.fullmatch(selection):
-        where, values = "starts_with(document_sha256, ?)", [selection]
+        held = [
+            (document["sha256"], fetch["source"], fetch["scope"], naive(unstamp(fetch["observed_at"])))
+            for fetch in (one.content for one in entries if one.kind == "look" and not one.content.get("archived"))
+            for document in fetch["documents"]
+            if document["sha256"].startswith(selection)
+        ]
+        con.execute("create or replace temp table held (h VARCHAR, s VARCHAR, p VARCHAR, t TIMESTAMP)")
+        insert_rows(con, "held", held)
+        hashes = {sha256 for sha256, *_ in held}
+        where = "(starts_with(document_sha256, ?) or (source, scope, observed_at) in (select (s, p, t) from held))"
+        values = [selection]
     else:
         where, values = "run_id = ?", [selection]
     rows = con.execute(
@@ -108,14 +119,14 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str) -> list[Fetch]:
         seen = f" (an import's is the day that it was imported on; of {place}: {', '.join(days)})" if days else ""
         hint = f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY{seen}; {HINT}"
         raise refused("no fetch that counts is selected", hint=hint)
-    if SHA256_PREFIX.fullmatch(selection) and len({one.document_sha256 for one in fetches}) > 1:
+    hashes |= {one.document_sha256 for one in fetches if (one.document_sha256 or "").startswith(selection)}
+    if len(hashes) > 1:
         raise refused("several documents begin with these digits", hint="Give more digits")
     return fetches
 
 
-def events_of(con: duckdb.DuckDBPyConnection, fetches: Iterable[Fetch]) -> Withdrawn:
+def events_of(con: duckdb.DuckDBPyConnection, fetches: Sequence[Fetch]) -> Withdrawn:
     """Return what taking back fetches would take back; the events stay in the temporary table `withdrawn_event`."""
-    fetches = list(fetches)
     con.execute(
         "create or replace temp table taken_back (source VARCHAR, scope VARCHAR, observed_at TIMESTAMP, "
         "document_sha256 VARCHAR)"

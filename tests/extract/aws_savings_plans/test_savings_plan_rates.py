@@ -134,10 +134,11 @@ def test_kinds_of_plan_stay_apart(family: str, kind: str) -> None:
     assert parsed({"Product Family": family}).rows["commitment_discount_type"].to_list() == [kind]
 
 
-def test_sagemaker_sells_machines_of_its_own() -> None:
+@pytest.mark.parametrize("family", ["SageMakerSavingsPlans", "MachineLearningSavingsPlans"])
+def test_sagemaker_sells_machines_of_its_own(family: str) -> None:
     """Trap 17: ml.p5.48xlarge is no p5.48xlarge, and each component has a rate of its own."""
     ml = {
-        "Product Family": "SageMakerSavingsPlans",
+        "Product Family": family,
         "DiscountedServiceCode": "AmazonSageMaker",
         "DiscountedOperation": "RunInstance",
     }

@@ -4,7 +4,7 @@ select
     u.accelerator_name,
     o.service_provider_name,
     o.region_id,
-    o.availability_zone_id,
+    coalesce(o.availability_zone_id, o.availability_zone) as availability_zone_id,
     o.instance_type,
     o.purchase_option,
     o.commitment_term_hours,
