@@ -30,19 +30,19 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     Without [mail] in the settings the page alone is written. Raises ChipledgerError where the mail failed for somebody.
 
     Args:
-        week: ISO week, such as 2025-W26; by default the last one that was over when the file was built.
+        week: ISO week, such as 2025-W26; by default the last one that is over.
         data_dir: Where everything is kept; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=data_dir or None).shown()
-    written = weekly_steps.report(chosen, week)
+    chosen = settings.read(data_dir=data_dir or None)
+    written = weekly_steps.report(chosen, week, clock=steps.utc_now)
     found, page = written.found, written.page
-    link, where = run_page.address(chosen, page)
+    link, where = run_page.address(chosen.shown(), page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
     notes = ["no [mail] in the settings: nothing was sent"]
     if chosen.mail.is_set:
-        outcome = weekly_steps.send(chosen, str(found.week), clock=steps.utc_now)
+        outcome = weekly_steps.mailed(chosen, written, clock=steps.utc_now)
         notes = list(weekly_steps.lines(outcome))
     for line in notes:
         log.info("%s", line)
@@ -56,7 +56,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         )
     if not outcome.is_good:
         raise ChipledgerError(
-            f"{len(outcome.failed) + len(outcome.uncertain)} of the week's mails did not surely arrive",
+            f"{len(outcome.failed) + outcome.n_newly_uncertain} of the week's mails did not surely arrive",
             hint="The record is mail.jsonl in the data directory; the next run sends what failed",
         )
     return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)

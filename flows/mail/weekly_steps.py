@@ -2,28 +2,42 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from flows.shared import Clock
 from reports.pages import feed
 from reports.queries import opened
-from reports.weekly import fleet, pages
+from reports.weekly import fleet, news, pages
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
 from reports.weekly.pages import Written
 from warehouse.errors import SettingsError
+from warehouse.log.events import naive
 
+if TYPE_CHECKING:
+    from reports.weekly.facts import WeekFacts
+
+WAIT = timedelta(days=1)
+"""So long after its end a week waits for a file in which it is over."""
 NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-def report(settings: Settings, week: str | None, *, known_then: bool = False) -> Written:
-    """Write the page of a week and the feeds."""
-    settings = settings.shown()
-    file, folder = settings.published(), settings.data_dir / "reports"
-    written = _page(settings, file, Week.parse(week) if week else None, known_then=known_then)
+def report(settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock | None = None) -> Written:
+    """Write the page of a week and the feeds.
+
+    With a clock a week counts as over a day after its end though nothing was published since: nobody learnt otherwise
+    that nothing is read. The archive of the package has its own clock.
+    """
+    shown = settings.shown()
+    file, folder = settings.published(), shown.data_dir / "reports"
+    now = naive(clock() - WAIT) if clock and shown is settings else None
+    found = _read(shown, file, Week.parse(week) if week else None, known_then=known_then, now=now)
+    written = pages.write(found, folder)
     with opened(file) as published:
         feed.write(published, folder)
     return written
@@ -32,17 +46,23 @@ def report(settings: Settings, week: str | None, *, known_then: bool = False) ->
 def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...]:
     """Write page and dry-run message of the last full week of a file that was just published, without charts.
 
-    Nothing is sent. Returns why parts of them could not be made.
+    None of a week that was over before anything was read. Nothing is sent. Returns why parts of them could not be made.
     """
-    written = _page(settings, file, None, draw=False)
+    found = _read(settings, file, None)
+    if found.is_before_all:
+        return ()
+    written = pages.write(found, settings.data_dir / "reports", draw=False)
     _, faults = _put_message(settings, written, clock=clock, draw=False)
     return (*written.faults, *faults)
 
 
-def _page(settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, draw: bool = True) -> Written:
+def _read(
+    settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, now: datetime | None = None
+) -> "WeekFacts":
     least, shown_in = settings.mail.min_change_percent / 100, settings.reporting_currency
-    found = pages.read(file, week, known_then=known_then, chips=settings.mail.chips, least=least, shown_in=shown_in)
-    return pages.write(found, settings.data_dir / "reports", draw=draw)
+    return pages.read(
+        file, week, known_then=known_then, chips=settings.mail.chips, least=least, shown_in=shown_in, now=now
+    )
 
 
 def dry_run(
@@ -52,7 +72,7 @@ def dry_run(
 
     Returns its path, and why sections of it could not be made.
     """
-    return _put_message(settings, report(settings, week, known_then=known_then), clock=clock)
+    return _put_message(settings, report(settings, week, known_then=known_then, clock=clock), clock=clock)
 
 
 def _put_message(
@@ -69,27 +89,29 @@ def _put_message(
 
 
 def send(
-    settings: Settings,
-    week: str | None,
-    *,
-    known_then: bool = False,
-    again: bool = False,
-    clock: Clock,
-    post: sending.Post | None = None,
+    settings: Settings, week: str | None, *, known_then: bool = False, again: bool = False, clock: Clock
 ) -> sending.Outcome:
     """Write the page of a week and send its mail. Raises SettingsError where [mail] is missing or wrong."""
     if week:
         Week.parse(week)  # a wrong week is said before settings that are missing
-    chosen = settings.mail_to_send()
-    written = report(settings, week, known_then=known_then)
-    found = written.found
+    settings.mail_to_send()  # and these before the page is written
+    return mailed(settings, report(settings, week, known_then=known_then, clock=clock), again=again, clock=clock)
+
+
+def mailed(
+    settings: Settings, written: Written, *, again: bool = False, clock: Clock, post: sending.Post | None = None
+) -> sending.Outcome:
+    """Send the mail of a week whose page was written. Raises SettingsError where [mail] is missing or wrong."""
+    chosen, found = settings.mail_to_send(), written.found
     if not found.is_over:
         hint = "A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run"
         raise SettingsError(
             "the week is not over in the published file", field="week", value=str(found.week), hint=hint
         )
-    if not found.faults and found.is_quiet and not chosen.send_quiet:
-        return sending.Outcome(week=str(found.week), is_left_out=True)
+    if found.is_before_all:
+        return sending.Outcome(week=str(found.week), left_out=f"nothing was read in it: {news.why_nothing(found)}")
+    if found.is_quiet and not chosen.send_quiet:
+        return sending.Outcome(week=str(found.week), left_out="a quiet week, which [mail] leaves out")
     letter = _written(settings, written, chosen)
     record, how = sending.record(settings.data_dir, settings.shared_records()), post or sending.post_of(chosen)
     outcome = sending.send(record, letter, chosen, post=how, clock=clock, again=again)
@@ -99,8 +121,8 @@ def send(
 
 def lines(outcome: sending.Outcome) -> Iterator[str]:
     """Yield what became of a week's mail, for people."""
-    if outcome.is_left_out:
-        yield f"{outcome.week}: a quiet week, which [mail] leaves out"
+    if outcome.left_out:
+        yield f"{outcome.week}: {outcome.left_out}"
         return
     yield f"{outcome.week}: {len(outcome.sent)} sent, {len(outcome.already)} had it already"
     for to, error in outcome.failed.items():

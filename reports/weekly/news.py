@@ -93,19 +93,14 @@ def on(moment: date | None, found: WeekFacts) -> str:
     return f"{moment.day} {moment:%b}" + ("" if moment.year == found.week.year else f" {moment.year}")
 
 
-def checked_prices(found: WeekFacts) -> int:
-    """Return how many prices were confirmed in the week."""
-    return int(found["checked"]["n_checked"].sum())
-
-
 def subject(found: WeekFacts) -> str:
     """Return the news in at most 78 characters: the biggest move on the reader's chips, or that there is none.
 
     Whether AWS's list changed, and that sources failed, stands behind it where there is space.
     """
-    n = checked_prices(found)
+    n = found.n_checked
     if not n:
-        return f"Nothing was read in {found.week}: no price was confirmed"
+        return f"Nothing was read in {found.week}: {why_nothing(found)}"
     behind = _troubled(found).height
     last = [f"{wording.count(behind, 'scope')} not read"] if behind else []
     biggest = found["biggest"]
@@ -123,6 +118,13 @@ def subject(found: WeekFacts) -> str:
     return _joined([f"{who} {verb} {end}", *tail])
 
 
+def why_nothing(found: WeekFacts) -> str:
+    """Return why no price is known of a week in which none was confirmed."""
+    if found.is_before_all:
+        return f"the first fetch was on {on(found.begun_at, found)}"
+    return "no price was confirmed"
+
+
 def aws_words(found: WeekFacts) -> list[str]:
     """Return what may be said of AWS's list where none of it moved: unchanged only where nearly all was confirmed."""
     if found.lists.filter(pl.col("service_provider_name") == "AWS").height:
@@ -136,7 +138,7 @@ def aws_words(found: WeekFacts) -> list[str]:
 
 def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
-    n = checked_prices(found)
+    n = found.n_checked
     if not n:
         return ["No price was confirmed in this week, so no price is known to have held."]
     repriced, biggest = found["repriced"].to_dicts(), found["biggest"]

@@ -231,7 +231,7 @@ def checked_table(found: WeekFacts) -> Table:
     listed = found.lists.group_by("service_provider_name").agg(pl.col("n_offers").sum())
     n_moved = dict(listed.iter_rows())
     silent = sum(row["n_checked"] == 0 for row in rows)
-    title = f"{wording.count(news.checked_prices(found), 'price')} checked at "
+    title = f"{wording.count(found.n_checked, 'price')} checked at "
     title += wording.count(len(rows) - silent, "provider")
     return Table(
         id="checked",

@@ -6,6 +6,7 @@ A week is Monday to Sunday, UTC, written as ISO 8601 has it: 2025-W26.
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,21 +39,16 @@ def read(
     chips: Sequence[str] = CHIPS,
     least: float = MIN_CHANGE,
     shown_in: str = "USD",
+    now: datetime | None = None,
 ) -> "WeekFacts":
-    """Return the facts of a week of a published file; without one, of the last that was over when it was built.
-
-    `chips` are the reader's, `least` is the share from which one of their moves is shown, `shown_in` the currency in
-    which prices are shown beside US dollars.
-
-    Raises SettingsError for a week that had not begun.
-    """
+    """Return what `facts.read` returns. Raises SettingsError for a week that had not begun."""
     # What these import costs half a second, which a command that writes no page must not pay.
     import duckdb
 
     from reports.weekly import facts
 
     def of_file() -> "WeekFacts":
-        return facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in)
+        return facts.read(file, week, known_then=known_then, chips=chips, least=least, shown_in=shown_in, now=now)
 
     try:
         return of_file()

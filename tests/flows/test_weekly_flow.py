@@ -55,7 +55,7 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
 
     settings.write_text('[mail]\nfrom = "p@example.com"\n')
     outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})
-    monkeypatch.setattr(weekly_file.weekly_steps, "send", lambda *args, **others: outcome)
+    monkeypatch.setattr(weekly_file.weekly_steps, "mailed", lambda *args, **others: outcome)
     with pytest.raises(ChipledgerError, match="1 of the week's mails"):
         run()
 
