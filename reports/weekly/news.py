@@ -3,8 +3,10 @@
 All is plain text on one line without control characters; where it goes, it is escaped.
 """
 
+import json
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 import polars as pl
@@ -103,6 +105,7 @@ def subject(found: WeekFacts) -> str:
         return f"Nothing was read in {found.week}: {why_nothing(found)}"
     behind = _troubled(found).height
     last = [f"{wording.count(behind, 'scope')} not read"] if behind else []
+    last += [f"{wording.count(n_held, 'move')} held"] if (n_held := sum(_held(found).values())) else []
     biggest = found["biggest"]
     if not biggest.height:
         start = "No change on your chips" if found.lists.height else "No change"
@@ -132,8 +135,23 @@ def aws_words(found: WeekFacts) -> list[str]:
     rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
     if not rows.height or not rows["n_listed_checked"].item():
         return ["AWS list not read"]
-    share = rows["n_listed_checked"].item() / rows["n_listed"].item()
-    return ["AWS unchanged" if share >= MIN_COVERAGE else "AWS read in part"]
+    if rows["n_listed_checked"].item() < MIN_COVERAGE * rows["n_listed"].item():
+        return ["AWS read in part"]
+    return [] if "AWS" in _held(found) else ["AWS unchanged"]
+
+
+def _held(found: WeekFacts) -> Mapping[str, int]:
+    """Return of how many prices a move of the week waits to be confirmed, by provider, the most first."""
+    rows = found["refused"].filter((pl.col("gate") == "history") & pl.col("offer_id").is_not_null()).unique("offer_id")
+    return dict(Counter(json.loads(text)["service_provider_name"] for text in rows["row_json"]).most_common())
+
+
+def _waiting(found: WeekFacts) -> list[str]:
+    """Return whose prices moved further than is believed at once, so that no sentence has them."""
+    return [
+        f"{wording.count(n, 'move')} of list prices at {brief(name)} held until confirmed, in no number."
+        for name, n in _held(found).items()
+    ]
 
 
 def happened(found: WeekFacts) -> list[str]:
@@ -146,11 +164,17 @@ def happened(found: WeekFacts) -> list[str]:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height
         first = f"No list price of your chips moved{' by much' if any(r['is_of_chips'] for r in repriced) else ''}"
         at = wording.count(seen, "provider")
-        return [f"{first}; {wording.count(n, 'price')} of {at} were confirmed.", *_elsewhere(repriced), *_of_aws(found)]
+        return [
+            f"{first}; {wording.count(n, 'price')} of {at} were confirmed.",
+            *_waiting(found),
+            *_elsewhere(repriced),
+            *_of_aws(found),
+        ]
     row = biggest.row(0, named=True)
     own = next(each for each in repriced if each["service_provider_name"] == row["service_provider_name"])
     others = [each for each in repriced if each is not own and each["is_of_chips"]]
-    return [_news(row, own), *_since(row, found), _others(others, found), *_elsewhere(repriced), *_of_aws(found)]
+    rest = (*_waiting(found), *_elsewhere(repriced), *_of_aws(found))
+    return [_news(row, own), *_since(row, found), _others(others, found), *rest]
 
 
 def _news(row: Row, own: Row) -> str:
@@ -221,7 +245,8 @@ def _of_aws(found: WeekFacts) -> list[str]:
         return [f"AWS's list was not read in this week; last on {last}."]
     seen = f"{row['n_listed_checked']:,} of its {wording.count(row['n_listed'], 'list price')}"
     if row["n_listed_checked"] >= MIN_COVERAGE * row["n_listed"]:
-        return [f"AWS moved nothing: {seen} were confirmed, last on {last}."]
+        start = "AWS" if "AWS" in _held(found) else "AWS moved nothing"
+        return [f"{start}: {seen} were confirmed, last on {last}."]
     return [f"AWS was read in part: {seen} were confirmed, last on {last}, and none of those moved."]
 
 

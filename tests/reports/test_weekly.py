@@ -201,6 +201,16 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
     assert news.aws_words(with_frames(found, checked=others)) == ["AWS list not read"]
 
 
+def test_moves_that_are_held_are_said(told) -> None:
+    """Each price once, however often it was seen: without them the mail said that AWS moved nothing."""
+    row = {"gate": "history", "offer_id": 1, "row_json": '{"service_provider_name": "AWS"}'}
+    found = with_frames(told("2026-W05"), refused=pl.DataFrame([row, row, row | {"offer_id": 2}]))
+
+    assert news.subject(found) == "No change, 11 prices checked; 2 scopes not read; 2 moves held"
+    assert "2 moves of list prices at AWS held until confirmed, in no number." in news.happened(found)
+    assert news.happened(found)[-1].startswith("AWS: 4 of its 4 list prices were confirmed")
+
+
 def test_what_a_provider_moved_is_one_sentence() -> None:
     """How many list prices, which way, by how much; a price that was free before has no percent."""
     both = {"n_moved": 5, "n_raised": 1, "n_cut": 4, "least_change": 0.004, "most_change": 0.35}
