@@ -27,7 +27,8 @@ RUN_TIMEOUT_S = 3600
 def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]":
     """Write the page of a week and send its mail to everybody who does not have it yet.
 
-    Without [mail] in the settings the page alone is written. Raises ChipledgerError where the mail failed for somebody.
+    Without [mail] in the settings, or with one for alerts alone, only the page is written. Raises ChipledgerError where
+    the mail failed for somebody.
 
     Args:
         week: ISO week, such as 2025-W26; by default the last one that is over.
@@ -40,8 +41,8 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     link, where = run_page.address(chosen.shown(), page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
     outcome = Outcome(week=str(found.week))
-    notes = ["no [mail] in the settings: nothing was sent"]
-    if chosen.mail.is_set:
+    notes = ["no [mail] in the settings, or one for alerts alone: nothing was sent"]
+    if chosen.mail.is_set and (chosen.mail.to or not chosen.alerts.to):
         outcome = weekly_steps.mailed(chosen, written, clock=steps.utc_now)
         notes = list(weekly_steps.lines(outcome))
     for line in notes:

@@ -54,6 +54,9 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     assert "no [mail] in the settings" in artifacts[-1]
     assert links == [(tmp_path / "reports/weeks/2026-W03.html").as_uri()]
 
+    settings.write_text('[mail]\nfrom = "p@example.com"\n[alerts]\nto = ["a@example.com"]\n')
+    assert run().message == "2026-W03: 0 sent"  # [mail] is for alerts alone
+
     settings.write_text('[mail]\nfrom = "p@example.com"\n')
     outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})
     monkeypatch.setattr(weekly_file.weekly_steps, "mailed", lambda *args, **others: outcome)
