@@ -1,33 +1,37 @@
 """The steps of a week: its page, its feeds, its mail; the same for the command line and for Prefect."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import duckdb
 
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from flows.shared import Clock
 from reports.pages import feed
 from reports.queries import opened
-from reports.weekly import fleet, news, pages
+from reports.weekly import facts, fleet, news
 from reports.weekly import mail as letters
+from reports.weekly import page as weekly_page
 from reports.weekly.calendar import FOLDER, Week
-from reports.weekly.pages import Written
 from warehouse.errors import SettingsError
 from warehouse.log.events import naive
 
-if TYPE_CHECKING:
-    from reports.weekly.facts import WeekFacts
-
 WAIT = timedelta(days=1)
 """So long after its end a week waits for a file in which it is over."""
+LOG = logging.getLogger(__name__)
 NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-def report(settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock | None = None) -> Written:
+def report(
+    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock | None = None
+) -> weekly_page.Written:
     """Write the page of a week and the feeds.
 
     With a clock a week counts as over a day after its end though nothing was published since: nobody learnt otherwise
@@ -37,7 +41,7 @@ def report(settings: Settings, week: str | None, *, known_then: bool = False, cl
     file, folder = settings.published(), shown.data_dir / "reports"
     now = naive(clock() - WAIT) if clock and shown is settings else None
     found = _read(shown, file, Week.parse(week) if week else None, known_then=known_then, now=now)
-    written = pages.write(found, folder)
+    written = weekly_page.write(found, folder)
     with opened(file) as published:
         feed.write(published, folder)
     return written
@@ -51,18 +55,20 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     found = _read(settings, file, None)
     if found.is_before_all:
         return ()
-    written = pages.write(found, settings.data_dir / "reports", draw=False)
+    written = weekly_page.write(found, settings.data_dir / "reports", draw=False)
     _, faults = _put_message(settings, written, clock=clock, draw=False)
     return (*written.faults, *faults)
 
 
-def _read(
-    settings: Settings, file: Path, week: Week | None, *, known_then: bool = False, now: datetime | None = None
-) -> "WeekFacts":
+def _read(settings: Settings, file: Path, week: Week | None, **how: Any) -> facts.WeekFacts:
+    """Return the facts of a week as the settings want them; `how`: known_then and now of `facts.read`."""
     least, shown_in = settings.mail.min_change_percent / 100, settings.reporting_currency
-    return pages.read(
-        file, week, known_then=known_then, chips=settings.mail.chips, least=least, shown_in=shown_in, now=now
-    )
+    read = partial(facts.read, file, week, chips=settings.mail.chips, least=least, shown_in=shown_in, **how)
+    try:
+        return read()
+    except duckdb.FatalException as error:  # an internal fault, seen once under load: the connection is of no use then
+        LOG.warning("DuckDB failed, the week is read once more: %s", str(error).splitlines()[0])
+        return read()
 
 
 def dry_run(
@@ -76,7 +82,7 @@ def dry_run(
 
 
 def _put_message(
-    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
+    settings: Settings, written: weekly_page.Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
     mail = settings.mail  # of which a message that is not sent needs the names alone
     chosen = mail.model_copy(update={"sender": mail.sender or NOBODY, "to": mail.to or (NOBODY,)})
@@ -99,7 +105,12 @@ def send(
 
 
 def mailed(
-    settings: Settings, written: Written, *, again: bool = False, clock: Clock, post: sending.Post | None = None
+    settings: Settings,
+    written: weekly_page.Written,
+    *,
+    again: bool = False,
+    clock: Clock,
+    post: sending.Post | None = None,
 ) -> sending.Outcome:
     """Send the mail of a week whose page was written. Raises SettingsError where [mail] is missing or wrong."""
     chosen, found = settings.mail_to_send(), written.found
@@ -133,7 +144,9 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         yield f"sent without a section that could not be made: {fault}"
 
 
-def _written(settings: Settings, written: Written, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
+def _written(
+    settings: Settings, written: weekly_page.Written, chosen: MailSettings, *, draw: bool = True
+) -> letters.Letter:
     """Return the mail of a week, with what it means to the user's own fleet, where there is one."""
     private, with_contracted = settings.data_dir / "private.duckdb", settings.private.in_mail
     found = replace(written.found, fleet=fleet.read(private, written.found, with_contracted=with_contracted))

@@ -21,7 +21,7 @@ from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
 from reports.queries import SQL, fit_threads, framed, has_mart, select
 from reports.tables import truth_tables
-from reports.weekly.calendar import Week
+from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
 from warehouse.errors import SettingsError
 from warehouse.schema.tables import SCHEMAS, quote
 
@@ -150,11 +150,11 @@ class WeekFacts:
 
 def read(
     file: Path,
-    week: Week | None,
+    week: Week | None = None,
     *,
-    known_then: bool,
-    chips: Sequence[str],
-    least: float,
+    known_then: bool = False,
+    chips: Sequence[str] = CHIPS,
+    least: float = MIN_CHANGE,
     shown_in: str = currencies.USD,
     now: datetime | None = None,
 ) -> WeekFacts:

@@ -146,34 +146,25 @@ def _held(found: WeekFacts) -> Mapping[str, int]:
     return dict(Counter(json.loads(text)["service_provider_name"] for text in rows["row_json"]).most_common())
 
 
-def _waiting(found: WeekFacts) -> list[str]:
-    """Return whose prices moved further than is believed at once, so that no sentence has them."""
-    return [
-        f"{wording.count(n, 'move')} of list prices at {brief(name)} held until confirmed, in no number."
-        for name, n in _held(found).items()
-    ]
-
-
 def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
     n = found.n_checked
     if not n:
         return ["No price was confirmed in this week, so no price is known to have held."]
     repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
+    held = [
+        f"{wording.count(n_moves, 'move')} of list prices at {brief(name)} held until confirmed, in no number."
+        for name, n_moves in _held(found).items()
+    ]
+    rest = (*held, *_elsewhere(repriced), *_of_aws(found))
     if not biggest.height:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height
         first = f"No list price of your chips moved{' by much' if any(r['is_of_chips'] for r in repriced) else ''}"
         at = wording.count(seen, "provider")
-        return [
-            f"{first}; {wording.count(n, 'price')} of {at} were confirmed.",
-            *_waiting(found),
-            *_elsewhere(repriced),
-            *_of_aws(found),
-        ]
+        return [f"{first}; {wording.count(n, 'price')} of {at} were confirmed.", *rest]
     row = biggest.row(0, named=True)
     own = next(each for each in repriced if each["service_provider_name"] == row["service_provider_name"])
     others = [each for each in repriced if each is not own and each["is_of_chips"]]
-    rest = (*_waiting(found), *_elsewhere(repriced), *_of_aws(found))
     return [_news(row, own), *_since(row, found), _others(others, found), *rest]
 
 

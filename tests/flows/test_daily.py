@@ -62,7 +62,7 @@ def look(scope: str, status: str, **more: Any) -> ScopeResult:
 
 
 def test_page_counts_looks_and_names_what_failed() -> None:
-    """Fetches by status, rows, changes, refused rows, as printed; each failed scope with its error; where the file is."""
+    """What was printed: counts, refused rows, where the file is; and each failed scope with its error."""
     page = "\n".join(
         run_page.page(
             summary(

@@ -13,7 +13,7 @@ import yaml
 from weekly_file import weeks
 
 from flows.mail.sending import Outcome
-from reports.weekly import pages
+from reports.weekly import facts
 from warehouse.errors import ChipledgerError
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     """Without [mail] the page alone; with it what became of the mail; a failure fails the run, addresses unnamed."""
     from prefect.logging import disable_run_logger
 
-    monkeypatch.setattr(pages, "read", functools.cache(pages.read))  # both runs are of one file
+    monkeypatch.setattr(facts, "read", functools.cache(facts.read))  # both runs are of one file
     shutil.copytree(weeks(tmp_path_factory).parent, tmp_path, dirs_exist_ok=True)
     settings = tmp_path / "chipledger.toml"
     settings.write_text("")
