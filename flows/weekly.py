@@ -40,15 +40,14 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     found, page = written.found, written.page
     link, where = run_page.address(chosen.shown(), page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
-    outcome = Outcome(week=str(found.week))
-    notes = ["no [mail] in the settings, or one for alerts alone: nothing was sent"]
+    without = "no [mail] in the settings, or one for alerts alone: nothing was sent"
+    outcome = Outcome(week=str(found.week), left_out=without)
     if chosen.mail.is_set and (chosen.mail.to or not chosen.alerts.to):
         outcome = weekly_steps.mailed(chosen, written, clock=steps.utc_now)
-        notes = list(weekly_steps.lines(outcome))
-    for line in notes:
+    for line in weekly_steps.lines(outcome):
         log.info("%s", line)
     create_markdown_artifact(
-        key=ARTIFACT_KEY, markdown=summary(page, outcome, notes[0]), description=f"chipledger week {found.week}"
+        key=ARTIFACT_KEY, markdown=summary(page, outcome), description=f"chipledger week {found.week}"
     )
     if written.faults:
         raise ChipledgerError(
@@ -63,15 +62,11 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)
 
 
-def summary(page: Path, outcome: Outcome, notes: str) -> str:
+def summary(page: Path, outcome: Outcome) -> str:
     """Return the run's page in Markdown: counts and our own words, no text from outside and no address."""
-    return "\n".join(
-        (
-            f"# Week {outcome.week}",
-            "",
-            f"- page: `{page.name}`",
-            f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
-            f"uncertain: {len(outcome.uncertain)}",
-            *([] if outcome.sent or outcome.already or outcome.failed else [f"- {notes}"]),
-        )
+    counts = (
+        f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
+        f"uncertain: {len(outcome.uncertain)}"
     )
+    why = [f"- {outcome.left_out}"] if outcome.left_out else []
+    return "\n".join((f"# Week {outcome.week}", "", f"- page: `{page.name}`", counts, *why))
