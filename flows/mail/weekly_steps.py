@@ -17,8 +17,8 @@ from reports.pages import feed
 from reports.queries import opened
 from reports.weekly import facts, fleet, news
 from reports.weekly import mail as letters
-from reports.weekly import page as weekly_page
 from reports.weekly.calendar import FOLDER, Week
+from reports.weekly.page import Written, write
 from warehouse.errors import SettingsError
 from warehouse.log.events import naive
 
@@ -29,9 +29,7 @@ NOBODY = "prices@localhost"
 """Sender and recipient of a dry run without [mail]."""
 
 
-def report(
-    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock | None = None
-) -> weekly_page.Written:
+def report(settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock | None = None) -> Written:
     """Write the page of a week and the feeds.
 
     With a clock a week counts as over a day after its end though nothing was published since: nobody learnt otherwise
@@ -41,8 +39,8 @@ def report(
     file, folder = settings.published(), shown.data_dir / "reports"
     now = naive(clock() - WAIT) if clock and shown is settings else None
     found = _read(shown, file, Week.parse(week) if week else None, known_then=known_then, now=now)
-    written = weekly_page.write(found, folder)
-    with opened(file) as published:
+    written = write(found, folder)
+    with opened(file) as published:  # the feed links the pages that are there
         feed.write(published, folder)
     return written
 
@@ -55,7 +53,7 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     found = _read(settings, file, None)
     if found.is_before_all:
         return ()
-    written = weekly_page.write(found, settings.data_dir / "reports", draw=False)
+    written = write(found, settings.data_dir / "reports", draw=False)
     _, faults = _put_message(settings, written, clock=clock, draw=False)
     return (*written.faults, *faults)
 
@@ -82,7 +80,7 @@ def dry_run(
 
 
 def _put_message(
-    settings: Settings, written: weekly_page.Written, *, clock: Clock, draw: bool = True
+    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
     mail = settings.mail  # of which a message that is not sent needs the names alone
     chosen = mail.model_copy(update={"sender": mail.sender or NOBODY, "to": mail.to or (NOBODY,)})
@@ -106,7 +104,7 @@ def send(
 
 def mailed(
     settings: Settings,
-    written: weekly_page.Written,
+    written: Written,
     *,
     again: bool = False,
     clock: Clock,
@@ -144,9 +142,7 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         yield f"sent without a section that could not be made: {fault}"
 
 
-def _written(
-    settings: Settings, written: weekly_page.Written, chosen: MailSettings, *, draw: bool = True
-) -> letters.Letter:
+def _written(settings: Settings, written: Written, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
     """Return the mail of a week, with what it means to the user's own fleet, where there is one."""
     private, with_contracted = settings.data_dir / "private.duckdb", settings.private.in_mail
     found = replace(written.found, fleet=fleet.read(private, written.found, with_contracted=with_contracted))
