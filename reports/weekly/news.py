@@ -102,7 +102,7 @@ def subject(found: WeekFacts) -> str:
     """
     n = found.n_checked
     if not n:
-        return f"Nothing was read in {found.week}: {why_nothing(found)}"
+        return f"No price was confirmed in {found.week}: {why_nothing(found)}"
     behind = _troubled(found).height
     last = [f"{wording.count(behind, 'scope')} not read"] if behind else []
     last += [f"{wording.count(n_held, 'move')} held"] if (n_held := sum(_held(found).values())) else []
@@ -125,7 +125,8 @@ def why_nothing(found: WeekFacts) -> str:
     """Return why no price is known of a week in which none was confirmed."""
     if found.is_before_all:
         return f"the first fetch was on {on(found.begun_at, found)}"
-    return "no price was confirmed"
+    n_refused = found["refused"].height
+    return f"{wording.count(n_refused, 'row')} held or refused" if n_refused else "nothing was read"
 
 
 def aws_words(found: WeekFacts) -> list[str]:
@@ -143,19 +144,19 @@ def aws_words(found: WeekFacts) -> list[str]:
 def _held(found: WeekFacts) -> Mapping[str, int]:
     """Return of how many prices a move of the week waits to be confirmed, by provider, the most first."""
     rows = found["refused"].filter((pl.col("gate") == "history") & pl.col("offer_id").is_not_null()).unique("offer_id")
-    return dict(Counter(json.loads(text)["service_provider_name"] for text in rows["row_json"]).most_common())
+    return dict(Counter(json.loads(text).get("service_provider_name") for text in rows["row_json"]).most_common())
 
 
 def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
-    n = found.n_checked
-    if not n:
-        return ["No price was confirmed in this week, so no price is known to have held."]
-    repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
     held = [
         f"{wording.count(n_moves, 'move')} of list prices at {brief(name)} held until confirmed, in no number."
         for name, n_moves in _held(found).items()
     ]
+    n = found.n_checked
+    if not n:
+        return ["No price was confirmed in this week, so no price is known to have held.", *held]
+    repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
     rest = (*held, *_elsewhere(repriced), *_of_aws(found))
     if not biggest.height:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height

@@ -142,7 +142,7 @@ def test_a_week_in_which_nothing_was_read_is_mailed(data_dir: Path, tmp_path: Pa
     written = weekly_steps.report(settings, None, clock=lambda: day(at))
     weekly_steps.mailed(settings.replace(data_dir=tmp_path), written, clock=lambda: day(at), post=post)
 
-    assert post.subjects == [f"Nothing was read in {week}: no price was confirmed"]
+    assert post.subjects == [f"No price was confirmed in {week}: nothing was read"]
 
 
 def test_a_quiet_week_may_be_left_out(data_dir: Path) -> None:

@@ -171,7 +171,7 @@ def test_the_subject_carries_the_news(told) -> None:
     assert news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 % to 2.89; AWS unchanged")
     assert news.subject(told("2026-W03")).startswith("AWS cut H100 SXM 25 % to 7.50")
     assert news.subject(told("2026-W05")) == "No change, 11 prices checked; 2 scopes not read"
-    assert news.subject(told("2026-W06")) == "Nothing was read in 2026-W06: no price was confirmed"
+    assert news.subject(told("2026-W06")) == "No price was confirmed in 2026-W06: nothing was read"
 
 
 @pytest.mark.parametrize(("week", "known_then"), TOLD)
@@ -205,11 +205,14 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
 def test_moves_that_are_held_are_said(told) -> None:
     """Each price once, however often it was seen: without them the mail said that AWS moved nothing."""
     row = {"gate": "history", "offer_id": 1, "row_json": '{"service_provider_name": "AWS"}'}
-    found = with_frames(told("2026-W05"), refused=pl.DataFrame([row, row, row | {"offer_id": 2}]))
+    refused = pl.DataFrame([row, row, row | {"offer_id": 2}])
+    found, none = (with_frames(told(week), refused=refused) for week in ("2026-W05", "2026-W06"))
 
     assert news.subject(found) == "No change, 11 prices checked; 2 scopes not read; 2 moves held"
     assert "2 moves of list prices at AWS held until confirmed, in no number." in news.happened(found)
     assert news.happened(found)[-1].startswith("AWS: 4 of its 4 list prices were confirmed")
+    assert news.subject(none) == "No price was confirmed in 2026-W06: 3 rows held or refused"
+    assert news.happened(none)[1:] == ["2 moves of list prices at AWS held until confirmed, in no number."]
 
 
 def test_what_a_provider_moved_is_one_sentence() -> None:
