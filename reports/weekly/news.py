@@ -143,7 +143,7 @@ def aws_words(found: WeekFacts) -> list[str]:
 
 def _held(found: WeekFacts) -> Mapping[str, int]:
     """Return of how many prices a move of the week waits to be confirmed, by provider, the most first."""
-    rows = found["refused"].filter((pl.col("gate") == "history") & pl.col("offer_id").is_not_null()).unique("offer_id")
+    rows = found["refused"].filter(gate="history").drop_nulls("offer_id").unique("offer_id", maintain_order=True)
     return dict(Counter(json.loads(text).get("service_provider_name") for text in rows["row_json"]).most_common())
 
 
