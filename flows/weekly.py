@@ -27,27 +27,27 @@ RUN_TIMEOUT_S = 3600
 def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]":
     """Write the page of a week and send its mail to everybody who does not have it yet.
 
-    Without [mail] in the settings the page alone is written. Raises ChipledgerError where the mail failed for somebody.
+    Without [mail] in the settings, or with one for alerts alone, only the page is written. Raises ChipledgerError where
+    the mail failed for somebody.
 
     Args:
-        week: ISO week, such as 2025-W26; by default the last one that was over when the file was built.
+        week: ISO week, such as 2025-W26; by default the last one that is over.
         data_dir: Where everything is kept; by default as the settings say.
     """
     log = get_run_logger()
-    chosen = settings.read(data_dir=data_dir or None).shown()
-    written = weekly_steps.report(chosen, week)
+    chosen = settings.read(data_dir=data_dir or None)
+    written = weekly_steps.report(chosen, week, clock=steps.utc_now)
     found, page = written.found, written.page
-    link, where = run_page.address(chosen, page)
+    link, where = run_page.address(chosen.shown(), page)
     create_link_artifact(key=PAGE_KEY, link=link, link_text=link, description=where)
-    outcome = Outcome(week=str(found.week))
-    notes = ["no [mail] in the settings: nothing was sent"]
-    if chosen.mail.is_set:
-        outcome = weekly_steps.send(chosen, str(found.week), clock=steps.utc_now)
-        notes = list(weekly_steps.lines(outcome))
-    for line in notes:
+    without = "no [mail] in the settings, or one for alerts alone: nothing was sent"
+    outcome = Outcome(week=str(found.week), left_out=without)
+    if chosen.mail.is_set and (chosen.mail.to or not chosen.alerts.to):
+        outcome = weekly_steps.mailed(chosen, written, clock=steps.utc_now)
+    for line in weekly_steps.lines(outcome):
         log.info("%s", line)
     create_markdown_artifact(
-        key=ARTIFACT_KEY, markdown=summary(page, outcome, notes[0]), description=f"chipledger week {found.week}"
+        key=ARTIFACT_KEY, markdown=summary(page, outcome), description=f"chipledger week {found.week}"
     )
     if written.faults:
         raise ChipledgerError(
@@ -56,21 +56,17 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
         )
     if not outcome.is_good:
         raise ChipledgerError(
-            f"{len(outcome.failed) + len(outcome.uncertain)} of the week's mails did not surely arrive",
+            f"{len(outcome.failed) + outcome.n_newly_uncertain} of the week's mails did not surely arrive",
             hint="The record is mail.jsonl in the data directory; the next run sends what failed",
         )
     return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)
 
 
-def summary(page: Path, outcome: Outcome, notes: str) -> str:
+def summary(page: Path, outcome: Outcome) -> str:
     """Return the run's page in Markdown: counts and our own words, no text from outside and no address."""
-    return "\n".join(
-        (
-            f"# Week {outcome.week}",
-            "",
-            f"- page: `{page.name}`",
-            f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
-            f"uncertain: {len(outcome.uncertain)}",
-            *([] if outcome.sent or outcome.already or outcome.failed else [f"- {notes}"]),
-        )
+    counts = (
+        f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
+        f"uncertain: {len(outcome.uncertain)}"
     )
+    why = [f"- {outcome.left_out}"] if outcome.left_out else []
+    return "\n".join((f"# Week {outcome.week}", "", f"- page: `{page.name}`", counts, *why))

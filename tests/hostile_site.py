@@ -11,7 +11,8 @@ from weekly_file import HOSTILE, aws, chip, first
 
 from reports.pages import site
 from reports.pages.frame import frame
-from reports.weekly import pages
+from reports.weekly import facts
+from reports.weekly import page as weekly_page
 from reports.weekly.calendar import Week
 from transform.audit import tables as audit_tables
 from transform.formula import statements
@@ -75,7 +76,7 @@ def publish_hostile(folder: Path) -> Path:
 def write_site(folder: Path) -> Path:
     """Write all pages of the market, that of a week too, below a folder and return where they are."""
     file, reports = publish_hostile(folder), folder / "reports"
-    pages.write(pages.read(file, WEEK), reports)
+    weekly_page.write(facts.read(file, WEEK), reports)
     # A week of before, whose headline is hostile: those of today cut a provider's name.
     old = frame(
         "plain.html.j2", title=HOSTILE, headline=HOSTILE, place=WEEK_BEFORE, build=(None, "0"),

@@ -19,7 +19,7 @@ from log_rows import add_documents
 from looks import ParsedFetch, Row, day, row
 from purchase import SOURCES, seen
 
-from reports.weekly import pages
+from reports.weekly import facts
 from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
 from transform.models import MACROS, MARTS, Mart, MartMacro
@@ -77,7 +77,7 @@ def told(base: pytest.TempPathFactory, week: str, *, known_then: bool = False) -
     file = weeks(base)
 
     def read(folder: Path) -> None:
-        found = pages.read(file, Week.parse(week), known_then=known_then)
+        found = facts.read(file, Week.parse(week), known_then=known_then)
         (folder / "told.pickle").write_bytes(pickle.dumps(found))
 
     folder = kept.once(base, f"told-{week}{'-then' if known_then else ''}", read)

@@ -73,7 +73,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
         return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=steps.utc_now))
     outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=steps.utc_now)
     names = ("week", "sent", "already", "failed", "uncertain", "faults")
-    result = {name: getattr(outcome, name) for name in names} | {"quiet": outcome.is_left_out}
+    result = {name: getattr(outcome, name) for name in names} | {"quiet": bool(outcome.left_out)}
     return Result(result, weekly_steps.lines(outcome), is_failed=not outcome.is_good)
 
 

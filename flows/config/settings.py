@@ -52,7 +52,7 @@ from flows.config.types import (
 )
 from flows.decisions.cost_added import Added
 from flows.shared import folders
-from reports.weekly.pages import CHIPS
+from reports.weekly.calendar import CHIPS
 from warehouse.errors import HIDDEN, ChipledgerError, SettingsError, nearest
 from warehouse.lake import place
 

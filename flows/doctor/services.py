@@ -286,8 +286,11 @@ class Need:
 
 def aws(settings: Settings) -> list[Row]:
     """Return access, permissions and quotas; AWS is called only where credentials are found."""
+    from extract import SOURCES
     from extract.aws import places
 
+    if not any(source.name.startswith("aws_") and settings.is_on(source) for source in SOURCES):
+        return [ok("AWS", "no source of AWS is on")]
     chosen = settings.source("aws_price_list")
     has_credentials = places.uses_api({"access": "auto"}, source="aws_price_list")
     rows = _permissions(has_credentials=has_credentials)

@@ -1,9 +1,10 @@
 """Sending the weekly mail: one message a recipient, never the same week twice to the same one.
 
 `mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
-(`sent`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was refused, or never
-reached the server, is sent by the next call for that week. A message whose fate is not known, as the connection broke
-after it was handed over or the process was killed, may have arrived: it is not sent again unless a person says so.
+(`sent`, `uncertain`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was
+refused, or never reached the server, is sent by the next call for that week. A message whose fate is not known, as the
+connection broke after it was handed over or the process was killed, may have arrived: a call says so once, and it is
+not sent again unless a person says so.
 """
 
 import smtplib
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,7 +48,8 @@ class Post(Protocol):
 class Outcome:
     """What became of a week's mail: addresses by what happened, with the errors of those it failed for.
 
-    `is_left_out`: the week was quiet, and the settings want no mail then. `faults`: sections that could not be made.
+    `n_newly_uncertain` of the uncertain are named for the first time. `left_out`: why nobody is to get this week.
+    `faults`: sections that could not be made.
     """
 
     week: str
@@ -54,13 +57,14 @@ class Outcome:
     already: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     uncertain: list[str] = field(default_factory=list)
-    is_left_out: bool = False
+    n_newly_uncertain: int = 0
+    left_out: str = ""
     faults: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
-        """Return whether everybody has it, for all we know, and it is whole."""
-        return not self.failed and not self.uncertain and not self.faults
+        """Return whether everybody has it, for all we know or have said before, and it is whole."""
+        return not self.failed and not self.n_newly_uncertain and not self.faults
 
 
 def record(data_dir: Path, shared: Path | Bucket | None = None) -> Lines:
@@ -76,6 +80,18 @@ def send(
     Raises WriterBusy where another process sends.
     """
     outcome = Outcome(week=written.week)
+    domain = chosen.sender.rpartition("@")[2]
+
+    def note(kind: str, to: str, **more: str) -> None:
+        known = {"week": written.week, "to": to, "message_id": letters.message_id(written.week, to, domain)}
+        lines.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
+
+    def uncertain(to: str, *, is_new: bool = True) -> None:
+        outcome.uncertain.append(to)
+        if is_new:
+            outcome.n_newly_uncertain += 1
+            note("uncertain", to)
+
     with lines.locked(who="sends mail"):
         # The last thing that happened, by address.
         states = {each["to"].lower(): each["kind"] for each in lines.entries() if each["week"] == written.week}
@@ -83,32 +99,21 @@ def send(
             state = states.get(to.lower())
             if state == "sent":
                 outcome.already.append(to)
-            elif state == "handing" and not again:
-                outcome.uncertain.append(to)
+            elif state in ("handing", "uncertain") and not again:
+                uncertain(to, is_new=state == "handing")
             else:
-                _send_one(lines, written, chosen, to, outcome, post=post, clock=clock)
+                message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
+                try:
+                    post.hand_over(message, sender=chosen.sender, to=to, before=partial(note, "handing", to))
+                except Refused as error:
+                    outcome.failed[to] = " ".join(str(error).split())[:MAX_ERROR]
+                    note("failed", to, error=outcome.failed[to])
+                except Uncertain:
+                    uncertain(to)
+                else:
+                    note("sent", to)
+                    outcome.sent.append(to)
     return outcome
-
-
-def _send_one(
-    lines: Lines, written: Letter, chosen: MailSettings, to: str, outcome: Outcome, *, post: Post, clock: Clock
-) -> None:
-    message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
-    known = {"week": written.week, "to": to, "message_id": str(message["Message-ID"])}
-
-    def note(kind: str, **more: str) -> None:
-        lines.add({"kind": kind, "at": clock().astimezone(UTC).isoformat(), **known, **more})
-
-    try:
-        post.hand_over(message, sender=chosen.sender, to=to, before=lambda: note("handing"))
-    except Refused as error:
-        outcome.failed[to] = " ".join(str(error).split())[:MAX_ERROR]
-        note("failed", error=outcome.failed[to])
-    except Uncertain:
-        outcome.uncertain.append(to)
-    else:
-        note("sent")
-        outcome.sent.append(to)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ Text that came from elsewhere is escaped here, once; nothing of Prefect is impor
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -56,29 +57,16 @@ def outcome(summary: Summary) -> str:
 
 def page(summary: Summary) -> Iterator[str]:
     """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
-    counts = Counter(result.status for result in summary.results)
-    refused = sum(result.n_refused for result in summary.results)
     yield from (f"# chipledger run {summary.run_id}", "", escaped(outcome(summary)), "")
-    yield from ("| what | count |", "| --- | ---: |")
-    for status, n in sorted(counts.items()):
-        yield f"| fetches {status} | {n} |"
-    yield f"| prices | {sum(result.n_rows for result in summary.results)} |"
-    yield f"| price events | {summary.n_events} |"
-    yield f"| refused rows | {refused} |"
-    differing = summary.truth
-    yield f"| truth checks that differ | {len(differing)} |"
-    for line in differing:
-        yield from ("", f"Differs: {escaped(line)}")
+    file, report = (path and path.resolve() for path in (summary.file, summary.report))
+    for line in takewhile(
+        bool, replace(summary, file=file, report=report).lines()
+    ):  # then come prices, which the report has
+        yield f"- {escaped(line)}"
     if summary.failed:
         yield from ("", "## Without fresh prices", "", "| source | scope | error |", "| --- | --- | --- |")
         for result in summary.failed:
             yield f"| {escaped(result.source)} | {escaped(result.scope)} | {escaped(result.error or '')} |"
-    file = f"file: {escaped(str(summary.file.resolve()))}" if summary.file else ""
-    yield from ("", f"- {file or 'nothing was published; the last file is unchanged'}")
-    if summary.report:
-        yield f"- report: {escaped(str(summary.report.resolve()))}"
-    if refused:
-        yield "- `chipledger quarantine list` says why rows were refused"
 
 
 def drifts(file: Path) -> tuple[str, list[dict[str, Any]]]:

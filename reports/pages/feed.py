@@ -18,7 +18,7 @@ from reports.files import put
 from reports.queries import Published, Row
 from reports.templating import render
 from reports.weekly import news
-from reports.weekly.calendar import FOLDER, Week, page_name
+from reports.weekly.calendar import FOLDER, Week, place
 
 SPACE = uuid.UUID("6d1d0d4e-5b6f-5a43-9d3b-3f1f0c1f3a55")
 """Of the names from which the ids of entries are made; it must never change, or readers would see all entries anew."""
@@ -30,7 +30,7 @@ def write(published: Published, folder: Path) -> None:
     """Write the three files of a published file into a folder; each appears whole."""
     built_at, version = published.build
     changes, prices, scopes = (published.ask(name) for name in ("week_feed", "week_latest", "scope"))
-    pages = {path.name for path in (folder / FOLDER).glob("????-W??.html")}
+    pages = {f"{FOLDER}/{path.name}" for path in (folder / FOLDER).glob("????-W??.html")}
     put(folder / "feed.atom", atom(changes, built_at=built_at, version=version, pages=pages))
     put(folder / "latest.json", latest(changes, prices, scopes, built_at=built_at, version=version))
     put(folder / SCHEMA, (files("reports") / SCHEMA).read_text(encoding="utf-8"))
@@ -40,13 +40,13 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
     """Return the feed: one entry for each change, its id a function of offer and moment; linked to its week's page."""
     entries = []
     for row in changes:
-        name = page_name(Week.of(row["observed_at"]), known_then=False)
+        page = place(Week.of(row["observed_at"]))
         entries.append(
             {
                 "id": uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn,
                 "title": title(row),
                 "updated": _stamp(row["observed_at"]),
-                "page": f"{FOLDER}/{name}" if name in pages else "",
+                "page": page if page in pages else "",
                 "kind": row["change_kind"],
                 "content": _content(row),
             }

@@ -6,6 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from warehouse.errors import SettingsError
 
+CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
+"""The reader's chips, unless a setting names others."""
+MIN_CHANGE = 0.01
+"""Smaller moves are counted, not shown, unless a setting says otherwise."""
 FOLDER = "weeks"
 KNOWN_THEN = "-known-then"
 """What the name of a page ends in that is made from what was known at the end of its week."""
@@ -57,11 +61,6 @@ class Week:
         return f"{self.year:04}-W{self.number:02}"
 
 
-def page_name(week: Week, *, known_then: bool) -> str:
-    """Return the name of a week's page in its folder."""
-    return f"{week}{KNOWN_THEN if known_then else ''}.html"
-
-
-def place(week: Week, *, known_then: bool) -> str:
+def place(week: Week, *, known_then: bool = False) -> str:
     """Return the path of a week's page below the reports."""
-    return f"{FOLDER}/{page_name(week, known_then=known_then)}"
+    return f"{FOLDER}/{week}{KNOWN_THEN if known_then else ''}.html"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import polars as pl
@@ -19,6 +19,7 @@ from reports import wording
 from reports.charts import style
 from reports.charts.site_charts import grid
 from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Mark
+from reports.weekly.calendar import MIN_CHANGE
 from reports.weekly.facts import WeekFacts
 
 MAX_LABELS = 5
@@ -35,7 +36,6 @@ AWS = "AWS"
 MAX_CHARTS = 4
 MAX_NEWS = 3
 """Moves that one chart has words for."""
-MIN_CHANGE = 0.01
 usd = partial(wording.amount, places=2)
 
 
@@ -276,13 +276,8 @@ def _labels(
 
 def drawings(found: WeekFacts, *, most: int = MAX_CHARTS) -> list[Drawing]:
     """Return the charts of a week, none in a quiet one."""
-    made: list[Drawing] = []
-    for rows in _series(found):
-        if len(made) == most:
-            break
-        drawing = _draw(found, rows)
-        made += [drawing] if drawing else []
-    return made
+    made = (_draw(found, rows) for rows in _series(found))
+    return list(islice(filter(None, made), most))
 
 
 def figures(found: WeekFacts) -> Markup:

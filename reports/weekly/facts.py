@@ -21,7 +21,7 @@ from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
 from reports.queries import SQL, fit_threads, framed, has_mart, select
 from reports.tables import truth_tables
-from reports.weekly.calendar import Week
+from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
 from warehouse.errors import SettingsError
 from warehouse.schema.tables import SCHEMAS, quote
 
@@ -74,7 +74,8 @@ class FleetNews:
 class WeekFacts:
     """A week as its page and mail see it; times are naive and UTC.
 
-    `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`.
+    `built_at` is when the file was built, `as_of` the end of the week or, in a week that is not over, `built_at`;
+    `begun_at` is when the log learnt its first.
     `chips` are the reader's. `frames` are the answers of the SELECTs week_<name>.sql and <name>.sql by name; one that
     failed stands in `faults` instead, with the reason, and costs only the sections that need it. `drift` is None where
     the file has no index, or the week is not over, and `charted` what the charts are made of. `rate` is that of the
@@ -85,6 +86,7 @@ class WeekFacts:
     week: Week
     known_then: bool
     built_at: datetime
+    begun_at: datetime | None
     as_of: datetime
     version: str
     ranked_days: int
@@ -107,7 +109,7 @@ class WeekFacts:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the week was over when the file was built."""
+        """Return whether the week was over when the file was built, or read."""
         return self.as_of >= self.week.until
 
     @property
@@ -131,35 +133,49 @@ class WeekFacts:
         return self["move"].filter(pl.col("change_kind") != "list_change")
 
     @property
+    def n_checked(self) -> int:
+        """Return how many prices were confirmed in the week."""
+        return int(self["checked"]["n_checked"].sum())
+
+    @property
     def is_quiet(self) -> bool:
-        """Return whether nothing happened but what moves by itself."""
-        return not self["move"].height and not self["offer"].height
+        """Return whether it is known that nothing happened but what moves by itself."""
+        return not self.faults and bool(self.n_checked) and not self["move"].height and not self["offer"].height
+
+    @property
+    def is_before_all(self) -> bool:
+        """Return whether nothing is known of the week, as it was over before anything was read."""
+        return not self.faults and not self.n_checked and (self.begun_at or self.as_of) >= self.week.until
 
 
 def read(
     file: Path,
-    week: Week | None,
+    week: Week | None = None,
     *,
-    known_then: bool,
-    chips: Sequence[str],
-    least: float,
+    known_then: bool = False,
+    chips: Sequence[str] = CHIPS,
+    least: float = MIN_CHANGE,
     shown_in: str = currencies.USD,
+    now: datetime | None = None,
 ) -> WeekFacts:
     """Return the facts of a week, by default of the last one that was over. The file is read only.
 
     `chips` are the reader's, `least` the share from which one of their moves is shown, and `shown_in` the currency in
-    which prices are shown beside US dollars.
+    which prices are shown beside US dollars. Weeks are over as of `now`, naive and UTC, or of when the file was built,
+    whichever is later.
 
-    Raises SettingsError for a week that had not begun when the file was built.
+    Raises SettingsError for a week that had not begun then.
     """
     with duckdb.connect() as con:
         con.execute(f"attach {quote(str(file))} as published (read_only)")
         fit_threads(con, "published")
-        built_at, version, *days = con.execute(
-            "select built_at, version, ranked_days, marketplace_days from published.meta.build"
+        built_at, version, begun_at, *days = con.execute(
+            "select built_at, version, (select min(recorded_at) from published.core.scope_run), ranked_days, "
+            "marketplace_days from published.meta.build"
         ).fetchall()[0]
-        week = week or Week.last_before(built_at)
-        if week.since >= built_at:
+        known_at = max(built_at, now or built_at)
+        week = week or Week.last_before(known_at)
+        if week.since >= known_at:
             raise SettingsError(
                 "the week had not begun when the file was built",
                 source=str(file),
@@ -168,7 +184,7 @@ def read(
                 hint=f"The file is of {built_at:%Y-%m-%d %H:%M} UTC; the last full week in it is "
                 f"{Week.last_before(built_at)}",
             )
-        as_of = min(built_at + timedelta(microseconds=1), week.until)  # what was seen when it was built is in it
+        as_of = min(known_at + timedelta(microseconds=1), week.until)  # what was seen when it was built is in it
         _cut(con, as_of, known_then=known_then)
         values = {"since": week.since, "until": as_of, "chips": [*chips], "least": least}
         answers = _Answers({}, {})
@@ -190,6 +206,7 @@ def read(
             week=week,
             known_then=known_then,
             built_at=built_at,
+            begun_at=begun_at,
             as_of=as_of,
             version=version,
             ranked_days=days[0],

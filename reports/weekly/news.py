@@ -3,8 +3,10 @@
 All is plain text on one line without control characters; where it goes, it is escaped.
 """
 
+import json
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 import polars as pl
@@ -93,21 +95,17 @@ def on(moment: date | None, found: WeekFacts) -> str:
     return f"{moment.day} {moment:%b}" + ("" if moment.year == found.week.year else f" {moment.year}")
 
 
-def checked_prices(found: WeekFacts) -> int:
-    """Return how many prices were confirmed in the week."""
-    return int(found["checked"]["n_checked"].sum())
-
-
 def subject(found: WeekFacts) -> str:
     """Return the news in at most 78 characters: the biggest move on the reader's chips, or that there is none.
 
     Whether AWS's list changed, and that sources failed, stands behind it where there is space.
     """
-    n = checked_prices(found)
+    n = found.n_checked
     if not n:
-        return f"Nothing was read in {found.week}: no price was confirmed"
+        return f"No price was confirmed in {found.week}: {why_nothing(found)}"
     behind = _troubled(found).height
     last = [f"{wording.count(behind, 'scope')} not read"] if behind else []
+    last += [f"{wording.count(n_held, 'move')} held"] if (n_held := sum(_held(found).values())) else []
     biggest = found["biggest"]
     if not biggest.height:
         start = "No change on your chips" if found.lists.height else "No change"
@@ -123,6 +121,14 @@ def subject(found: WeekFacts) -> str:
     return _joined([f"{who} {verb} {end}", *tail])
 
 
+def why_nothing(found: WeekFacts) -> str:
+    """Return why no price is known of a week in which none was confirmed."""
+    if found.is_before_all:
+        return f"the first fetch was on {on(found.begun_at, found)}"
+    n_refused = found["refused"].height
+    return f"{wording.count(n_refused, 'row')} held or refused" if n_refused else "nothing was read"
+
+
 def aws_words(found: WeekFacts) -> list[str]:
     """Return what may be said of AWS's list where none of it moved: unchanged only where nearly all was confirmed."""
     if found.lists.filter(pl.col("service_provider_name") == "AWS").height:
@@ -130,25 +136,37 @@ def aws_words(found: WeekFacts) -> list[str]:
     rows = found["checked"].filter(pl.col("service_provider_name") == "AWS")
     if not rows.height or not rows["n_listed_checked"].item():
         return ["AWS list not read"]
-    share = rows["n_listed_checked"].item() / rows["n_listed"].item()
-    return ["AWS unchanged" if share >= MIN_COVERAGE else "AWS read in part"]
+    if rows["n_listed_checked"].item() < MIN_COVERAGE * rows["n_listed"].item():
+        return ["AWS read in part"]
+    return [] if "AWS" in _held(found) else ["AWS unchanged"]
+
+
+def _held(found: WeekFacts) -> Mapping[str, int]:
+    """Return of how many prices a move of the week waits to be confirmed, by provider, the most first."""
+    rows = found["refused"].filter(gate="history").drop_nulls("offer_id").unique("offer_id", maintain_order=True)
+    return dict(Counter(json.loads(text).get("service_provider_name") for text in rows["row_json"]).most_common())
 
 
 def happened(found: WeekFacts) -> list[str]:
     """Return what happened in two or three sentences: the provider that moved most, the others, and AWS."""
-    n = checked_prices(found)
+    held = [
+        f"{wording.count(n_moves, 'move')} of list prices at {brief(name)} held until confirmed, in no number."
+        for name, n_moves in _held(found).items()
+    ]
+    n = found.n_checked
     if not n:
-        return ["No price was confirmed in this week, so no price is known to have held."]
+        return ["No price was confirmed in this week, so no price is known to have held.", *held]
     repriced, biggest = found["repriced"].to_dicts(), found["biggest"]
+    rest = (*held, *_elsewhere(repriced), *_of_aws(found))
     if not biggest.height:
         seen = found["checked"].filter(pl.col("n_checked") > 0).height
         first = f"No list price of your chips moved{' by much' if any(r['is_of_chips'] for r in repriced) else ''}"
         at = wording.count(seen, "provider")
-        return [f"{first}; {wording.count(n, 'price')} of {at} were confirmed.", *_elsewhere(repriced), *_of_aws(found)]
+        return [f"{first}; {wording.count(n, 'price')} of {at} were confirmed.", *rest]
     row = biggest.row(0, named=True)
     own = next(each for each in repriced if each["service_provider_name"] == row["service_provider_name"])
     others = [each for each in repriced if each is not own and each["is_of_chips"]]
-    return [_news(row, own), *_since(row, found), _others(others, found), *_elsewhere(repriced), *_of_aws(found)]
+    return [_news(row, own), *_since(row, found), _others(others, found), *rest]
 
 
 def _news(row: Row, own: Row) -> str:
@@ -219,7 +237,8 @@ def _of_aws(found: WeekFacts) -> list[str]:
         return [f"AWS's list was not read in this week; last on {last}."]
     seen = f"{row['n_listed_checked']:,} of its {wording.count(row['n_listed'], 'list price')}"
     if row["n_listed_checked"] >= MIN_COVERAGE * row["n_listed"]:
-        return [f"AWS moved nothing: {seen} were confirmed, last on {last}."]
+        start = "AWS" if "AWS" in _held(found) else "AWS moved nothing"
+        return [f"{start}: {seen} were confirmed, last on {last}."]
     return [f"AWS was read in part: {seen} were confirmed, last on {last}, and none of those moved."]
 
 

@@ -1,14 +1,17 @@
-"""The weekly page: the sections of the brief, then all details, folded; one HTML text that needs nothing else."""
+"""The weekly page, `weeks/<week>.html`, which stays: the sections of the brief, then all details, folded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import polars as pl
 from markupsafe import Markup
 
 from reports import wording
 from reports.charts import sparkline
+from reports.files import put
+from reports.pages import archive
 from reports.pages.archive import Edition, content
 from reports.pages.frame import frame
 from reports.queries import Row
@@ -40,6 +43,34 @@ class Made:
 
     text: str
     faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A page that was written, the facts of its week, and why parts of it could not be made."""
+
+    found: WeekFacts
+    page: Path
+    faults: tuple[str, ...] = ()
+
+
+def write(found: WeekFacts, folder: Path, *, draw: bool = True) -> Written:
+    """Write the page of a week's facts into a folder, and list it there.
+
+    Without `draw` it has no charts, which take seconds. A week made again is a new edition: where it says something
+    else than before, the old page stays next to it, and the new one names it. Each page appears whole or not at all.
+    """
+    target = folder / place(found.week, known_then=found.known_then)
+    archive.move(folder)
+    earlier = archive.earlier_editions(target)
+    made = render(found, earlier, draw=draw)
+    if archive.differs(target, made.text):
+        earlier = archive.keep_edition(target, earlier)
+        made = render(found, earlier, draw=draw)
+    if not (found.is_over and archive.differs_in_date_only(target, made.text)):
+        put(target, made.text)
+    archive.write(target.parent.parent)
+    return Written(found=found, page=target, faults=made.faults)
 
 
 def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = True) -> Made:
@@ -231,7 +262,7 @@ def checked_table(found: WeekFacts) -> Table:
     listed = found.lists.group_by("service_provider_name").agg(pl.col("n_offers").sum())
     n_moved = dict(listed.iter_rows())
     silent = sum(row["n_checked"] == 0 for row in rows)
-    title = f"{wording.count(news.checked_prices(found), 'price')} checked at "
+    title = f"{wording.count(found.n_checked, 'price')} checked at "
     title += wording.count(len(rows) - silent, "provider")
     return Table(
         id="checked",

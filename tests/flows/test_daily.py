@@ -62,7 +62,7 @@ def look(scope: str, status: str, **more: Any) -> ScopeResult:
 
 
 def test_page_counts_looks_and_names_what_failed() -> None:
-    """Looks by status, prices, events, refused rows; each failed scope with its error; where the file is."""
+    """What was printed: counts, refused rows, where the file is; and each failed scope with its error."""
     page = "\n".join(
         run_page.page(
             summary(
@@ -72,9 +72,7 @@ def test_page_counts_looks_and_names_what_failed() -> None:
         )
     )
 
-    assert (
-        "| fetches failed | 1 |\n| fetches ok | 1 |\n| prices | 9 |\n| price events | 2 |\n| refused rows | 1 |" in page
-    )
+    assert "- 2 fetches: 1 failed, 1 read; 9 rows read; 2 changes stored\n- 1 row refused: " in page
     assert r"| aws\_price\_list | us-west-2 | the server \| answered 403 |" in page
     assert "- file: /data/prices.duckdb" in page
 

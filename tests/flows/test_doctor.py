@@ -44,6 +44,15 @@ def test_all_allowed(standin: aws.StandIn, tmp_path: Path) -> None:
     )
 
 
+def test_nothing_is_asked_where_no_source_of_aws_is_on(standin: aws.StandIn, tmp_path: Path) -> None:
+    """The doctor said that its prices come through the public files, and tried every right."""
+    off = {source.name: {"enabled": False} for source in SOURCES if source.name.startswith("aws_")}
+    (row,) = services.aws(Settings(data_dir=tmp_path, sources=off))
+
+    assert (row["result"], row["found"]) == ("ok", "no source of AWS is on")
+    assert not standin.seen()
+
+
 def test_one_denied(standin: aws.StandIn, tmp_path: Path) -> None:
     """What is denied is a note that says what it would add, or to log in again; the rest stays allowed."""
     standin.fault("ec2:DescribeSpotPriceHistory", ec2.UNAUTHORIZED)
@@ -126,7 +135,8 @@ def test_keys_are_not_shown(standin: aws.StandIn, monkeypatch: pytest.MonkeyPatc
     standin.fault("ec2", ec2.QueryError("IncompleteSignature", message))
 
     file = tmp_path / "chipledger.toml"
-    file.write_text("".join(f"[sources.{source.name}]\nenabled = false\n" for source in SOURCES))
+    others = (source.name for source in SOURCES if source.name != "aws_price_list")
+    file.write_text("".join(f"[sources.{name}]\nenabled = false\n" for name in others))
     for more in ([], ["--json"]):
         done = CliRunner().invoke(main.main, ["--settings", str(file), "--data-dir", str(tmp_path), "doctor", *more])
         assert done.exit_code == 0, done.output

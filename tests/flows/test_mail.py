@@ -137,7 +137,7 @@ class Breaks:
 
 
 def test_what_may_have_arrived_is_sent_again_only_on_demand(tmp_path: Path) -> None:
-    """The connection broke after the content: named, not repeated; `again` repeats it."""
+    """The connection broke after the content: a failure once, named each time, not repeated; `again` repeats it."""
     first = send(tmp_path, Breaks(Uncertain(), late=True))
     silent = Breaks(Uncertain(), late=True)
     second = send(tmp_path, silent)
@@ -146,6 +146,7 @@ def test_what_may_have_arrived_is_sent_again_only_on_demand(tmp_path: Path) -> N
         third = send(tmp_path, Smtp(chosen, server.context), chosen, again=True)
 
     assert first.uncertain == second.uncertain == [A, B]
+    assert (first.is_good, second.is_good) == (False, True)
     assert silent.asked == 0
     assert third.sent == [A, B]
 
@@ -160,7 +161,7 @@ def test_a_process_killed_while_sending_leaves_it_uncertain(tmp_path: Path) -> N
         chosen = BASE.model_copy(update={"port": server.port})
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
-    assert (outcome.uncertain, outcome.sent) == ([A], [B])
+    assert (outcome.uncertain, outcome.sent, outcome.is_good) == ([A], [B], False)
 
 
 def test_a_connection_that_breaks_after_the_content_is_uncertain(
@@ -175,7 +176,7 @@ def test_a_connection_that_breaks_after_the_content_is_uncertain(
         outcome = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert outcome.uncertain == [A]
-    assert record(tmp_path) == [("handing", A)]
+    assert record(tmp_path) == [("handing", A), ("uncertain", A)]
 
 
 def test_a_torn_line_of_the_record_is_closed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from chromium import executable
 from click.testing import CliRunner
+from looks import day
 from mail_server import serving
 from playwright.sync_api import sync_playwright
 from weekly_file import Tags, weeks
@@ -108,25 +109,48 @@ def test_mail_sends_once_and_fails_loudly(data_dir: Path) -> None:
 
 def test_a_week_that_is_not_over_is_not_mailed(data_dir: Path) -> None:
     """It would be mailed half, and never again."""
-    result = call(data_dir, "mail", "--week", "2026-W07", toml=TOML)
-
-    assert result.exit_code == 2
-    assert "not over" in result.stderr
+    with pytest.raises(SettingsError, match="not over"):
+        weekly_steps.send(Settings(data_dir=data_dir, mail=GOOD), "2026-W07", clock=lambda: day(46.3))
 
 
-def test_a_quiet_week_may_be_left_out(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = GOOD | {"send_quiet": False}
-    outcome = weekly_steps.send(Settings(data_dir=data_dir, mail=table), "2026-W05", clock=lambda: NOON, post=Never())
+def test_a_week_before_the_first_fetch_is_left_out(data_dir: Path) -> None:
+    """That nothing was read in it is no news: on its first day a new installation mailed that."""
+    result = call(data_dir, "mail", "--week", "2026-W01", toml=TOML)
 
-    assert outcome.is_left_out
-    assert list(weekly_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "2026-W01: nothing was read in it: the first fetch was on 6 Jan\n",
+    )
 
 
-class Never:
-    """A way by which nothing may go."""
+class Taker:
+    """A way to hand messages over that keeps their subjects."""
+
+    def __init__(self) -> None:
+        self.subjects: list[str] = []
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        raise AssertionError(to)
+        self.subjects.append(message["Subject"])
+
+
+@pytest.mark.parametrize(
+    ("at", "week"), [(46.3, "2026-W06"), (47.3, "2026-W07")], ids=["Monday", "Tuesday, published on a Thursday before"]
+)
+def test_a_week_in_which_nothing_was_read_is_mailed(data_dir: Path, tmp_path: Path, at: float, week: str) -> None:
+    """Whatever [mail] says of quiet weeks: it is not known to be one. Where no run publishes, a day after its end."""
+    settings, post = Settings(data_dir=data_dir, mail=GOOD | {"send_quiet": False}), Taker()
+    written = weekly_steps.report(settings, None, clock=lambda: day(at))
+    weekly_steps.mailed(settings.replace(data_dir=tmp_path), written, clock=lambda: day(at), post=post)
+
+    assert post.subjects == [f"No price was confirmed in {week}: nothing was read"]
+
+
+def test_a_quiet_week_may_be_left_out(data_dir: Path) -> None:
+    settings, post = Settings(data_dir=data_dir, mail=GOOD | {"send_quiet": False}), Taker()
+    outcome = weekly_steps.mailed(settings, weekly_steps.report(settings, "2026-W05"), clock=lambda: NOON, post=post)
+
+    assert list(weekly_steps.lines(outcome)) == ["2026-W05: a quiet week, which [mail] leaves out"]
+    assert post.subjects == []
 
 
 # --- as it arrives
@@ -138,7 +162,8 @@ def received(data_dir: Path) -> EmailMessage:
     with serving() as server:
         chosen = Settings(mail=OTHER | {"port": server.port, "user": "me"}, mail_password="secret").mail_to_send()
         settings = Settings(data_dir=data_dir, mail=OTHER)
-        outcome = weekly_steps.send(settings, "2026-W03", clock=lambda: NOON, post=Smtp(chosen, server.context))
+        written = weekly_steps.report(settings, "2026-W03")
+        outcome = weekly_steps.mailed(settings, written, clock=lambda: NOON, post=Smtp(chosen, server.context))
     assert outcome.sent == OTHER["to"]
     message = email.message_from_bytes(server.taken[0].content, policy=policy.default)
     assert isinstance(message, EmailMessage)

@@ -129,9 +129,9 @@ def test_pages_feeds_and_mail(
 
     from flows.config import settings
     from flows.private import private_file
-    from reports.weekly import pages
+    from reports.weekly import facts
 
-    monkeypatch.setattr(pages, "read", functools.cache(pages.read))  # all commands are of one week
+    monkeypatch.setattr(facts, "read", functools.cache(facts.read))  # all commands are of one week
     caplog.set_level(logging.DEBUG)
     data = tmp_path / "data"
     data.mkdir()

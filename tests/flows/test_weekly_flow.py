@@ -3,6 +3,7 @@
 import functools
 import shutil
 import sys
+from itertools import dropwhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 from weekly_file import weeks
 
 from flows.mail.sending import Outcome
-from reports.weekly import pages
+from reports.weekly import facts
 from warehouse.errors import ChipledgerError
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     """Without [mail] the page alone; with it what became of the mail; a failure fails the run, addresses unnamed."""
     from prefect.logging import disable_run_logger
 
-    monkeypatch.setattr(pages, "read", functools.cache(pages.read))  # both runs are of one file
+    monkeypatch.setattr(facts, "read", functools.cache(facts.read))  # both runs are of one file
     shutil.copytree(weeks(tmp_path_factory).parent, tmp_path, dirs_exist_ok=True)
     settings = tmp_path / "chipledger.toml"
     settings.write_text("")
@@ -53,9 +54,12 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     assert "no [mail] in the settings" in artifacts[-1]
     assert links == [(tmp_path / "reports/weeks/2026-W03.html").as_uri()]
 
+    settings.write_text('[mail]\nfrom = "p@example.com"\n[alerts]\nto = ["a@example.com"]\n')
+    assert run().message == "2026-W03: 0 sent"  # [mail] is for alerts alone
+
     settings.write_text('[mail]\nfrom = "p@example.com"\n')
     outcome = Outcome(week="2026-W03", sent=["a@example.com"], failed={"b@example.com": "no"})
-    monkeypatch.setattr(weekly_file.weekly_steps, "send", lambda *args, **others: outcome)
+    monkeypatch.setattr(weekly_file.weekly_steps, "mailed", lambda *args, **others: outcome)
     with pytest.raises(ChipledgerError, match="1 of the week's mails"):
         run()
 
@@ -71,3 +75,12 @@ def test_the_deployment_names_the_flow_and_runs_after_the_daily_one(weekly_file:
     assert set(weekly["parameters"]) <= set(weekly_file.weekly.parameters.properties)
     assert weekly["work_pool"] == daily["work_pool"]
     assert (daily["schedules"][0]["cron"], weekly["schedules"][0]["cron"]) == ("10 6 * * *", "10 8 * * *")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/examples").glob("prices-*.yml")), ids=lambda path: path.stem)
+def test_a_run_that_failed_keeps_no_mail_back(path: Path) -> None:
+    """In a workflow each step after the run is made all the same: else nobody learns that nothing is read."""
+    (job,) = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
+    after = list(dropwhile(lambda step: step.get("id") != "run", job["steps"]))[1:]
+
+    assert {step.get("if") for step in after} == {"${{ !cancelled() && steps.run.outcome != 'skipped' }}"}

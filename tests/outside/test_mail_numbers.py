@@ -15,7 +15,7 @@ from mail_numbers import NUMBER, unproved
 
 from flows.config.settings import Settings
 from flows.mail import weekly_steps
-from reports.weekly import news, pages
+from reports.weekly import facts
 from reports.weekly.calendar import Week
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -87,6 +87,6 @@ def test_every_number_of_the_first_run_is_in_the_file(offline_run: Path) -> None
 
 def test_what_was_seen_when_the_file_was_built_is_of_its_week(offline_run: Path) -> None:
     """The archive is as of its newest observation, of a week that is not over."""
-    found = pages.read(offline_run / "prices.duckdb", Week(2026, 42))
+    found = facts.read(offline_run / "prices.duckdb", Week(2026, 42))
 
-    assert (news.checked_prices(found), f"{found.as_of:%F %T}") == (43, "2026-10-15 00:00:00")
+    assert (found.n_checked, f"{found.as_of:%F %T}") == (43, "2026-10-15 00:00:00")

@@ -235,7 +235,7 @@ def test_the_server_shows_what_a_run_did(done: Done) -> None:
     page, drift, report = (prefect_api.newest_artifact(done.api, f"chipledger-{key}") for key in SHOWN)
 
     assert last > first
-    assert f"| price events | {last - first} |" in page
+    assert f"; {last - first:,} change" in page
     assert f"- file: {run_page.escaped(str(done.data_dir / 'prices.duckdb'))}" in page
     assert '"purchase_option"' in drift
     assert (done.data_dir / "reports/index.html").as_uri() in report

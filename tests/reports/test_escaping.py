@@ -15,7 +15,7 @@ import flows
 import reports
 from reports import templating
 from reports.tables import table
-from reports.weekly import mail, pages
+from reports.weekly import facts, mail
 
 EVIL = "<script>alert(2)</script>&\"'><img src=x onerror=alert(2)>"
 ESCAPED = "&lt;script&gt;alert"
@@ -70,7 +70,7 @@ def test_the_feed_shows_words_from_outside_as_text(hostile_reports: Path) -> Non
 
 def test_the_mail_shows_words_from_outside_as_text(hostile_reports: Path) -> None:
     """Providers and chips of its tables, sentences, faults and addresses."""
-    week = pages.read(hostile_reports.with_name("prices.duckdb"), WEEK)
+    week = facts.read(hostile_reports.with_name("prices.duckdb"), WEEK)
     evil = week["biggest"].with_columns(
         pl.lit(EVIL).alias("service_provider_name"), pl.lit(EVIL).alias("accelerator_name"), pl.lit(EVIL).alias("tier")
     )

@@ -13,7 +13,7 @@ from few_marts import needed
 from weekly_file import HOSTILE, publish_weeks
 
 from reports.pages import feed
-from reports.weekly import pages
+from reports.weekly import page as weekly_page
 
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a reports folder with one week's page and the feeds."""
     file = weekly_file.weeks(tmp_path_factory)
     folder = tmp_path_factory.mktemp("reports")
-    pages.write(weekly_file.told(tmp_path_factory, "2026-W03"), folder)
+    weekly_page.write(weekly_file.told(tmp_path_factory, "2026-W03"), folder)
     paging.of(file, feed.write, folder)
     return folder
 

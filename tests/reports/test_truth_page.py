@@ -17,7 +17,7 @@ from flows.collect.summary import Summary
 from reports.pages import daily_page
 from reports.queries import Row
 from reports.tables import truth_tables
-from reports.weekly import mail, pages
+from reports.weekly import facts, mail
 
 CHECK = {
     "check_name": "plausible_price", "check_group": "range", "meaning": "Dearest price", "subject": HOSTILE,
@@ -67,7 +67,7 @@ def test_the_overview_leads_to_what_was_checked(hostile_reports: Path) -> None:
 
 def test_the_mail_tells_what_newly_differs(hostile_reports: Path) -> None:
     """Among what could not be seen, in both parts; nothing where nothing does."""
-    found = pages.read(hostile_reports.with_name("prices.duckdb"), WEEK)
+    found = facts.read(hostile_reports.with_name("prices.duckdb"), WEEK)
     quiet = mail.letter(replace(found, checks=()), draw=False)
     made = mail.letter(replace(found, checks=(CHECK, CHECK)), draw=False)
 

@@ -14,7 +14,8 @@ from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import chart_facts, sparkline
 from reports.pages import frame
-from reports.weekly import facts, news, pages, sections
+from reports.weekly import facts, news, sections
+from reports.weekly import page as weekly_page
 from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
@@ -71,12 +72,12 @@ def test_what_is_no_week_is_refused(text: str) -> None:
 
 def test_a_week_that_had_not_begun_is_refused(file: Path) -> None:
     with pytest.raises(SettingsError, match=r"had not begun.*the last full week in it is 2026-W06"):
-        pages.read(file, Week(2026, 9))
+        facts.read(file, Week(2026, 9))
 
 
 def test_the_last_full_week_is_the_default(file: Path) -> None:
     """The file is of Thursday of W07, so W06 is told."""
-    found = pages.read(file)
+    found = facts.read(file)
 
     assert str(found.week) == "2026-W06"
     assert found.is_over
@@ -170,7 +171,7 @@ def test_the_subject_carries_the_news(told) -> None:
     assert news.subject(told("2026-W02")).startswith("RunPod raised H100 PCIe 21 % to 2.89; AWS unchanged")
     assert news.subject(told("2026-W03")).startswith("AWS cut H100 SXM 25 % to 7.50")
     assert news.subject(told("2026-W05")) == "No change, 11 prices checked; 2 scopes not read"
-    assert news.subject(told("2026-W06")) == "Nothing was read in 2026-W06: no price was confirmed"
+    assert news.subject(told("2026-W06")) == "No price was confirmed in 2026-W06: nothing was read"
 
 
 @pytest.mark.parametrize(("week", "known_then"), TOLD)
@@ -201,6 +202,19 @@ def test_unchanged_is_said_only_of_what_was_checked(told, checked: int, listed: 
     assert news.aws_words(with_frames(found, checked=others)) == ["AWS list not read"]
 
 
+def test_moves_that_are_held_are_said(told) -> None:
+    """Each price once, however often it was seen: without them the mail said that AWS moved nothing."""
+    row = {"gate": "history", "offer_id": 1, "row_json": '{"service_provider_name": "AWS"}'}
+    refused = pl.DataFrame([row, row, row | {"offer_id": 2}])
+    found, none = (with_frames(told(week), refused=refused) for week in ("2026-W05", "2026-W06"))
+
+    assert news.subject(found) == "No change, 11 prices checked; 2 scopes not read; 2 moves held"
+    assert "2 moves of list prices at AWS held until confirmed, in no number." in news.happened(found)
+    assert news.happened(found)[-1].startswith("AWS: 4 of its 4 list prices were confirmed")
+    assert news.subject(none) == "No price was confirmed in 2026-W06: 3 rows held or refused"
+    assert news.happened(none)[1:] == ["2 moves of list prices at AWS held until confirmed, in no number."]
+
+
 def test_what_a_provider_moved_is_one_sentence() -> None:
     """How many list prices, which way, by how much; a price that was free before has no percent."""
     both = {"n_moved": 5, "n_raised": 1, "n_cut": 4, "least_change": 0.004, "most_change": 0.35}
@@ -214,8 +228,8 @@ def test_what_a_provider_moved_is_one_sentence() -> None:
 def test_the_biggest_moves_are_of_the_readers_chips(file: Path) -> None:
     """Another chip has other news; in dollars a month a node is 8 chips for 730 hours."""
     week = Week.parse("2026-W03")
-    (move,) = pages.read(file, week, chips=("H100",))["biggest"].filter(service_provider_name="AWS").to_dicts()
-    none = pages.read(file, week, chips=("L4",))
+    (move,) = facts.read(file, week, chips=("H100",))["biggest"].filter(service_provider_name="AWS").to_dicts()
+    none = facts.read(file, week, chips=("L4",))
 
     assert move["node_month_usd"] == pytest.approx((7.5 - 10) * 8 * 730)
     assert news.subject(none).startswith("No change on your chips, ")
@@ -224,7 +238,7 @@ def test_the_biggest_moves_are_of_the_readers_chips(file: Path) -> None:
 
 def test_small_moves_are_counted_not_shown(file: Path) -> None:
     """With a threshold above it, a move is no news, and does not make the week quiet either."""
-    found = pages.read(file, Week.parse("2026-W02"), least=0.5)
+    found = facts.read(file, Week.parse("2026-W02"), least=0.5)
 
     assert news.subject(found).startswith("No change on your chips, ")
     assert news.happened(found)[0].startswith("No list price of your chips moved by much; ")
@@ -251,7 +265,7 @@ def test_who_was_not_seen_is_named(told) -> None:
 
 def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
     """No script, no image, no handler; and the words themselves stand there to be read."""
-    text = pages.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
+    text = weekly_page.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
     tags = Tags(text)
 
     assert not {tag for tag, _ in tags.seen} & {"img", "iframe", "object"}
@@ -263,10 +277,10 @@ def test_words_from_outside_are_text(told, tmp_path: Path) -> None:
 
 def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     """The same facts give the same bytes; nothing is loaded; the list names the week with its news."""
-    first = pages.write(told("2026-W02"), tmp_path).page
+    first = weekly_page.write(told("2026-W02"), tmp_path).page
     before = first.read_bytes()
-    pages.write(told("2026-W03"), tmp_path)
-    again = pages.write(told("2026-W02"), tmp_path).page
+    weekly_page.write(told("2026-W03"), tmp_path)
+    again = weekly_page.write(told("2026-W02"), tmp_path).page
     listed = (tmp_path / "weeks" / "index.html").read_text(encoding="utf-8")
 
     assert first.relative_to(tmp_path).as_posix() == "weeks/2026-W02.html"
@@ -279,9 +293,9 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
 
 def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
     found = told("2026-W02")
-    first = pages.write(found, tmp_path).page.read_bytes()
+    first = weekly_page.write(found, tmp_path).page.read_bytes()
     empty = with_frames(found, move=found["move"].clear(), biggest=found["biggest"].clear())
-    now = pages.write(empty, tmp_path).page.read_text(encoding="utf-8")
+    now = weekly_page.write(empty, tmp_path).page.read_text(encoding="utf-8")
     kept = tmp_path / "weeks" / "2026-W02.edition-1.html"
 
     assert kept.read_bytes() == first
@@ -301,16 +315,16 @@ def test_costs_of_the_file_s_own_day_make_no_edition(told, tmp_path: Path) -> No
     for day, usd in ((8, 15.5), (9, 16.2)):
         costs = pl.DataFrame([cost | {"usd_per_million_output_tokens": usd, "price_kind": "price"}])
         found = replace(told("2026-W05"), built_at=datetime(2026, 2, day, 7))  # noqa: DTZ001 (as files have it)
-        page = pages.write(with_frames(found, token_point=point, token_cost=costs), tmp_path).page
+        page = weekly_page.write(with_frames(found, token_point=point, token_cost=costs), tmp_path).page
         text = page.read_text(encoding="utf-8")
         assert (str(usd) in text, f"Prices as of {day} Feb." in text) == (True, True)
     assert not list(tmp_path.glob("weeks/*edition*"))
 
 
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
-    found = pages.read(file, Week(2026, 7))
-    page = pages.write(found, tmp_path).page
-    pages.write(replace(with_frames(found, drifting=found["drifting"].clear()), version="other"), tmp_path)
+    found = facts.read(file, Week(2026, 7))
+    page = weekly_page.write(found, tmp_path).page
+    weekly_page.write(replace(with_frames(found, drifting=found["drifting"].clear()), version="other"), tmp_path)
 
     assert not found.is_over
     assert "so far: the week is over on 2026-02-16" in page.read_text(encoding="utf-8")
@@ -366,8 +380,8 @@ def test_a_chart_steps_with_the_list_and_leaves_mistakes_out(told) -> None:
 
 
 def test_a_page_has_a_chart_and_a_sparkline_for_what_moved(told, tmp_path: Path) -> None:
-    loud = pages.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
-    quiet = pages.write(told("2026-W05"), tmp_path).page.read_text(encoding="utf-8")
+    loud = weekly_page.write(told("2026-W03"), tmp_path).page.read_text(encoding="utf-8")
+    quiet = weekly_page.write(told("2026-W05"), tmp_path).page.read_text(encoding="utf-8")
 
     assert "<strong>H100 SXM on-demand: AWS fell 25.0 % to 7.50; " in loud
     assert 'aria-label="90 days: 80.00 to 60.00, fell 25.0 %, 1 move, known on ' in loud

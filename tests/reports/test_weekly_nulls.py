@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import weekly_file
 
-from reports.weekly import facts, mail, pages, sections
+from reports.weekly import facts, mail, sections
 from reports.weekly import page as weekly_page
 from reports.weekly.calendar import Week
 from warehouse.schema import tables as schemas
@@ -48,7 +48,7 @@ def put(file: Path, table: str, values: dict[str, str]) -> None:
 
 def check(file: Path) -> None:
     """Make page and mail of the week: no section fails, and neither says None or nan."""
-    found = pages.read(file, WEEK)
+    found = facts.read(file, WEEK)
     page, letter = weekly_page.render(found, draw=False), mail.letter(found, draw=False)
 
     assert (found.faults, page.faults, letter.faults) == ({}, (), ())
@@ -85,7 +85,7 @@ def test_a_move_of_an_unknown_chip_is_a_move_like_others(file: Path) -> None:
     """What has no known chips moves as sold: the one row that ended page and mail."""
     put(file, "offer_unit", {"accelerator_count": "null"})
     try:
-        moves = pages.read(file, WEEK)["move"]
+        moves = facts.read(file, WEEK)["move"]
     finally:
         put(file, "offer_unit", {"accelerator_count": "k.accelerator_count"})
 
@@ -96,7 +96,7 @@ def test_a_move_of_an_unknown_chip_is_a_move_like_others(file: Path) -> None:
 @pytest.fixture(scope="module")
 def whole(file: Path) -> facts.WeekFacts:
     """Return the facts of the week, of which no question failed."""
-    return pages.read(file, WEEK)
+    return facts.read(file, WEEK)
 
 
 def without(whole: facts.WeekFacts, name: str) -> facts.WeekFacts:
@@ -133,7 +133,7 @@ def test_a_question_that_fails_is_a_fault_of_the_week(
     monkeypatch.setattr(facts, "_ask", broken)
     if name == "move":
         monkeypatch.setattr(facts, "_moves", lambda con, values: broken(con, name, values))
-    found = pages.read(file, WEEK)
+    found = facts.read(file, WEEK)
 
     assert found.faults[name] == "KeyError: None"
     check_told(found)
