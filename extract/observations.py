@@ -50,11 +50,12 @@ NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and sav
 COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
 PROVIDERS = {
-    **dict.fromkeys(("aws", "amazon", "amazonec2", "amazonwebservices"), "AWS"),
-    **dict.fromkeys(("gcp", "google", "googlecloudplatform"), "Google Cloud"),
-    **dict.fromkeys(("oci", "oraclecloudinfrastructure"), "Oracle Cloud"),
-    **{"datacrunch": "Verda", "lambdalabs": "Lambda", "microsoftazure": "Azure"},
-} | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
+    re.sub(_NOISE, "", written.lower()): name
+    for written, name in (
+        *(("AWS", "AWS"), *cloud_machines.PROVIDERS.items()),
+        *((written, source.provider) for source in SOURCES for written in (source.name, source.provider)),
+    )
+}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.reference import models
+from warehouse.reference import cloud_machines, models
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model
 
@@ -419,15 +419,16 @@ class Evidence:
         return str(url or (known and known[1]) or sha256)
 
     @cached_property
-    def providers(self) -> tuple[str, ...]:
-        """Return the names of all providers with prices."""
-        rows = self._con.execute("select distinct service_provider_name from core.offer order by all").fetchall()
-        return tuple(name for (name,) in rows)
+    def providers(self) -> dict[str, str]:
+        """Return the providers with prices, by what they are called in small letters."""
+        rows = self._con.execute("select distinct service_provider_name from core.offer order by all desc").fetchall()
+        names = {name: name for (name,) in rows}
+        called = {written: name for written, name in cloud_machines.PROVIDERS.items() if name in names} | names
+        return {written.casefold(): name for written, name in called.items()}
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        spelled = {name.casefold(): name for name in reversed(self.providers)}
-        named = [spelled[word.casefold()] for word in words if word.casefold() in spelled]
+        named = [self.providers[word.casefold()] for word in words if word.casefold() in self.providers]
         return (named[0], None) if named else (None, next(iter(words), None))
 
 

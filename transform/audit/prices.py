@@ -27,6 +27,7 @@ UNITS = {
     "price_usd_per_month": "instance",
 }
 AWS = "AWS"
+COMMITMENTS = ("reserved", "savings_plan")
 AWS_CHIPS = ("Trainium", "Inferentia")
 ROUNDING = 0.0005
 """Price lists that are copied round to a twentieth of a per cent at most."""
@@ -115,17 +116,19 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     if machine or (provider is None and (is_aws or any(word in claim.words for word in ("AWS", "EC2")))):
         provider = provider or AWS
     elif provider is None:
-        named = [
-            name for name in evidence.providers if re.search(rf"\b{re.escape(name)}\b", claim.conditions_text, re.I)
-        ]
-        provider = named[0] if len(named) == 1 else None
+        words = claim.conditions_text.casefold()
+        named = {name for called, name in evidence.providers.items() if re.search(rf"\b{re.escape(called)}\b", words)}
+        provider = named.pop() if len(named) == 1 else None
     places = {code for place, code in AWS_PLACES.items() if re.search(rf"\b{place}\b", claim.words, re.IGNORECASE)}
     regions = conditions.regions or (tuple(sorted(places)) if provider == AWS else ())
-    option = conditions.purchase_option or "on_demand"
-    parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
-    if conditions.purchase_option is None:
-        parts[-1] = "on demand, as no other option is named"
-    if conditions.term_hours and option in ("reserved", "savings_plan"):
+    # A term of which no option is named ("1-year commitment") is of either kind of commitment.
+    stated = conditions.purchase_option
+    options = (stated,) if stated else COMMITMENTS if conditions.term_hours else ("on_demand",)
+    option = " or ".join(options).replace("_", " ")
+    parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option]
+    if not stated and options[0] == "on_demand":
+        parts.append("as no other option is named")
+    if conditions.term_hours and options[0] in COMMITMENTS:
         parts.append(f"{conditions.term_hours:,} h")
     parts += regions
     words = ", ".join(part for part in parts if part)
@@ -133,13 +136,13 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     found = tuple(
         one
         for one in evidence.offers_of(machine, chips)
-        if one.purchase_option == option
+        if one.purchase_option in options
         and (
             machine or any(one.accelerator_name == n and (f is None or one.form_factor in (f, None)) for n, f in chips)
         )
         and (provider is None or one.service_provider_name == provider)
         and (not regions or one.region_id in regions)
-        and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
+        and (options[0] not in COMMITMENTS or conditions.term_hours in (None, one.commitment_term_hours))
     )
     return _Candidates(words, found, is_market=provider is None)
 

@@ -12,13 +12,15 @@ from transform.audit.finding import (
     Finding,
     Range,
     claimed,
+    exactly,
     figure,
     found,
     number,
+    scale,
     unknown,
 )
 from warehouse.reference import claim_text
-from warehouse.reference.claims import UNITS, Claim
+from warehouse.reference.claims import Claim
 from warehouse.reference.instance_types import machine_facts
 
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
@@ -251,12 +253,12 @@ def _compared(
     tried = list(readings)
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
-    scale = UNITS.get(claim.unit, ("", 1.0))[1]
-    claimed_range = figure(claim) * Range(scale, scale) if exact else claimed(claim)
+    unit = scale(claim)
+    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
     claimed_words = f"claimed {claim.figure} {claim.unit}"
     agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
-    shown = value / scale
+    shown = value / unit
     # A year has no thousands.
     write = "{:.0f}".format if claim.unit in ("year", "date") else number
     comparison = "agrees with" if agreeing else "is not"
@@ -265,7 +267,7 @@ def _compared(
         basis,
         f"{claimed_words} {comparison} {write(shown)} {claim.unit}: {words}",
         recomputed=shown,
-        readings=tuple(f"{text}: {write(each / scale)} {claim.unit}" for text, each, _ in tried),
+        readings=tuple(f"{text}: {write(each / unit)} {claim.unit}" for text, each, _ in tried),
         documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),
     )
 
