@@ -33,7 +33,7 @@ from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")
-_HOURS = re.compile(r"(\d+) ?h(?:ours|rs)?\b")
+_HOURS = re.compile(r"(\d+) ?h(?:ours|rs)?\b(?P<daily> ?(?:/|per|a) ?day(?:\D+(\d+) days)?)?")
 _WORK = re.compile(
     r"(\d+(?:\.\d+)?) weeks?\D+?(\d+) (?:\w+ )?engineers?\D+?(\d+(?:\.\d+)?) ?(?:USD|\$)?", re.IGNORECASE
 )
@@ -170,6 +170,8 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
     )
     hours = _HOURS.search(claim.conditions_text)
     length = float(hours[1]) if hours else MONTH_HOURS
+    if hours and hours["daily"]:
+        length *= float(hours[3] or MONTH_HOURS / 24)
     if not hourly:
         return prices.history(claim, evidence, hours=length)
     spans = [(claimed(one, hedged=False) * exactly(length), f"{one.figure} x {length:g} h", (one,)) for one in hourly]

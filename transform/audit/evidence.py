@@ -344,8 +344,8 @@ class Evidence:
         self._con.execute(f"{into} {select}", values)
 
     def offers_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Offer]:
-        """Return the offers of a machine by its name in small letters, or of chips by theirs, in any of their forms."""
-        names = {machine} if machine else {name for name, _ in chips}
+        """Return the offers of a machine by its name in small letters, or of chips in any form and memory."""
+        names = {machine} if machine else {name for name, _ in self.spelled(chips)}
         return [one for name in sorted(names) for one in self._by_name[name]]
 
     @cached_property

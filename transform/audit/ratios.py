@@ -20,7 +20,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from transform.audit.prices import windows_of
+from transform.audit.prices import seller, windows_of
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 
@@ -141,11 +141,13 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
 
 
 def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Offer]:
-    conditions, forms = claim.conditions, set(thing.chips)
+    conditions, forms = claim.conditions, evidence.spelled(thing.chips)
+    provider, _ = seller(claim, thing, evidence)
     return [
         one
         for one in evidence.offers_of(thing.instance_type, thing.chips)
         if one.purchase_option == (conditions.purchase_option or "on_demand")
+        and provider in (None, one.service_provider_name)
         and not one.is_floor
         and conditions.term_hours in (None, one.commitment_term_hours)
         and (not conditions.regions or one.region_id in conditions.regions)

@@ -218,8 +218,11 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
         "k,y,H100,price_per_chip,2.50,,,USD/h,,2026",
         'l,y,H100 / Llama 3 70B,cost_to_train,15200000,,,USD,"15 trillion tokens, MFU of 40%, 15% overhead",2026',
         'm,z,2xH100 / Llama 3 70B,throughput_tokens_per_s_system,4000,,,tok/s,"bs=8, output, no speculation",2026',
+        'n,w,p5.48xlarge,price_usd_per_month,9687,,,USD/month,"us-east-1, 8 hours a day, 22 days",2026-03',
+        "o,v,H100 vs A100,ratio_price_per_chip,3.0,,,x,AWS on-demand,2026-03",
+        "p,u,H100,spot_available,yes,,,flag,at Lambda,2026-11",
     )  # fmt: skip
-    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccp"
+    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciu"
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
