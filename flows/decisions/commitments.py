@@ -89,7 +89,11 @@ MARKET = """
 select
     quantile_cont(price, 0.25) as usd_per_chip_hour, count(*) as n_providers, min(seen) as oldest_observed_at,
     median(price) as median_usd, min(price) as lowest_usd, arg_min(service_provider_name, price) as lowest_provider,
-    string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices
+    string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices,
+    (
+        select price_per_accelerator_hour_usd from int.accelerator_hour_price
+        where offer_id = $offer and purchase_option = 'on_demand'
+    ) as list_usd
 from (
     select p.service_provider_name, min(p.cheapest_price_usd) as price, max(p.last_observed_at) as seen
     from int.provider_price as p
@@ -169,10 +173,11 @@ def covered(
             "no commitment of this machine has a price that is ranked, and a ranked one on demand: both were last "
             f"seen on {newest:%Y-%m-%d}"
         )
-    first: Mapping[str, Any] = options[0] if options else {"on_demand_price_usd": None, "accelerator_count": 0}
+    first: Mapping[str, Any] = options[0] if options else {"accelerator_count": 0}
     running = math.fsum(share * runs for share, runs in demands["likely"]) if demands else 0.0
     chips = float(line["accelerators_per_node"] or first["accelerator_count"])
-    head["negotiation"] = market and _negotiation(market, first["on_demand_price_usd"], chips * running, moves)
+    listed = first.get("on_demand_price_usd") or (market and market["list_usd"])
+    head["negotiation"] = market and _negotiation(market, listed, chips * running, moves)
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
     ends = line["commitment_ends_on"]

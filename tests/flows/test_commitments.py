@@ -308,6 +308,7 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert answer["uncovered_usd_per_node_hour"] == pytest.approx(28)
     assert own["reason"] == "no contracted price of a commitment for this machine"
     assert batch["reason"].startswith("no commitment is known")
+    assert batch["negotiation"]["list_usd"] == pytest.approx(21.5 / 16)
     assert chat["reason"] == "no price of this provider is known"
 
     words = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "decide", "fleet"])
