@@ -111,15 +111,13 @@ large as a node, where the line's are."""
 
 
 def answer(
-    file: Path, private: Path | None, decision: DecisionSettings, *, horizon_months: float | None = None
+    file: Path, private: duckdb.DuckDBPyConnection, decision: DecisionSettings, *, horizon_months: float | None = None
 ) -> dict[str, Any]:
-    """Return for each line of the fleet the best cover and its range. Raises SettingsError without a fleet."""
-    if private is None or not private.exists():
-        hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
+    """Return for each line of the private tables the best cover and its range. Raises SettingsError without a fleet."""
+    fleet, contracted = rows(private, "from fleet_line order by line_number"), dict(private.execute(SHARES).fetchall())
+    if not fleet:
+        hint = 'Write [private] with fleet = "fleet.csv": docs/fleet.md shows one'
         raise SettingsError("there is no fleet to cover", field="private.fleet", hint=hint)
-    with duckdb.connect(str(private), read_only=True) as con:
-        fleet = rows(con, "from fleet_line order by line_number")
-        contracted = dict(con.execute(SHARES).fetchall())
     months = horizon_months or decision.horizon_months or HORIZON_MONTHS
     with regions.opened(file, decision.regions) as con:
         stated = regions.as_dict(con, decision.regions)
