@@ -85,17 +85,14 @@ class Sums:
         ((found,),) = self._con.execute(f"select {call}({', '.join('?' * len(values))})", list(values)).fetchall()
         return None if found is None else float(found)
 
-    def rows(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
-        """Return the rows of one query, by column."""
-        return rows(self._con, sql, values)
-
     def moves(self, inputs: Sequence[Numbers], columns: str = "*") -> list[dict[str, Any]]:
         """Return the row of mart.break_even for each list of inputs, in their order; all its columns, or one."""
         # As one text of JSON: DuckDB takes a millisecond for each row of a list that comes from Python.
         typed = ", ".join(f"(line ->> {place + 1})::DOUBLE as i_{name}" for place, name in enumerate(INPUTS))
         call = ", ".join(f"input.i_{name}" for name in INPUTS)
         lines = json.dumps([[place, *(each[name] for name in INPUTS)] for place, each in enumerate(inputs)])
-        found = self.rows(
+        found = rows(
+            self._con,
             f"select answer.{columns} from (select (line ->> 0)::BIGINT as place, {typed} "
             "from (select unnest(json_extract(?, '$[*]')) as line)) as input, "
             f"lateral mart.break_even({call}) as answer order by input.place",

@@ -161,7 +161,7 @@ def covered(
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
     FALL for its chip, `contracted` rows of SHARES, `market` the row of MARKET.
     """
-    head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
+    head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")} | {"negotiation": None}
     demands = _demands(line, decision)
     ranked = [each for each in options if each["is_ranked"] and each["on_demand_is_ranked"]]
     reason = _reason(line, options, demands, decision)
@@ -174,8 +174,13 @@ def covered(
     first: Mapping[str, Any] = options[0] if options else {"accelerator_count": 0}
     running = math.fsum(share * runs for share, runs in demands["likely"]) if demands else 0.0
     chips = float(line["accelerators_per_node"] or first["accelerator_count"])
-    listed = first.get("on_demand_price_usd") or (market and market["list_usd"])
-    head["negotiation"] = market and _negotiation(market, listed, chips * running, moves)
+    if market:  # what to hold against an offer, USD a chip-hour on demand; and of the chips a percent a year
+        head["negotiation"] = {name: market[name] for name in ("median_usd", "lowest_usd", "lowest_provider")} | {
+            "list_usd": first.get("on_demand_price_usd") or market["list_usd"],
+            "number_to_beat_usd": market["usd_per_chip_hour"],
+            "percent_usd_a_year": market["usd_per_chip_hour"] * chips * running * 87.6 or None,
+            "last_moves": moves[0]["last_moves"] if moves else [],
+        }
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
     ends = line["commitment_ends_on"]
@@ -314,13 +319,6 @@ def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: Decisio
         return None
     (found,) = rows(con, MARKET, {"offer": offer, "providers": list(decision.providers)})
     return found if found["n_providers"] else None
-
-
-def _negotiation(market: Mapping[str, Any], listed: float | None, chips: float, moves: Sequence[Any]) -> dict[str, Any]:
-    """Return what to hold against an offer, USD a chip-hour on demand; and of the chips a percent a year."""
-    beat, names = market["usd_per_chip_hour"], ("median_usd", "lowest_usd", "lowest_provider")
-    found = {"list_usd": listed, "number_to_beat_usd": beat, "percent_usd_a_year": beat * chips * 87.6 or None}
-    return {name: market[name] for name in names} | found | {"last_moves": moves[0]["last_moves"] if moves else []}
 
 
 def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:

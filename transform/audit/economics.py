@@ -99,13 +99,12 @@ def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
 
 def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:
     """Return the peaks in TFLOP/s that the text itself gives of the chip of a claim, with their words."""
-    thing = claim.thing
-    found_peaks = []
-    for metric in PEAK_METRICS:
-        for one in article.find(claim, metric, lambda other: same_thing(other.thing, thing)):
-            words = f"text's own peak of {one.figure} {one.unit} ({metric.split('_')[1].upper()})"
-            found_peaks.append((words, claimed(one, hedged=False).middle))
-    return found_peaks
+    own = article.find(claim, PEAK_METRICS, lambda other: same_thing(other.thing, claim.thing))
+    words = "text's own peak of {0.figure} {0.unit} ({1})"
+    return [
+        (words.format(one, one.metric.split("_")[1].upper()), claimed(one, hedged=False).middle)
+        for one in sorted(own, key=lambda one: PEAK_METRICS.index(one.metric))
+    ]
 
 
 Fits = Callable[[Claim], bool]

@@ -398,11 +398,12 @@ class Evidence:
             return None
         self.read(offers)
         self.read_ended(offers)
-        ((value,),) = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchall()
+        numbers = json.dumps([one.offer_no for one in offers])
+        ((value,),) = self._con.execute(_LOWEST, {"offers": numbers}).fetchall()
         return None if value is None else float(value)
 
     def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
-        rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall()
+        rows = self._con.execute(select, {"offers": json.dumps([one.offer_no for one in offers])}).fetchall()
         return [Price(self.offers[number], *rest) for number, *rest in rows]
 
     @cached_property
@@ -430,10 +431,6 @@ class Evidence:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
         named = [self.providers[word.casefold()] for word in words if word.casefold() in self.providers]
         return (named[0], None) if named else (None, next(iter(words), None))
-
-
-def _numbers(offers: Iterable[Offer]) -> str:
-    return json.dumps([one.offer_no for one in offers])
 
 
 def _literal(value: float | None) -> str:

@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from transform.audit.article import Article, same_thing, shares_chip
+from transform.audit.article import Article, same_thing
 from transform.audit.evidence import Chip, Evidence, Offer
 from transform.audit.finding import (
     CONSISTENT,
@@ -202,16 +202,10 @@ def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
 def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
     return lambda other: (
         len(other.subject.things) == 1
-        and _is_side(other.thing, thing)
+        and same_thing(other.thing, thing)
         and _same_model(claim, other)
         and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
     )
-
-
-def _is_side(named: Thing, thing: Thing) -> bool:
-    if named.is_system and thing.is_system and not (named.instance_type or thing.instance_type):
-        return shares_chip(named, thing)
-    return same_thing(named, thing)
 
 
 def _same_model(claim: Claim, other: Claim) -> bool:
