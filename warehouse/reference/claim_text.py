@@ -204,8 +204,8 @@ def conditions(text: str) -> Conditions:
     """Return what the words of a claim state."""
     option = next((name for name, pattern in _OPTIONS if pattern.search(text)), None)
     term = _TERM.search(text)
-    years = term and term[1] and _WORDS.get(term[1].lower(), term[1])
-    hours = int(years) * 8760 if years else int(term[2]) * _MONTH_HOURS if term else None
+    years, months = term.groups() if term else (None, None)
+    hours = int(_WORDS.get(years.lower(), years)) * 8760 if years else int(months) * _MONTH_HOURS if months else None
     named = tuple(_REGION.findall(text)) or next((ids for pattern, ids in _REGION_NAMES if pattern.search(text)), ())
     machine = INSTANCE.search(text)
     batch = _BATCH.search(text)
