@@ -49,12 +49,8 @@ OPTIONAL = (
 NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and saved as UTF-8 text with commas"
 COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
-PROVIDERS = {
-    **dict.fromkeys(("aws", "amazon", "amazonec2", "amazonwebservices"), "AWS"),
-    **dict.fromkeys(("gcp", "google", "googlecloudplatform"), "Google Cloud"),
-    **dict.fromkeys(("oci", "oraclecloudinfrastructure"), "Oracle Cloud"),
-    **{"datacrunch": "Verda", "lambdalabs": "Lambda", "microsoftazure": "Azure"},
-} | {re.sub(_NOISE, "", name.lower()): source.provider for source in SOURCES for name in (source.name, source.provider)}
+_WRITTEN = cloud_machines.PROVIDERS | {name: each.provider for each in SOURCES for name in (each.name, each.provider)}
+PROVIDERS = {re.sub(_NOISE, "", written.lower()): name for written, name in _WRITTEN.items()}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""

@@ -1,7 +1,7 @@
 """A published file for tests of decisions: few prices, and runs of Llama 3 70B on H100 and H200, in FP8, batch 8.
 
 H100: 200 tokens/s on AWS's p5.4xlarge at 6.88 USD. H200 SXM: 300 on the same point, 100 at other lengths; eight of
-them at Toy for 24 USD an hour. Trainium2: a block at 35.7608 USD for 16, and a run of another model.
+them at Toy for 24 USD an hour. Trainium2: a block at 35.7608 USD for 16, and runs of another model, and in BF16.
 MI300X: a "from" price alone.
 """
 
@@ -39,6 +39,7 @@ def publish_breakeven(folder: Path) -> None:
         throughput.append(con, [
             run(), run(**h200, output_rate=Decimal(300), measured_on=date(2026, 1, 2)),
             run(**h200, output_rate=Decimal(100), input_length=Decimal(4000)),
+            run(accelerator_name="Trainium2", form_factor=None, precision="bf16", accelerator_count=Decimal(16)),
             run(model_name="llama-3.1-405b", accelerator_name="Trainium2", form_factor=None,
                 accelerator_count=Decimal(32), input_length=Decimal(200_000)),
         ])  # fmt: skip

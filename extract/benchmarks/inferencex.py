@@ -29,8 +29,11 @@ from warehouse.reference.accelerators import resolve
 FAMILY = "inferencex"
 FORMS = {"h100": "SXM", "h200": "SXM", "b200": "SXM", "b300": "SXM", "gb200": "NVL72", "gb300": "NVL72"}
 """The forms of the chips on which the official runs are made, whose files name the chip alone."""
-MODELS = {"dsr1": "DeepSeek-R1-0528"}
-"""InferenceX's own short names, where no model id stands beside them."""
+MODELS = {
+    **{"dsr1": "DeepSeek-R1-0528", "dsv4": "DeepSeek-V4-Pro", "glm5": "GLM-5", "gptoss120b": "gpt-oss-120b"},
+    **{"kimik2.5": "Kimi-K2.5", "llama70b": "Llama-3.3-70B-Instruct", "minimaxm2.5": "MiniMax-M2.5"},
+}
+"""Short names of its API, where no model id stands beside them: packages/constants/src/models.ts of InferenceX-app."""
 TOLERANCE = Decimal("0.01")
 MIN_SHARE = Decimal("0.4")
 MAX_SHARE = Decimal("1.05")

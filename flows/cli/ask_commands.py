@@ -238,7 +238,12 @@ def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label:
             understood.append(benchmarks.understand(file, assigned, label=label, ask=ask))
         except ChipledgerError as error:
             refused.append(error)
+    archive, own = (folder / "prices.duckdb" for folder in (settings.offline().data_dir, settings.data_dir))
+    only_archive = archive.exists() and not own.exists()
     done = _added(settings, understood) if understood else {"added": [], "known": [], "file": None}
+    notes = [output.as_json(each.as_dict()) if in_json else f"refused: {each}" for each in refused]
+    if only_archive and done["file"] and not in_json:
+        notes.append(f"it has no prices until `chipledger run`; --data-dir {archive.parent} has those of the archive")
     lines = [
         f"{state} {run['throughput_id']}: {run['sentence']}"
         + (f" Priced by nothing, because {run['unpriced']}." if run["unpriced"] else "")
@@ -249,7 +254,7 @@ def add(read: Reader, *, files: tuple[Path, ...], words: tuple[str, ...], label:
     return Result(
         {**done, "refused": [refusal.as_dict() for refusal in refused]},
         [*lines, *([f"file: {done['file']}"] if done["file"] else [])],
-        [output.as_json(each.as_dict()) if in_json else f"refused: {each}" for each in refused],
+        notes,
         is_failed=bool(refused),
     )
 

@@ -268,10 +268,11 @@ def cover(read: Reader, *, horizon: float | None) -> Result:
     the table [decision] of the settings: docs/deciding.md.
     """
     from flows.decisions import commitments as decision
+    from flows.private import private_file
 
     settings = read()
-    file = settings.published()
-    found = decision.answer(file, file.with_name("private.duckdb"), settings.decision, horizon_months=horizon)
+    with private_file.in_memory(settings, datetime.now(UTC)) as con:
+        found = decision.answer(settings.published(), con, settings.decision, horizon_months=horizon)
     return Result(found, _cover_lines(found))
 
 

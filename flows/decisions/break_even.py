@@ -73,21 +73,17 @@ class Sums:
     """The formulas in a DuckDB of their own, in memory."""
 
     def __init__(self) -> None:
-        self._con = duckdb.connect()
-        formula.create_formulas(self._con)
-        self._con.execute("create schema mart")
+        self.con = duckdb.connect()
+        formula.create_formulas(self.con)
+        self.con.execute("create schema mart")
         for macro in models.MACROS:
             if macro.name in ("break_even", "make_or_buy"):
-                self._con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
+                self.con.execute(f"create macro mart.{macro.name}({', '.join(macro.parameters)}) as table {macro.sql}")
 
     def value(self, call: str, *values: float | None) -> float | None:
         """Return what one scalar macro gives, such as decision.upkeep_per_month."""
-        ((found,),) = self._con.execute(f"select {call}({', '.join('?' * len(values))})", list(values)).fetchall()
+        ((found,),) = self.con.execute(f"select {call}({', '.join('?' * len(values))})", list(values)).fetchall()
         return None if found is None else float(found)
-
-    def rows(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
-        """Return the rows of one query, by column."""
-        return rows(self._con, sql, values)
 
     def moves(self, inputs: Sequence[Numbers], columns: str = "*") -> list[dict[str, Any]]:
         """Return the row of mart.break_even for each list of inputs, in their order; all its columns, or one."""
@@ -95,7 +91,8 @@ class Sums:
         typed = ", ".join(f"(line ->> {place + 1})::DOUBLE as i_{name}" for place, name in enumerate(INPUTS))
         call = ", ".join(f"input.i_{name}" for name in INPUTS)
         lines = json.dumps([[place, *(each[name] for name in INPUTS)] for place, each in enumerate(inputs)])
-        found = self.rows(
+        found = rows(
+            self.con,
             f"select answer.{columns} from (select (line ->> 0)::BIGINT as place, {typed} "
             "from (select unnest(json_extract(?, '$[*]')) as line)) as input, "
             f"lateral mart.break_even({call}) as answer order by input.place",

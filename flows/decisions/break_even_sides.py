@@ -89,7 +89,11 @@ def read(text: str, *, field: str, providers: Iterable[str]) -> Side:
         **{_plain(name): ("purchase_option", name) for name in PURCHASE_OPTIONS},
     }
     found, left = _phrases(text, vocabulary, field)
-    machine, chip = _chip(left, text=text, field=field, allowed=_allowed(known.values()))
+    allowed = (
+        f"Allowed: a chip (`chipledger chips` lists them) or an AWS type; {', '.join(PURCHASE_OPTIONS)}; a length, "
+        f"{', '.join(COMMITMENTS)}; a size, {', '.join(CAPACITIES)}; a provider, {', '.join(sorted(known.values()))}"
+    )
+    machine, chip = _chip(left, text=text, field=field, allowed=allowed)
     if "purchase_option" not in found:
         hint = f"Add one of {', '.join(PURCHASE_OPTIONS)}"
         raise SettingsError("names no purchase option", field=field, value=text, hint=hint)
@@ -153,13 +157,6 @@ def _plain(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text.strip().lower())
 
 
-def _allowed(providers: Iterable[str]) -> str:
-    return (
-        f"Allowed: a chip (`chipledger chips` lists them) or an AWS type; {', '.join(PURCHASE_OPTIONS)}; a length, "
-        f"{', '.join(COMMITMENTS)}; a size, {', '.join(CAPACITIES)}; a provider, {', '.join(sorted(providers))}"
-    )
-
-
 POINT = columns("""
 model_name, task, scenario, benchmark_family, benchmark, precision_bits, input_length, output_length, decoding,
 interactivity, interactivity_statistic
@@ -215,22 +212,15 @@ def points(
     """
     best: Points = {}
     lengths = set()
+    sql = (
+        "select *, decision.precision_class(precision) as precision_bits from mart.serving_cost("
+        f"$model, $speed, $used, $committed, $spot, $load) where {FILTER} and is_ranked "
+        "and all_in_output_usd_median is not null"
+    )
+    values: dict[str, Any] = side.values | {"speed": interactivity, "load": tokens_per_day, "used": use.utilisation}
+    values |= {"committed": use.commitment_use, "spot": use.spot_running_share}
     for name in names:
-        for row in rows(
-            con,
-            "select *, decision.precision_class(precision) as precision_bits from mart.serving_cost("
-            f"$model, $speed, $used, $committed, $spot, $load) where {FILTER} and is_ranked "
-            "and all_in_output_usd_median is not null",
-            {
-                **side.values,
-                "model": name,
-                "speed": interactivity,
-                "used": use.utilisation,
-                "committed": use.commitment_use,
-                "spot": use.spot_running_share,
-                "load": tokens_per_day,
-            },
-        ):
+        for row in rows(con, sql, values | {"model": name}):
             lengths.add(row["commitment_class"])
             point = tuple(row[each] for each in POINT)
             if row["precision_bits"] is not None and (point not in best or _order(row) < _order(best[point])):

@@ -89,7 +89,11 @@ MARKET = """
 select
     quantile_cont(price, 0.25) as usd_per_chip_hour, count(*) as n_providers, min(seen) as oldest_observed_at,
     median(price) as median_usd, min(price) as lowest_usd, arg_min(service_provider_name, price) as lowest_provider,
-    string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices
+    string_agg(service_provider_name || ' ' || round(price, 2), ', ' order by price) as prices,
+    (
+        select price_per_accelerator_hour_usd from int.accelerator_hour_price
+        where offer_id = $offer and purchase_option = 'on_demand'
+    ) as list_usd
 from (
     select p.service_provider_name, min(p.cheapest_price_usd) as price, max(p.last_observed_at) as seen
     from int.provider_price as p
@@ -107,15 +111,13 @@ large as a node, where the line's are."""
 
 
 def answer(
-    file: Path, private: Path | None, decision: DecisionSettings, *, horizon_months: float | None = None
+    file: Path, private: duckdb.DuckDBPyConnection, decision: DecisionSettings, *, horizon_months: float | None = None
 ) -> dict[str, Any]:
-    """Return for each line of the fleet the best cover and its range. Raises SettingsError without a fleet."""
-    if private is None or not private.exists():
-        hint = 'Write [private] with fleet = "fleet.csv" and run `chipledger build`: docs/fleet.md shows one'
+    """Return for each line of the private tables the best cover and its range. Raises SettingsError without a fleet."""
+    fleet, contracted = rows(private, "from fleet_line order by line_number"), dict(private.execute(SHARES).fetchall())
+    if not fleet:
+        hint = 'Write [private] with fleet = "fleet.csv": docs/fleet.md shows one'
         raise SettingsError("there is no fleet to cover", field="private.fleet", hint=hint)
-    with duckdb.connect(str(private), read_only=True) as con:
-        fleet = rows(con, "from fleet_line order by line_number")
-        contracted = dict(con.execute(SHARES).fetchall())
     months = horizon_months or decision.horizon_months or HORIZON_MONTHS
     with regions.opened(file, decision.regions) as con:
         stated = regions.as_dict(con, decision.regions)
@@ -159,7 +161,7 @@ def covered(
     `line` is a row of fleet_line, `options` rows of int.commitment_option for its machine, `moves` the row of
     FALL for its chip, `contracted` rows of SHARES, `market` the row of MARKET.
     """
-    head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")}
+    head = {name: line[name] for name in ("line_number", "label", "nodes", "share_of_use")} | {"negotiation": None}
     demands = _demands(line, decision)
     ranked = [each for each in options if each["is_ranked"] and each["on_demand_is_ranked"]]
     reason = _reason(line, options, demands, decision)
@@ -169,10 +171,16 @@ def covered(
             "no commitment of this machine has a price that is ranked, and a ranked one on demand: both were last "
             f"seen on {newest:%Y-%m-%d}"
         )
-    first: Mapping[str, Any] = options[0] if options else {"on_demand_price_usd": None, "accelerator_count": 0}
+    first: Mapping[str, Any] = options[0] if options else {"accelerator_count": 0}
     running = math.fsum(share * runs for share, runs in demands["likely"]) if demands else 0.0
     chips = float(line["accelerators_per_node"] or first["accelerator_count"])
-    head["negotiation"] = market and _negotiation(market, first["on_demand_price_usd"], chips * running, moves)
+    if market:  # what to hold against an offer, USD a chip-hour on demand; and of the chips a percent a year
+        head["negotiation"] = {name: market[name] for name in ("median_usd", "lowest_usd", "lowest_provider")} | {
+            "list_usd": first.get("on_demand_price_usd") or market["list_usd"],
+            "number_to_beat_usd": market["usd_per_chip_hour"],
+            "percent_usd_a_year": market["usd_per_chip_hour"] * chips * running * 87.6 or None,
+            "last_moves": moves[0]["last_moves"] if moves else [],
+        }
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
     ends = line["commitment_ends_on"]
@@ -311,13 +319,6 @@ def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: Decisio
         return None
     (found,) = rows(con, MARKET, {"offer": offer, "providers": list(decision.providers)})
     return found if found["n_providers"] else None
-
-
-def _negotiation(market: Mapping[str, Any], listed: float | None, chips: float, moves: Sequence[Any]) -> dict[str, Any]:
-    """Return what to hold against an offer, USD a chip-hour on demand; and of the chips a percent a year."""
-    beat, names = market["usd_per_chip_hour"], ("median_usd", "lowest_usd", "lowest_provider")
-    found = {"list_usd": listed, "number_to_beat_usd": beat, "percent_usd_a_year": beat * chips * 87.6 or None}
-    return {name: market[name] for name in names} | found | {"last_moves": moves[0]["last_moves"] if moves else []}
 
 
 def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:

@@ -83,6 +83,7 @@ NARROW = (
 )
 """Columns of a cost that a line can hold."""
 KINDS = {"end of range": ("end of a range", "ends of ranges")}
+LEFT_OUT = "from int.cost_left_out order by left_out_kind desc, n_left_out desc"
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
 
 
@@ -166,7 +167,7 @@ def serving(
             "and not coalesce(interactivity_limit >= $speed, false) and $speed is not null",
             {"model": name, "speed": interactivity},
         )
-        left_out = _left_out(con)
+        left_out = rows(con, LEFT_OUT)
     if slower[0]["n"]:
         reason = f"points whose runs promise less than {interactivity:g} tokens per second and user, or nothing"
         left_out.insert(0, {"left_out_kind": "point", "reason": reason, "n_left_out": slower[0]["n"]})
@@ -207,7 +208,7 @@ def training(
             {**inputs, "model": name, **terms.values},
             field="cost",
         )
-        left_out = _left_out(con)
+        left_out = rows(con, LEFT_OUT)
     for row in found:
         months = row["training_days"] * 24 / 730 if row["training_days"] else None
         row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
@@ -300,10 +301,6 @@ def _answer(
         "left_out": list(left_out),
         "rows": found,
     }
-
-
-def _left_out(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
-    return rows(con, "from int.cost_left_out order by left_out_kind desc, n_left_out desc")
 
 
 def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

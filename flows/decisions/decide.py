@@ -111,19 +111,28 @@ select accelerator_name, form_factor, accelerator_count::DOUBLE as least_unit fr
 where instance_type = $name
 """
 SERVING = """
-from mart.serving_need($model, $speed, $load, $utilisation)
-where
-    ($scenario::VARCHAR is null or scenario = $scenario)
-    and ($precision::VARCHAR is null or precision = lower($precision))
-    and coalesce(abs(input_length / output_length - $ratio::DOUBLE) <= 0.01 * $ratio::DOUBLE, true)
-qualify point_rank = min(point_rank) over ()
+with need as (
+    select *, if($chips is null, 0, count(distinct accelerator_name) over (partition by point_rank)) as n_wanted
+    from mart.serving_need($model, $speed, $load, $utilisation)
+    where
+        ($scenario::VARCHAR is null or scenario = $scenario)
+        and ($precision::VARCHAR is null or precision = lower($precision))
+        and coalesce(abs(input_length / output_length - $ratio::DOUBLE) <= 0.01 * $ratio::DOUBLE, true)
+        and coalesce(list_contains($chips::VARCHAR[], accelerator_name), true)
+)
+
+select * exclude (n_wanted) from need
+qualify dense_rank() over (order by n_wanted desc, point_rank asc) = 1
 order by accelerator_name, form_factor, unit_accelerators, network
 """
 RUNS = """
 select concat_ws(' ', scenario, precision, if(
     task = 'offline', 'in batches', format('at {:.3g} to {:.3g}', min(interactivity), max(interactivity))
 )) as run
-from int.throughput where model_name = $model and is_ranked and task in ('serving', 'offline')
+from int.throughput
+where
+    model_name = $model and is_ranked and task in ('serving', 'offline')
+    and coalesce(list_contains($chips::VARCHAR[], accelerator_name), true)
 group by scenario, precision, task order by count(*) desc limit 8
 """
 TRAINING = """
@@ -242,12 +251,13 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if load.model is None:
         size = {"accelerators": load.accelerators, "least_unit": min(8.0, load.accelerators or 0)}
         return None, [{"accelerator_name": name, "form_factor": form} | size | spare for name, form in wanted]
-    values: Row = {"model": known.model_name if (known := models.find(load.model)) else load.model}
+    of_model = {"model": known.model_name if (known := models.find(load.model)) else load.model}
+    of_chips = of_model | {"chips": sorted({name for name, _ in wanted}) or None}
     if load.is_training:
-        values |= {"tokens": load.training_tokens, "days": load.deadline_days}
+        values: Row = of_model | {"tokens": load.training_tokens, "days": load.deadline_days}
         found = rows(con, TRAINING, values | {"overhead": load.overhead, "goodput": load.goodput}, field="decide")
     else:
-        values |= {"scenario": load.scenario, "precision": load.precision, "ratio": load.input_per_output}
+        values = of_chips | {"scenario": load.scenario, "precision": load.precision, "ratio": load.input_per_output}
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
@@ -265,9 +275,9 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     ]
     in_time = [row for row in found if row.get("is_in_time", True)]
     if not found:
-        if not rows(con, "select 1 from int.throughput where model_name = ? limit 1", [values["model"]]):
+        if not rows(con, "select 1 from int.throughput where model_name = $model limit 1", of_model):
             raise models.unknown(load.model)
-        runs = ", ".join(row["run"] for row in rows(con, RUNS, {"model": values["model"]}))
+        runs = ", ".join(row["run"] for row in rows(con, RUNS, of_chips))
         hint = f"Its runs (--scenario, --precision, tokens a second of a user): {runs or 'none that may be ranked'}"
         message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
         raise SettingsError(message, field="--model", value=load.model, hint=hint)

@@ -10,6 +10,7 @@ from flows.decisions.decide import BINDING, FEWEST_WINDOWS
 from flows.decisions.words import table, words_of
 from flows.shared.query import columns
 from reports import wording
+from warehouse.reference.instance_types import chips_named
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
@@ -109,9 +110,13 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     options, market, months = found["options"], found["market"], found["inputs"]["months"]
     yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
     yield from regions.lines(found["regions"])
+    by_offer = {row["offer_id"]: row for row in options}
+    if found["point"] and by_offer.keys() <= {None}:
+        yield f"No machine is ranked for runs at {_point(found)}; --scenario, --precision and --batch choose others."
+    run = {need["accelerator_name"] for need in found["needs"]}
+    if lacking := [each for each in found["inputs"]["chips"] if run.isdisjoint(dict(chips_named(each, "--chip")))]:
+        yield f"No run at this point is known of {', '.join(lacking)}."
     if not options:
-        if found["point"]:
-            yield f"Runs are those at {_point(found)}; --scenario, --precision and --batch choose others."
         unknown = "No price of a chip of this name and form is known: `chipledger chips` lists names."
         yield "Nothing that may be ranked is sold for this: see what was left out." if found["left_out"] else unknown
         return
@@ -130,12 +135,11 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
             f"The market on demand: {market['quarter_usd']:,.0f} USD, lower quartile of "
             f"{wording.count(len(least), 'provider')} ({min(least):,.0f} to {max(least):,.0f})."
         )
-    by_offer = {row["offer_id"]: row for row in options}
     if loads := [float(f"{each['make_from_tokens_per_day']:.4g}") for each in found["own_is_cheaper"]]:
         own = _named(by_offer[found["own_is_cheaper"][0]["offer_id"]])
         always = f"{loads[0]:,.0f} output tokens a day on, and always above {loads[-1]:,.0f}"
         yield f"Machines beat hosted tokens from {always}: {own}."
-    elif None in by_offer:
+    elif len(by_offer) > 1 and None in by_offer:
         yield "Machines beat hosted tokens at no load."
     for each in found["waiting"]:
         row = by_offer[each["offer_id"]]

@@ -48,17 +48,13 @@ HOSTED = Model(
 )
 
 
-def read_hosted(file: Path) -> list[Hosted]:
-    """Return the prices of a CSV. Raises ChipledgerError, naming line, field and value, where one is not usable."""
-    return [Hosted(**row) for row in HOSTED.read(user_file.table(file))]
-
-
 def read(
     csv: Path | None, bedrock: Path | None, *, price: tuple[float, float] | None, model: str | None
 ) -> tuple[tuple[Hosted, ...], tuple[str, ...]]:
     """Return prices of a CSV, of a price list, the one stated; and words on the list. Raises ChipledgerError."""
     listed = read_bedrock(bedrock) if bedrock else None
-    found = [*(read_hosted(csv) if csv else ()), *(listed.hosted if listed else ())]
+    found = [Hosted(**row) for row in HOSTED.read(user_file.table(csv))] if csv else []
+    found += listed.hosted if listed else []
     if price is not None:
         values: Any = ("hosted, as stated", model or "", *(Decimal(str(usd)) for usd in price), None)
         named: dict[str, Any] = dict(zip(Hosted.__dataclass_fields__, values, strict=False))

@@ -397,7 +397,7 @@ class SuppliedClaim(BaseModel):
     subject: Text
     metric: Name = Field(description="Such as price_per_chip, throughput_tokens_per_s_per_chip or savings_pct")
     unit: Name
-    as_of: Name = Field(description="The date of the text: 2026-07-02, 2026-04, 2026 or undated")
+    as_of: Name = Field("undated", description="The date of the text: 2026-07-02, 2026-04 or 2026")
     value: Name | None = None
     low: Name | None = None
     high: Name | None = None

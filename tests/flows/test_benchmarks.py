@@ -72,9 +72,15 @@ def catalogue(tmp_path_factory) -> Path:
 
 
 def test_a_result_is_added_with_its_sentence(result: Path, folder: Path) -> None:
-    """What was understood is said in a sentence, and stands in the published file beside the catalogue."""
+    """What was understood is said in a sentence, and stands in the published file beside the catalogue.
+
+    Commands read that file from then on, not the archive's, and its prices are missed.
+    """
+    (folder / "offline").mkdir(parents=True)
+    (folder / "offline" / "prices.duckdb").touch()
     done = call("benchmark", "add", result, *WORDS, "--name", "rack 7", data_dir=folder)
-    assert (done.exit_code, done.stderr) == (0, "")
+    told = f"it has no prices until `chipledger run`; --data-dir {folder / 'offline'} has those of the archive\n"
+    assert (done.exit_code, done.stderr) == (0, told)
     assert "serving of meta-llama/Llama-3.1-8B-Instruct in fp8 on 8 x H100 SXM gave 5000 output tokens/s" in done.stdout
     columns = (
         "model_name, accelerator_name, form_factor, accelerator_count::INTEGER, precision, output_rate, input_rate, "

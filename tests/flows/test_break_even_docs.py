@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from flows.cli.main import main
 from flows.decisions.break_even import in_memory
+from flows.shared.query import rows
 
 TEXT = (Path(__file__).parents[2] / "docs" / "deciding.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```sh\nchipledger ([^`]*)```\n\n```text\n([^`]*)```", TEXT, flags=re.MULTILINE)
@@ -33,7 +34,7 @@ def test_there_are_examples() -> None:
 def test_queries_give_what_is_shown() -> None:
     """The move's tokens, and the table of stretches to the token."""
     sums = in_memory()
-    found, (move,) = (sums.rows(each.strip().removesuffix(";"), []) for each in QUERIES)
+    found, (move,) = (rows(sums.con, each.strip().removesuffix(";"), []) for each in QUERIES)
     shown = re.findall(r"^\| (\d+) \| ([\d,]+) \| ([\d,]*) ?\|$", TEXT, flags=re.MULTILINE)
 
     assert move["break_even_tokens"] == pytest.approx(36_000 / 0.33 * 1e6)

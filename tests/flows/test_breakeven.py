@@ -168,7 +168,7 @@ def test_a_price_without_a_run_tells_what_it_takes(call: Call) -> None:
         call, "--from", "h100 on_demand p5.4xlarge", "--to", "trn2 capacity_block", "--model", "llama-3-70b",
         "--tokens-per-day", "1B",
     )  # fmt: skip
-    (needed,) = found["needed"]
+    (needed,) = (one for one in found["needed"] if one["side"] == "to")
     price, cost = 35.7608 / 16, 6.88e6 / 3600 / 200
     running = 12 - 3 * 168 / 730
     to_pay = cost - 36_000 / (1000 * 730 / 24) / running

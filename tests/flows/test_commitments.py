@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import simplejson
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from looks import START, day, row
 from purchase import P5, plan, putting, seen, term
 
@@ -17,7 +17,6 @@ from flows.cli import main
 from flows.config.settings import DecisionSettings, Settings
 from flows.decisions import commitments
 from flows.decisions.commitments import Term
-from flows.private import private_file
 from warehouse.errors import SettingsError
 
 TODAY = date(2026, 11, 21)
@@ -275,14 +274,19 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "prices.toml").write_text(
         '[[discount]]\nprovider = "AWS"\nfamily = "p5"\noption = "on_demand"\npercent = 10\nvalid_from = 2025-01-01\n'
     )
-    named = {"fleet": str(folder / "fleet.csv"), "prices": str(folder / "prices.toml")}
-    private_file.build(Settings(data_dir=folder, private=named), day(0))
     yield folder
+
+
+def decided(data_dir: Path, files: Path | None, *words: str) -> Result:
+    named = f"[private]\nfleet = '{files}/fleet.csv'\nprices = '{files}/prices.toml'\n" if files else ""
+    (toml := data_dir / "chipledger.toml").write_text(named)
+    call = ["--settings", str(toml), "--data-dir", str(data_dir), "decide", "fleet", *words]
+    return CliRunner().invoke(main.main, call)
 
 
 def test_the_command_on_a_published_file(data_dir: Path) -> None:
     """Options, moves and the fleet are found in their files: the fall is 44 % once in 400 days, terms all three."""
-    told = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "decide", "fleet", "--horizon", "36", "--json"])
+    told = decided(data_dir, data_dir, "--horizon", "36", "--json")
     assert told.exit_code == 0, told.output
     found = simplejson.loads(told.output)
     training, batch, chat = found["lines"]
@@ -308,9 +312,10 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert answer["uncovered_usd_per_node_hour"] == pytest.approx(28)
     assert own["reason"] == "no contracted price of a commitment for this machine"
     assert batch["reason"].startswith("no commitment is known")
+    assert batch["negotiation"]["list_usd"] == pytest.approx(21.5 / 16)
     assert chat["reason"] == "no price of this provider is known"
 
-    words = CliRunner().invoke(main.main, ["--data-dir", str(data_dir), "decide", "fleet"])
+    words = decided(data_dir, data_dir)
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
@@ -324,15 +329,17 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
 
 
 def test_the_fleet_beside_the_archive_s_file_is_found(tmp_path: Path, data_dir: Path) -> None:
-    """Where only the archive of the package was published."""
+    """Where only the archive of the package was published; the fleet is the user's file as it is now."""
     shutil.copytree(data_dir, tmp_path / "offline")
-    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
-    assert (told.exit_code, "owned: 6 nodes" in told.output) == (0, True), told.output
+    fleet = tmp_path / "offline" / "fleet.csv"
+    fleet.write_text(fleet.read_text().replace("savings_plan,6,", "savings_plan,5,"))
+    told = decided(tmp_path, tmp_path / "offline")
+    assert (told.exit_code, "owned: 5 nodes" in told.output) == (0, True), told.output
 
 
 def test_without_a_fleet_the_command_says_what_to_do(tmp_path: Path, data_dir: Path) -> None:
     """Nothing is made up: exit code 2, and the name of the setting."""
     (tmp_path / "prices.duckdb").write_bytes((data_dir / "prices.duckdb").read_bytes())
-    told = CliRunner().invoke(main.main, ["--data-dir", str(tmp_path), "decide", "fleet"])
+    told = decided(tmp_path, None)
     assert told.exit_code == 2
-    assert "there is no fleet to cover (field private.fleet). Write [private] with fleet =" in told.stderr
+    assert 'Write [private] with fleet = "fleet.csv"' in told.stderr

@@ -474,6 +474,16 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
     assert "at this point on these chips" in ask(*words[:-1], "h200 nvl").stderr  # measured is the SXM
 
 
+def test_chips_that_are_named_choose_the_point(ask: Ask) -> None:
+    """Trainium2 ran in BF16 alone, then the point, and is sold for days alone; beside H200 it is named as missing."""
+    words = ("--batch", "--peak", "1", "--months", "12", "--input-per-output", "2", "--chip", "trainium2")
+    alone, beside = ask(*words).stdout, ask(*words, "--chip", "h200").stdout
+    assert "No machine is ranked for runs at llama-3-70b, own, vLLM bench serve, bf16" in alone
+    assert "at no load" not in alone
+    assert "No run at this point is known of trainium2." in beside
+    assert "Machines beat hosted tokens from" in beside
+
+
 def test_chips_are_no_fewer_than_fit_says(ask: Ask, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The least that runs the model at the lengths of the point: the same numbers, and no need is below them."""
     found = json.loads(ask("--batch", "--peak", "1", "--months", "1", "--input-per-output", "2", "--json").stdout)

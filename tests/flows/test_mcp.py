@@ -248,10 +248,11 @@ def test_cost_per_token_of_one_option_and_of_a_training(call, file):
 
 
 def test_claims_are_audited_by_the_file(call):
-    """A price as it is holds; one that it no longer is, held then; a unit that does not fit is refused."""
+    """A price as it is holds; another, of no date, never did; a unit that does not fit is refused."""
     claim = {"subject": f"{P5} us-east-1", "metric": "price_usd_per_hour_instance", "unit": "USD/hour",
-             "purchase_option": "on_demand", "as_of": str(datetime.now(UTC).date())}  # fmt: skip
-    told = call("audit_claims", claims=[claim | {"claim_id": "a", "value": "55.04"},
+             "purchase_option": "on_demand"}  # fmt: skip
+    today = str(datetime.now(UTC).date())
+    told = call("audit_claims", claims=[claim | {"claim_id": "a", "value": "55.04", "as_of": today},
                                         claim | {"claim_id": "b", "value": "4.00"}])  # fmt: skip
     wrong = call("audit_claims", claims=[claim | {"claim_id": "a", "value": "55.04", "unit": "tokens/s"}])
 

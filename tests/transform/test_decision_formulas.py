@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.decisions.break_even import INPUTS, in_memory
+from flows.shared.query import rows
 
 SUMS = in_memory()
 PUBLISHED = dict(zip(INPUTS, (0.61, 0.28, 1e9, 3, 2, 150, 0, 0, 0, 0, 0, 12), strict=True))
@@ -75,7 +76,7 @@ MOVES = st.lists(
     ],
 )
 def test_formulas(call: str, expected: object) -> None:
-    (row,) = SUMS.rows(f"select {call} as found", [])
+    (row,) = rows(SUMS.con, f"select {call} as found", [])
 
     assert row["found"] == (pytest.approx(expected) if isinstance(expected, int | float) else expected)
 
@@ -90,7 +91,7 @@ def test_formulas(call: str, expected: object) -> None:
 )
 def test_what_cannot_be_is_refused(call: str, said: str) -> None:
     with pytest.raises(duckdb.InvalidInputException, match=said):
-        SUMS.rows(f"select {call}", [])
+        rows(SUMS.con, f"select {call}", [])
 
 
 def test_the_sums_of_a_move() -> None:
@@ -238,7 +239,8 @@ def test_every_input_that_may_be_zero_may() -> None:
 
 
 def stretches(unit_month: float, unit_load: float, hosted: float) -> list[tuple[Any, ...]]:
-    return [tuple(row.values()) for row in SUMS.rows("from mart.make_or_buy(?, ?, ?)", [unit_month, unit_load, hosted])]
+    values = [unit_month, unit_load, hosted]
+    return [tuple(row.values()) for row in rows(SUMS.con, "from mart.make_or_buy(?, ?, ?)", values)]
 
 
 @settings(max_examples=60, deadline=None)

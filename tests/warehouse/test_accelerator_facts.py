@@ -198,6 +198,7 @@ def test_every_model_name_finds_its_model() -> None:
     assert len(table) >= 15
     assert [(m.model_name, name) for m in table for name in m.names if models.find(name) != m] == []
     assert [m.model_name for m in table if models.find(f"Maker/{m.model_name.upper().replace('-', '_')} ") != m] == []
+    assert [m.model_name for m in table if models.find(f"RedHatAI/{m.model_name}-FP8-dynamic") != m] == []
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from transform.audit.finding import (
     is_number,
     number,
     printed,
+    scale,
     unknown,
 )
 from transform.audit.rates import PER_CHIP, bounds_of, readings
@@ -32,18 +33,24 @@ from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")
-_HOURS = re.compile(r"(\d+) ?h(?:ours|rs)?\b")
+_HOURS = re.compile(r"(\d+) ?h(?:ours|rs)?\b(?P<daily> ?(?:/|per|a) ?day(?:\D+(\d+) days)?)?")
 _WORK = re.compile(
     r"(\d+(?:\.\d+)?) weeks?\D+?(\d+) (?:\w+ )?engineers?\D+?(\d+(?:\.\d+)?) ?(?:USD|\$)?", re.IGNORECASE
 )
 _VERSUS = re.compile(
-    r"(\d+(?:\.\d+)?) (?:vs\.?|versus|against|to) (\d+(?:\.\d+)?)(?: ?USD)?(?: ?/ ?M| per (?:1M|million))"
+    r"(\d+(?:\.\d+)?)(?: ?USD)? (?:vs\.?|versus|against|to) (?:\$|USD )?(\d+(?:\.\d+)?)(?: ?USD)?"
+    r"(?: ?/ ?1?M| per (?:1M|million))"
 )
-_A_DAY = re.compile(r"(\d+(?:\.\d+)?) ?([KMBT])?(?:illion)? tokens ?(?:/|per|a) ?day", re.IGNORECASE)
-_PRICE_IN = re.compile(r"(\d+(?:\.\d+)?) ?USD ?/ ?(?:[\w]+-)?(?:h|hour)\b")
-_RATE_IN = re.compile(r"([\d,]+(?:\.\d+)?) ?(?:tok|tokens) ?/ ?s\b")
-_MFU = re.compile(r"(\d+(?:\.\d+)?) ?% (?:MFU|utili[sz]ation)", re.IGNORECASE)
-_OVERHEAD = re.compile(r"\+ ?(\d+(?:\.\d+)?) ?% (?:overhead)?", re.IGNORECASE)
+_A_DAY = re.compile(r"(\d+(?:\.\d+)?) ?([KMBT])?(?:r?illion)? tokens ?(?:(?:/|per|a) ?day|daily)", re.IGNORECASE)
+_PRICE_IN = re.compile(
+    r"(?:(?<=\$)|(?<=USD )|(?=[\d.]+ ?USD))(\d+(?:\.\d+)?)(?: ?USD)?"
+    r" ?(?:/|per|an) ?(?:\w+(?: per |[-/ ]))?(?:h|hr|hour)\b"
+)
+_RATE_IN = re.compile(
+    r"([\d,]+(?:\.\d+)?) ?(?:output )?tok(?:en)?s? ?(?:/|per) ?s(?:ec(?:ond)?)?\b(?! ?(?:/|per|a) ?user)"
+)
+_MFU = re.compile(r"(?:(?<=MFU )|(?<=MFU of )|(?=[\d.]+ ?% (?:MFU|utili[sz]ation)))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
+_OVERHEAD = re.compile(r"(?:(?<=\+)|(?<=\+ )|(?=[\d.]+ ?% overhead))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
 _SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _OF_A = re.compile(r"(\d+(?:\.\d+)?) ?% of (?:a |an |the )?(?:USD ?|\$ ?)?([\d,.]+\d)")
 _PER_PEAK = re.compile(r"\bper[- ](?:tera|peta)?fl?ops?\b|\bper[- ][tp]flops?\b", re.IGNORECASE)
@@ -68,12 +75,13 @@ def verdict_of(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, .
     """Return whether a claim is what its inputs give."""
     claimed_range = claimed(claim)
     holds = computed.meets(claimed_range)
-    text = f"{words} = {number(computed.middle)}, claimed {claim.figure} {claim.unit}"
+    recomputed = computed.middle / scale(claim)
+    text = f"{words} = {number(recomputed)}, claimed {claim.figure} {claim.unit}"
     return found(
         CONSISTENT if holds else INCONSISTENT,
         "arithmetic",
         text,
-        recomputed=computed.middle,
+        recomputed=recomputed,
         readings=(f"{words}: {number(computed.low)} to {number(computed.high)}",),
         rests_on=tuple(one.claim_id for one in inputs),
     )
@@ -91,13 +99,12 @@ def closest(claim: Claim, tried: Sequence[Tried]) -> Finding | None:
 
 def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:
     """Return the peaks in TFLOP/s that the text itself gives of the chip of a claim, with their words."""
-    thing = claim.thing
-    found_peaks = []
-    for metric in PEAK_METRICS:
-        for one in article.find(claim, metric, lambda other: same_thing(other.thing, thing)):
-            words = f"text's own peak of {one.figure} {one.unit} ({metric.split('_')[1].upper()})"
-            found_peaks.append((words, claimed(one, hedged=False).middle))
-    return found_peaks
+    own = article.find(claim, PEAK_METRICS, lambda other: same_thing(other.thing, claim.thing))
+    words = "text's own peak of {0.figure} {0.unit} ({1})"
+    return [
+        (words.format(one, one.metric.split("_")[1].upper()), claimed(one, hedged=False).middle)
+        for one in sorted(own, key=lambda one: PEAK_METRICS.index(one.metric))
+    ]
 
 
 Fits = Callable[[Claim], bool]
@@ -162,6 +169,8 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
     )
     hours = _HOURS.search(claim.conditions_text)
     length = float(hours[1]) if hours else MONTH_HOURS
+    if hours and hours["daily"]:
+        length *= float(hours[3] or MONTH_HOURS / 24)
     if not hourly:
         return prices.history(claim, evidence, hours=length)
     spans = [(claimed(one, hedged=False) * exactly(length), f"{one.figure} x {length:g} h", (one,)) for one in hourly]
@@ -194,7 +203,8 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     low, high = evidence.formula(
         "cost.usd_per_million_tokens", (paid.low, 1.0, rate.high, 1.0), (paid.high, 1.0, rate.low, 1.0)
     )
-    words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^6"
+    power = 6 if scale(claim) == 1 else 3
+    words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^{power}"
     return verdict_of(claim, Range(low, high), words, (*prices[:1], *rates[:1]))
 
 
@@ -322,6 +332,7 @@ def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding |
     most = claimed_range.high * (1 + claim.hedge.share)
     if most >= least:
         return None
+    least /= scale(claim)
     text = f"claimed {claim.figure} {claim.unit} is below {number(least)}, the least at {words}"
     return found(
         IMPOSSIBLE if is_own else INCONSISTENT, "bound", text, recomputed=least, readings=(text,), bounds=(words,)

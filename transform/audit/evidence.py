@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.reference import models
+from warehouse.reference import cloud_machines, models
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model
 
@@ -344,8 +344,8 @@ class Evidence:
         self._con.execute(f"{into} {select}", values)
 
     def offers_of(self, machine: str | None, chips: Iterable[Chip]) -> list[Offer]:
-        """Return the offers of a machine by its name in small letters, or of chips by theirs, in any of their forms."""
-        names = {machine} if machine else {name for name, _ in chips}
+        """Return the offers of a machine by its name in small letters, or of chips in any form and memory."""
+        names = {machine} if machine else {name for name, _ in self.spelled(chips)}
         return [one for name in sorted(names) for one in self._by_name[name]]
 
     @cached_property
@@ -398,11 +398,12 @@ class Evidence:
             return None
         self.read(offers)
         self.read_ended(offers)
-        ((value,),) = self._con.execute(_LOWEST, {"offers": _numbers(offers)}).fetchall()
+        numbers = json.dumps([one.offer_no for one in offers])
+        ((value,),) = self._con.execute(_LOWEST, {"offers": numbers}).fetchall()
         return None if value is None else float(value)
 
     def _prices(self, select: str, offers: Iterable[Offer]) -> list[Price]:
-        rows = self._con.execute(select, {"offers": _numbers(offers)}).fetchall()
+        rows = self._con.execute(select, {"offers": json.dumps([one.offer_no for one in offers])}).fetchall()
         return [Price(self.offers[number], *rest) for number, *rest in rows]
 
     @cached_property
@@ -419,20 +420,17 @@ class Evidence:
         return str(url or (known and known[1]) or sha256)
 
     @cached_property
-    def providers(self) -> tuple[str, ...]:
-        """Return the names of all providers with prices."""
-        rows = self._con.execute("select distinct service_provider_name from core.offer order by all").fetchall()
-        return tuple(name for (name,) in rows)
+    def providers(self) -> dict[str, str]:
+        """Return the providers with prices, by what they are called in small letters."""
+        rows = self._con.execute("select distinct service_provider_name from core.offer order by all desc").fetchall()
+        names = {name: name for (name,) in rows}
+        called = {written: name for written, name in cloud_machines.PROVIDERS.items() if name in names} | names
+        return {written.casefold(): name for written, name in called.items()}
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        spelled = {name.casefold(): name for name in reversed(self.providers)}
-        named = [spelled[word.casefold()] for word in words if word.casefold() in spelled]
+        named = [self.providers[word.casefold()] for word in words if word.casefold() in self.providers]
         return (named[0], None) if named else (None, next(iter(words), None))
-
-
-def _numbers(offers: Iterable[Offer]) -> str:
-    return json.dumps([one.offer_no for one in offers])
 
 
 def _literal(value: float | None) -> str:

@@ -88,10 +88,14 @@ EXACT_UNITS = ("count", "year", "ordinal", "date", "cores", "flag")
 """Units in which nothing is rounded."""
 
 
+def scale(claim: Claim) -> float:
+    """Return what the unit of a claim is of the first unit of its kind."""
+    return UNITS.get(claim.unit, ("", 1.0))[1]
+
+
 def claimed(claim: Claim, *, hedged: bool = True) -> Range:
     """Return what a claim may stand for, in the first unit of its kind: with its rounding, and with its hedge."""
     ends = (claim.low, claim.high) if claim.value is None else (claim.value, claim.value)
-    scale = UNITS.get(claim.unit, ("", 1.0))[1]
     share = claim.hedge.share if hedged else 0.0
     spans = [(exactly(float(end)) if claim.unit in EXACT_UNITS else printed(end)) if end else None for end in ends]
     low = spans[0].low * (1 - share) if spans[0] else 0.0
@@ -102,7 +106,7 @@ def claimed(claim: Claim, *, hedged: bool = True) -> Range:
         low = min(low, 0.0)
     if hedged and claim.hedge.is_lower:
         high = float("inf")
-    return Range(low * scale, high * scale)
+    return Range(low * scale(claim), high * scale(claim))
 
 
 def is_number(claim: Claim) -> bool:

@@ -17,7 +17,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from warehouse.reference.claim_text import AWS_PLACES
+from warehouse.reference.claim_text import AWS_PLACES, Thing
 from warehouse.reference.claims import Claim
 
 UNITS = {
@@ -27,6 +27,7 @@ UNITS = {
     "price_usd_per_month": "instance",
 }
 AWS = "AWS"
+COMMITMENTS = ("reserved", "savings_plan")
 AWS_CHIPS = ("Trainium", "Inferentia")
 ROUNDING = 0.0005
 """Price lists that are copied round to a twentieth of a per cent at most."""
@@ -100,32 +101,41 @@ def windows_of(claim: Claim, evidence: Evidence) -> tuple[tuple[date | None, dat
     return (claim.claimed_from, min(claim.claimed_until or today, today)), (today, today)
 
 
+def seller(claim: Claim, thing: Thing, evidence: Evidence) -> tuple[str | None, str | None]:
+    """Return who sells a thing by the words of a claim, None where nobody is named, and a word that names none here."""
+    provider, strange = evidence.provider(claim.subject.others)
+    if provider or strange:
+        return provider, strange
+    is_of_aws = thing.instance_type or claim.conditions.instance_type or claim.conditions.regions
+    if is_of_aws or re.search("AWS|EC2", claim.words) or any(name.startswith(AWS_CHIPS) for name, _ in thing.chips):
+        return AWS, None
+    words = claim.conditions_text.casefold()
+    named = {name for called, name in evidence.providers.items() if re.search(rf"\b{re.escape(called)}\b", words)}
+    return named.pop() if len(named) == 1 else None, None
+
+
 def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     """Return which offers a claim is about, or why the file has none."""
     thing, conditions = claim.thing, claim.conditions
     machine = thing.instance_type or conditions.instance_type
-    provider, strange = evidence.provider(claim.subject.others)
+    provider, strange = seller(claim, thing, evidence)
     if strange:
         return f"no price of {strange} is in this file"
-    if machine is None and UNITS[claim.metric] == "instance":
+    if machine is None and UNITS.get(claim.metric) == "instance":
         return f"{claim.subject_text!r} names no type of machine, so no price of one can be found"
     if machine is None and not thing.chips:
         return f"{claim.subject_text!r} names no machine or chip that is known here"
-    is_aws = any(name.startswith(AWS_CHIPS) for name, _ in thing.chips) or bool(conditions.regions)
-    if machine or (provider is None and (is_aws or any(word in claim.words for word in ("AWS", "EC2")))):
-        provider = provider or AWS
-    elif provider is None:
-        named = [
-            name for name in evidence.providers if re.search(rf"\b{re.escape(name)}\b", claim.conditions_text, re.I)
-        ]
-        provider = named[0] if len(named) == 1 else None
     places = {code for place, code in AWS_PLACES.items() if re.search(rf"\b{place}\b", claim.words, re.IGNORECASE)}
     regions = conditions.regions or (tuple(sorted(places)) if provider == AWS else ())
-    option = conditions.purchase_option or "on_demand"
-    parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option.replace("_", " ")]
-    if conditions.purchase_option is None:
-        parts[-1] = "on demand, as no other option is named"
-    if conditions.term_hours and option in ("reserved", "savings_plan"):
+    # A term of which no option is named ("1-year commitment") is of either kind of commitment.
+    sold = AVAILABILITY.fullmatch(claim.metric)
+    stated = sold[1] if sold else conditions.purchase_option
+    options = (stated,) if stated else COMMITMENTS if conditions.term_hours else ("on_demand",)
+    option = " or ".join(options).replace("_", " ")
+    parts = [machine or "/".join(sorted({name for name, _ in thing.chips})), provider, option]
+    if not stated and options[0] == "on_demand":
+        parts.append("as no other option is named")
+    if conditions.term_hours and options[0] in COMMITMENTS:
         parts.append(f"{conditions.term_hours:,} h")
     parts += regions
     words = ", ".join(part for part in parts if part)
@@ -133,13 +143,13 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     found = tuple(
         one
         for one in evidence.offers_of(machine, chips)
-        if one.purchase_option == option
+        if one.purchase_option in options
         and (
             machine or any(one.accelerator_name == n and (f is None or one.form_factor in (f, None)) for n, f in chips)
         )
         and (provider is None or one.service_provider_name == provider)
         and (not regions or one.region_id in regions)
-        and (option not in ("reserved", "savings_plan") or conditions.term_hours in (None, one.commitment_term_hours))
+        and (options[0] not in COMMITMENTS or conditions.term_hours in (None, one.commitment_term_hours))
     )
     return _Candidates(words, found, is_market=provider is None)
 
@@ -199,25 +209,15 @@ def _line(price: Price, unit: str) -> str:
 
 def available(claim: Claim, evidence: Evidence) -> Finding:
     """Check a yes or no against prices of the thing under that option, on the claim's day and today."""
-    match = AVAILABILITY.fullmatch(claim.metric)
     answer = (claim.value or "").casefold()
-    if match is None or answer not in (*_NO, *_YES):
+    if answer not in (*_NO, *_YES):
         return unknown("the claim is neither yes nor no")
-    thing, option = claim.thing, match[1]
-    machine = thing.instance_type or claim.conditions.instance_type
-    provider, strange = evidence.provider(claim.subject.others)
-    if strange or not (machine or thing.chips):
-        return unknown(f"no price of {strange or claim.subject_text} is in this file")
-    offers = [
-        one
-        for one in evidence.offers_of(machine, evidence.spelled(thing.chips))
-        if one.purchase_option == option
-        and provider in (None, one.service_provider_name)
-        and (not claim.conditions.regions or one.region_id in claim.conditions.regions)
-    ]
-    name = f"{option.replace('_', ' ')} price of {claim.subject_text}"
+    candidates_found = _candidates(claim, evidence)
+    if isinstance(candidates_found, str):
+        return unknown(candidates_found)
+    name = f"{claim.metric.removesuffix('_available').replace('_', ' ')} price of {claim.subject_text}"
     windows = windows_of(claim, evidence)
-    held = evidence.held(offers, *windows)
+    held = evidence.held(candidates_found.offers, *windows)
     verdicts, words = [], []
     for window in windows:
         there = [price for price in held if price.holds(*window)]

@@ -244,7 +244,6 @@ def _counts(claim: Claim, chip: Chip, article: Article, evidence: Evidence) -> l
 
 def _count_claim(claim: Claim, article: Article) -> Claim | None:
     """Return the claim of the text on the chips of the system that a claim is about."""
-
     thing = claim.thing
     is_ultra = "ultra" in claim.subject_text.casefold()
 

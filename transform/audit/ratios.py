@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from transform.audit.article import Article, same_thing, shares_chip
+from transform.audit.article import Article, same_thing
 from transform.audit.evidence import Chip, Evidence, Offer
 from transform.audit.finding import (
     CONSISTENT,
@@ -20,7 +20,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from transform.audit.prices import windows_of
+from transform.audit.prices import seller, windows_of
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 
@@ -141,11 +141,13 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
 
 
 def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Offer]:
-    conditions, forms = claim.conditions, set(thing.chips)
+    conditions, forms = claim.conditions, evidence.spelled(thing.chips)
+    provider, _ = seller(claim, thing, evidence)
     return [
         one
         for one in evidence.offers_of(thing.instance_type, thing.chips)
         if one.purchase_option == (conditions.purchase_option or "on_demand")
+        and provider in (None, one.service_provider_name)
         and not one.is_floor
         and conditions.term_hours in (None, one.commitment_term_hours)
         and (not conditions.regions or one.region_id in conditions.regions)
@@ -200,16 +202,10 @@ def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
 def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
     return lambda other: (
         len(other.subject.things) == 1
-        and _is_side(other.thing, thing)
+        and same_thing(other.thing, thing)
         and _same_model(claim, other)
         and other.conditions.purchase_option in (None, "on_demand", claim.conditions.purchase_option)
     )
-
-
-def _is_side(named: Thing, thing: Thing) -> bool:
-    if named.is_system and thing.is_system and not (named.instance_type or thing.instance_type):
-        return shares_chip(named, thing)
-    return same_thing(named, thing)
 
 
 def _same_model(claim: Claim, other: Claim) -> bool:

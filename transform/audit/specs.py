@@ -12,13 +12,15 @@ from transform.audit.finding import (
     Finding,
     Range,
     claimed,
+    exactly,
     figure,
     found,
     number,
+    scale,
     unknown,
 )
 from warehouse.reference import claim_text
-from warehouse.reference.claims import UNITS, Claim
+from warehouse.reference.claims import Claim
 from warehouse.reference.instance_types import machine_facts
 
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
@@ -50,7 +52,7 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
     fact = PLAIN_FACTS.get(claim.metric) or _peak_fact(claim)
     if fact is None:
         return unknown(f"no figure of a chip is kept for {claim.metric}")
-    chips = _chips(claim, evidence)
+    chips = evidence.named(claim.thing.chips)
     readings = [reading for chip in chips for reading in _readings(chip, fact, evidence)]
     if claim.metric == "spec_tensor_cores":
         # The table counts SMs, so another vendor's cores are no reading of it.
@@ -72,7 +74,7 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
     """Check a bandwidth between chips, which may be stated of one direction or of both."""
     readings = [
         (f"{' '.join(filter(None, chip))} {words}", value * factor / 1000, url)
-        for chip in _chips(claim, evidence)
+        for chip in evidence.named(claim.thing.chips)
         for value, url, _ in evidence.sources(chip, "interconnect_gb_s")
         for words, factor in (("in both directions", 2), ("in one direction", 1))
     ]
@@ -83,16 +85,12 @@ def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
     """Check the chips of a machine, or their memory together."""
     thing = claim.thing
     facts = claim_text.machines().get(thing.instance_type or "")
+    chips = float(facts.accelerator_count) if facts else 0.0
+    of_type = [(f"{thing.instance_type} in ref.instance_type", chips, facts.source_url)] if facts else []
+    if claim.metric == "spec_accelerators" and (counts := of_type or _system_counts(claim, evidence)):
+        return _compared(claim, counts, "chips", exact=True)
     if facts is None:
-        counts = _system_counts(claim, evidence)
-        if claim.metric == "spec_accelerators" and counts:
-            return _compared(claim, counts, "chips", exact=True)
         return unknown(f"no published type {thing.text} is known here, so its chips cannot be counted")
-    chips = float(facts.accelerator_count)
-    if claim.metric == "spec_accelerators":
-        return _compared(
-            claim, [(f"{thing.instance_type} in ref.instance_type", chips, facts.source_url)], "chips", exact=True
-        )
     chip = facts.accelerator_name, facts.form_factor
     readings = [
         (f"{number(chips)} chips of {number(value)} GB", chips * value, url)
@@ -116,32 +114,30 @@ def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
 
 def generation(claim: Claim, evidence: Evidence) -> Finding:
     """Check the generation of a chip or of a machine's chips, which is the number in the chip's name."""
-    readings = []
-    for name, _ in claim.thing.chips:
-        digits = re.search(r"(?:Trainium|Inferentia|Gaudi|TPU-v)(\d+)", name)
-        if digits:
-            readings.append((f"the chip is {name}", float(digits[1]), ""))
+    readings = [
+        (f"the chip is {name}", float(digits[1]), "")
+        for name, _ in claim.thing.chips
+        if (digits := re.search(r"(?:Trainium|Inferentia|Gaudi|TPU-v)(\d+)", name))
+    ]
     return _compared(claim, readings, "generation", exact=True)
 
 
 def speed_ratio(claim: Claim, evidence: Evidence) -> Finding:
     """Check how much faster FP4 is than FP8 on one chip."""
-    readings = []
-    for chip in _chips(claim, evidence):
-        four, eight = evidence.fact(chip, "dense_fp4_tflops"), evidence.fact(chip, "dense_fp8_tflops")
-        if four and eight:
-            readings.append(
-                (f"{' '.join(filter(None, chip))}: {number(four)} / {number(eight)} TFLOP/s", four / eight, "")
-            )
+    readings = [
+        (f"{' '.join(filter(None, chip))}: {number(four)} / {number(eight)} TFLOP/s", four / eight, "")
+        for chip in evidence.named(claim.thing.chips)
+        if (four := evidence.fact(chip, "dense_fp4_tflops")) and (eight := evidence.fact(chip, "dense_fp8_tflops"))
+    ]
     return _compared(claim, readings, "the ratio of peaks")
 
 
 def weights(claim: Claim, evidence: Evidence) -> Finding:
     """Check the memory that the weights of a model take in a precision."""
-    size = claim_text.parameters(claim.subject_text)
-    bytes_each = _bytes(claim, evidence)
-    if size is None or bytes_each is None:
+    size, precision = claim_text.parameters(claim.subject_text), claim.conditions.precision
+    if size is None or precision is None:
         return unknown("size of the model or its precision is not stated")
+    bytes_each = evidence.bytes_per_value(precision)
     (value,) = evidence.formula("physics.memory_needed_gb", (size * bytes_each, 1.0, 0.0))
     words = f"{number(size)} parameters x {number(bytes_each)} bytes"
     return _compared(claim, [(words, value, "")], "weights", basis="arithmetic")
@@ -151,13 +147,13 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     """Check whether a model fits into the memory of what is named: weights, and optimizer where training is meant."""
     thing = claim.thing
     words = " ".join((claim.words, *claim.subject.others))
-    shape = models_size(claim, words)
-    each = _bytes(claim, evidence)
+    model, precision = model_named(claim.model_name), claim.conditions.precision
+    size = float(model.parameters_total) if model else claim_text.parameters(words)
     forms = [chip for chip in evidence.named(thing.chips) if evidence.fact(chip, "memory_gb")]
-    if shape is None or not forms:
+    if size is None or not forms:
         return unknown("size of the model or memory of the chip is not known here")
-    size, name = shape
-    widths = (each,) if each else tuple(evidence.bytes_per_value(one) for one in MIN_FIRST)
+    name = model.model_name if model else f"{number(size / 1e9)} billion parameters"
+    widths = [evidence.bytes_per_value(one) for one in ((precision,) if precision else MIN_FIRST)]
     optimizer = bool(re.search(r"optimi[sz]er", words))
     needs = []
     for width in widths:
@@ -187,30 +183,12 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
     )
 
 
-def models_size(claim: Claim, words: str) -> tuple[float, str] | None:
-    """Return the parameters of the model that a claim is about and its name, None where neither is stated."""
-    model = model_named(claim.model_name)
-    if model:
-        return float(model.parameters_total), model.model_name
-    size = claim_text.parameters(words)
-    return (size, f"{number(size / 1e9)} billion parameters") if size else None
-
-
-def _bytes(claim: Claim, evidence: Evidence) -> float | None:
-    name = claim.conditions.precision
-    return evidence.bytes_per_value(name) if name else None
-
-
 def _peak_fact(claim: Claim) -> str | None:
     match = _PEAK.fullmatch(claim.metric)
     if match is None:
         return None
     sparse = match[2] or claim.conditions.is_sparse or claim.thing.is_sparse
     return f"{'sparse' if sparse else 'dense'}_{match[1]}_{'tops' if match[1] == 'int8' else 'tflops'}"
-
-
-def _chips(claim: Claim, evidence: Evidence) -> list[Chip]:
-    return evidence.named(claim.thing.chips)
 
 
 def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
@@ -251,12 +229,12 @@ def _compared(
     tried = list(readings)
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
-    scale = UNITS.get(claim.unit, ("", 1.0))[1]
-    claimed_range = figure(claim) * Range(scale, scale) if exact else claimed(claim)
+    unit = scale(claim)
+    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
     claimed_words = f"claimed {claim.figure} {claim.unit}"
     agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
-    shown = value / scale
+    shown = value / unit
     # A year has no thousands.
     write = "{:.0f}".format if claim.unit in ("year", "date") else number
     comparison = "agrees with" if agreeing else "is not"
@@ -265,7 +243,7 @@ def _compared(
         basis,
         f"{claimed_words} {comparison} {write(shown)} {claim.unit}: {words}",
         recomputed=shown,
-        readings=tuple(f"{text}: {write(each / scale)} {claim.unit}" for text, each, _ in tried),
+        readings=tuple(f"{text}: {write(each / unit)} {claim.unit}" for text, each, _ in tried),
         documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),
     )
 

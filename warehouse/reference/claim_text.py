@@ -53,9 +53,9 @@ _OPTIONS = (
     ("on_demand", re.compile(r"on[- ]demand|pay as you go", re.IGNORECASE)),
 )
 _PRECISION = re.compile(r"\b(nvfp4|mxfp4|fp4|mxfp8|fp8|int8|int4|bf16|fp16|tf32|fp32)\b", re.IGNORECASE)
-_BATCH = re.compile(r"\bbatch(?: size)?(?: of)? (\d+)", re.IGNORECASE)
-_TERM = re.compile(r"\b(\d)[ -]?y(?:ea)?rs?\b|\b(\d+)[ -]months?\b", re.IGNORECASE)
-_TOKENS = re.compile(r"(\d+(?:\.\d+)?)\s?([MBT])(?:illion)? tokens", re.IGNORECASE)
+_BATCH = re.compile(r"\b(?:batch(?:[ _-]size)?|bs)(?: of)?[ =:]*(\d+)", re.IGNORECASE)
+_TERM = re.compile(r"\b(\d|one|two|three)[ -]?y(?:(?:ea)?rs?)?\b|\b(\d+)[ -]?mo(?:nth)?s?\b", re.IGNORECASE)
+_TOKENS = re.compile(r"(\d+(?:\.\d+)?)[\s-]?([MBT])(?:r?illion)?[ -]tokens?\b", re.IGNORECASE)
 _TRAINING = re.compile(r"\bpre-?train\w*|\btraining\b|\bfine-?tun\w*", re.IGNORECASE)
 _FROM_SCRATCH = re.compile(r"\bpre-?train\w*", re.IGNORECASE)
 _ADAPTERS = re.compile(r"\blora\b|\badapters?\b", re.IGNORECASE)
@@ -69,12 +69,14 @@ _FAMILY_OF = {"trn": "Trainium", "inf": "Inferentia"}
 _SILENT = re.compile(
     r"\b(?:sparse|dense|single|one|per neuron ?core|per core|per chip|aws|amazon|ultraserver)\b", re.IGNORECASE
 )
-_COUNT = re.compile(r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x\s", re.IGNORECASE)
-_WORDS = {"one": 1, "two": 2, "four": 4, "eight": 8, "sixteen": 16}
+_COUNT = re.compile(
+    r"\b(\d+)[- ]?(?:gpus?|chips?|accelerators?)\b|\b(\d+)\s?x(?:\s|(?=(?:GB|MI|[ABHLV])\d))", re.IGNORECASE
+)
+_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16}
 _NUMBER = rf"(\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(_WORDS)})"
 _CHIPS_OF = re.compile(
     rf"\b(?:{_NUMBER}(?:\s?x\s|\s(?:nodes?|machines?|servers?|instances?) (?:of|with) ))?{_NUMBER}"
-    r"(?:[- ]?(?:gpus?|chips?|accelerators?)\b|\s?x?\s(?=(?:GB|MI|[ABHLV])\d{2,3}))",
+    r"(?:[- ]?(?:gpus?|chips?|accelerators?)\b|(?:\s?x?\s|x)(?=(?:GB|MI|[ABHLV])\d{2,3}))",
     re.IGNORECASE,
 )
 
@@ -202,7 +204,8 @@ def conditions(text: str) -> Conditions:
     """Return what the words of a claim state."""
     option = next((name for name, pattern in _OPTIONS if pattern.search(text)), None)
     term = _TERM.search(text)
-    hours = (int(term[1]) * 8760 if term[1] else int(term[2]) * _MONTH_HOURS) if term else None
+    years, months = term.groups() if term else (None, None)
+    hours = int(_WORDS.get(years.lower(), years)) * 8760 if years else int(months) * _MONTH_HOURS if months else None
     named = tuple(_REGION.findall(text)) or next((ids for pattern, ids in _REGION_NAMES if pattern.search(text)), ())
     machine = INSTANCE.search(text)
     batch = _BATCH.search(text)

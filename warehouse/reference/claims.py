@@ -29,7 +29,7 @@ _BY_KIND: Mapping[str, Mapping[str, float]] = {
     "price": dict.fromkeys(("USD/h", "USD/hour", "USD/hr", "$/h", "$/hour", "$/hr"), 1),
     "monthly price": {"USD/month": 1},
     "cost": dict.fromkeys(("USD per 1M tokens", "USD/M", "USD/1M tokens", "$/M", "$/1M tokens"), 1)
-    | {"USD per 1K tokens": 1000},
+    | dict.fromkeys(("USD per 1K tokens", "USD/1K tokens", "$/1K tokens"), 1000),
     "speed": {"TFLOPS": 1, "TFLOP/s": 1, "PFLOPS": 1000, "PFLOP/s": 1000},
     "memory": {"GB": 1, "GiB": 1, "TB": 1000},
     "bandwidth": {"GB/s": 0.001, "TB/s": 1},

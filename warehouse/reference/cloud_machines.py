@@ -11,6 +11,14 @@ from typing import NamedTuple
 
 from warehouse.reference.table import Model, Rule, fields_of
 
+PROVIDERS = {
+    **dict.fromkeys(("AWS", "Amazon", "Amazon EC2", "Amazon Web Services"), "AWS"),
+    **dict.fromkeys(("GCP", "Google", "Google Cloud Platform"), "Google Cloud"),
+    **dict.fromkeys(("OCI", "Oracle", "Oracle Cloud Infrastructure"), "Oracle Cloud"),
+    **{"DataCrunch": "Verda", "Lambda Labs": "Lambda", "Microsoft Azure": "Azure"},
+}
+"""What people and collectors call providers."""
+
 
 class CloudMachine(NamedTuple):
     """One size of a cloud: its chips as the provider's page names them, and what else its price may be made of.

@@ -143,7 +143,8 @@ def core_rows(models: list[Model]) -> Iterator[tuple[object, ...]]:
 def find(text: str) -> Model | None:
     """Return the model that a text names, None where none is named exactly so.
 
-    Case, blanks, underscores and a maker before the last slash do not matter; nothing else is guessed.
+    Case, blanks, underscores, a maker before the last slash and a format of weights at the end ("-FP8-dynamic") do
+    not matter; nothing else is guessed.
     """
     return _by_name().get(_normal(text))
 
@@ -154,7 +155,8 @@ def _by_name() -> dict[str, Model]:
 
 
 def _normal(text: str) -> str:
-    return re.sub(r"[\s_-]+", "-", text.rpartition("/")[2].strip().casefold()).strip("-")
+    name = re.sub(r"[\s_-]+", "-", text.rpartition("/")[2].strip().casefold()).strip("-")
+    return re.sub(r"(?:-(?:bf16|fp8|int8|int4|fp4|nvfp4|mxfp4|w8a8|w4a16|awq|gptq|quantized|dynamic|kv))+$", "", name)
 
 
 def unknown(text: str) -> SettingsError:

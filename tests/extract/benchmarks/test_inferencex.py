@@ -51,8 +51,9 @@ def one(row: dict[str, Any], words: dict[str, str] | None = None, **changes: Any
 
 def test_an_official_run_is_graded_a_and_linked() -> None:
     """By the address that its row carries."""
-    run = one(ROW)
+    run = one(ROW, model="gptoss120b")
 
+    assert run.model_name == "gpt-oss-120b"
     assert (run.evidence_grade, run.source_url, run.measured_by) == ("A", OFFICIAL, "SemiAnalysis InferenceX")
     assert "unofficial" not in run.note
 

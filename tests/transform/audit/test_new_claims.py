@@ -202,6 +202,30 @@ def test_whose_price_it_is_must_be_told(ask):
     assert [found[name].finding.verdict for name in "abc"] == ["consistent", "inconsistent", "unverifiable"]
 
 
+def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
+    """One year is a term, a term without an option a commitment, GCP Google Cloud; dollars and seconds have forms."""
+    machine = '{},x,p5.48xlarge,price_usd_per_hour_instance,{},,,USD/h,"us-east-1, {}",2026-09-24'
+    chip = "{},x,H100 / {},price_per_chip,{},,,USD/h,on-demand,2026-08"
+    tokens = '{},{},H200 / Llama 3 70B,cpm,{},,,{},"{}",2026'
+    found = ask(
+        machine.format("a", 40.45, "one-year Savings Plan"), machine.format("b", 36.68, "one-year Savings Plan"),
+        machine.format("c", 40.45, "1-year commitment"), machine.format("d", 36.68, "3Y SP"),
+        chip.format("e", "GCP", 11.06), chip.format("f", "Microsoft Azure", 12.29),
+        chip.format("g", "Lambda Labs", 3.99),
+        tokens.format("h", 1, 0.84, "$/M", "$4.54/GPU/hr, 50 tokens/s per user at 1,500 tokens/sec"),
+        tokens.format("i", 2, 0.84, "$/M", "$4.54 per GPU-hour and 1500 tokens per second"),
+        tokens.format("j", 3, 0.00084, "$/1K tokens", "4.54 USD/hr, 1,500 output tok/s"),
+        "k,y,H100,price_per_chip,2.50,,,USD/h,,2026",
+        'l,y,H100 / Llama 3 70B,cost_to_train,15200000,,,USD,"15 trillion tokens, MFU of 40%, 15% overhead",2026',
+        'm,z,2xH100 / Llama 3 70B,throughput_tokens_per_s_system,4000,,,tok/s,"bs=8, output, no speculation",2026',
+        'n,w,p5.48xlarge,price_usd_per_month,9687,,,USD/month,"us-east-1, 8 hours a day, 22 days",2026-03',
+        "o,v,H100 vs A100,ratio_price_per_chip,3.0,,,x,AWS on-demand,2026-03",
+        "p,u,H100,spot_available,yes,,,flag,at Lambda,2026-11",
+    )  # fmt: skip
+    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciu"
+    assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
+
+
 def test_a_hedge_is_given_to_the_claim(ask):
     """8 % above the bound is impossible as it stands, and not where it is told as estimated."""
     bound = 2517e12 / (6 * 70.55e9)

@@ -255,7 +255,7 @@ def test_prices_that_ended_before_all_claims_are_asked_of_the_file(con, read, n_
 
 def test_the_least_of_several_offers_decides_from_below_only(con, evidence, read):
     """A price as seen is borne out, one below the least offer is not, and one above it is left open."""
-    evidence.providers = ("RunPod",)
+    evidence.providers = {"runpod": "RunPod"}
     day = evidence.today - timedelta(days=11)
     assert evidence.offers
     evidence.offers = {0: Offer(0, 0, "RunPod", None, "H200", "SXM", None, "on_demand", None, 1.0, None, True)}
