@@ -23,6 +23,7 @@ Settings: `url`, up to and with /api/retail/prices; `regions`, the names of regi
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -34,6 +35,7 @@ from extract.neoclouds.fetching import chosen, paged, web_source
 from extract.neoclouds.offers import Empty, Found, Offer, Unknown, detail, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
+from warehouse.errors import LayoutChanged
 from warehouse.reference.cloud_machines import CloudMachine, known
 from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
@@ -81,8 +83,9 @@ def read(document: Document) -> Iterator[Found]:
         yield Empty()
     newest: dict[tuple[str, ...], str] = {}
     for item in items:
-        if (key := _key(item)) is not None:
-            newest[key[:-1]] = max(newest.get(key[:-1], ""), key[-1] if _begins(item, document) else "")
+        with suppress(LayoutChanged):  # which refuses the row below
+            if key := _key(item, document):
+                newest[key[:-1]] = max(newest.get(key[:-1], ""), key[-1])
     yield from each(items, lambda item: _item(item, document, newest))
 
 
@@ -94,15 +97,13 @@ def _same_host(url: str, following: str) -> str:
     return f"{url}?{query}"
 
 
-def _key(item: Fields) -> tuple[str, ...] | None:
-    """Return what a price is of, and when it begins; None where that cannot be read."""
-    names = ("armRegionName", "type", "armSkuName", "productName", "skuName")
-    texts = [item.readable(item.text, name) for name in names]
-    begins = item.readable(item.text, "effectiveStartDate")
-    if begins is None or None in texts:
+def _key(item: Fields, document: Document) -> tuple[str, ...] | None:
+    """Return what a price is of, and when it began; None where it does not hold, or is of a meter of another region."""
+    if not item.flag("isPrimaryMeterRegion") or not _begins(item, document):
         return None
-    term = item.readable(item.text, "reservationTerm") if "reservationTerm" in item else ""
-    return (*map(str, texts), str(term), begins)
+    term = item.text("reservationTerm") if item.has("reservationTerm") else ""
+    names = ("armRegionName", "type", "armSkuName", "productName", "skuName")
+    return (*map(item.text, names), term, item.text("effectiveStartDate"))
 
 
 def _begins(item: Fields, document: Document) -> bool:
@@ -168,7 +169,7 @@ def _left_out(item: Fields, size: str, document: Document, newest: dict[tuple[st
         return "a meter of another region"
     if not _begins(item, document):
         return "a price that does not hold now"
-    key = _key(item)
+    key = _key(item, document)
     return "a price before the present one" if key and newest[key[:-1]] != key[-1] else None
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
+from extract.neoclouds.offers import Found, ShownPrice, each, offer, outside, shown_price
 from extract.neoclouds.pages import HEADINGS, UNSEEN, Node, Page, Section, cells, innermost, inside, text_of
 from warehouse.documents import Document
 
@@ -60,7 +60,9 @@ def read(document: Document) -> Iterator[Found]:
     regions = section.split(titles)
     if sum(len(region.css(ROW)) for region in regions) != len(listed):
         raise refusal("expected every row below the title of a region", "region", len(listed))
-    yield from ["machine without GPU"] * len(page.part(CPU_SECTION).css(ROW))
+    of_cpus = page.part(CPU_SECTION)
+    yield from ["machine without GPU"] * len(of_cpus.css(ROW))
+    yield from outside((row for row in page.whole().css(ROW) if COUNT in text_of(row)), section, of_cpus)
     for region in regions:
         title = _REGION.fullmatch(region.name)
         if title is None:

@@ -19,12 +19,13 @@ from collections.abc import Iterator
 
 from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, each, offer, shown_price
+from extract.neoclouds.offers import Found, each, offer, outside, shown_price
 from extract.neoclouds.pages import HEADINGS, Node, Page, cells, children, inside, pieces, text_of
 from warehouse.documents import Document
 
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
+UNIT = "/GPU-hr"
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
 EMPTY = "w-dyn-bind-empty"
 """Class by which Webflow marks an element that is empty on purpose."""
@@ -33,12 +34,14 @@ _MEMORY = re.compile(r"[1-9]\d{0,3} ?GB")
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of the GPU section."""
-    section = Page(document).part(SECTION)
+    page = Page(document)
+    section = page.part(SECTION)
     _, columns = section.head(MODEL)
     if columns != [*COLUMNS]:
         message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
         raise refusal(message, "column", SECTION)
     yield from each(section.css(ROW), _row)
+    yield from outside((row for row in page.whole().css(ROW) if UNIT in text_of(row)), section)
 
 
 def _row(row: Node) -> Iterator[Found]:
@@ -59,8 +62,8 @@ def _row(row: Node) -> Iterator[Found]:
 
 def _label(cell: Node) -> str:
     """Return the name with both tags, such as NVIDIA A100 80GB SXM."""
-    headings = [node for node in inside(cell) if _is_heading(node)]
-    others = [block for block in children(cell) if not any(map(_is_heading, (block, *inside(block))))]
+    headings = [node for node in inside(cell) if node.tag in HEADINGS]
+    others = [block for block in children(cell) if not {node.tag for node in (block, *inside(block))} & {*HEADINGS}]
     tags = [tag for block in others for tag in children(block)]
     if len(headings) != 1 or len(others) != 1 or len(tags) != 2:
         raise refusal("expected a name and two tags", "row", text_of(cell))
@@ -72,10 +75,6 @@ def _label(cell: Node) -> str:
     if not form and EMPTY not in (tags[1].attributes.get("class") or ""):
         raise refusal("expected a second tag, or one that is marked as empty", "row", text_of(cell))
     return f"{name} {memory} {form}".strip()
-
-
-def _is_heading(node: Node) -> bool:
-    return node.tag in HEADINGS
 
 
 SOURCE = web_source(

@@ -134,7 +134,9 @@ def read(document: Document) -> Iterator[Found]:
                 yield _offer(name, next(iter(found)), region, option)
         for machine in machines(PROVIDER).values():
             made_of = _parts(machine, parts)
-            if made_of is not None:
+            if isinstance(made_of, str):
+                yield made_of
+            elif made_of is not None:
                 price = sum((quantity * rate.price for _, quantity, rate in made_of), Decimal(0))
                 columns = {"count": machine.accelerator_count, "instance_type": machine.instance_type}
                 priced = _offer(machine.accelerator_label, price, region, option, fabric=machine.fabric, **columns)
@@ -208,18 +210,21 @@ def _rate(sku: Fields, part: tuple[str, str]) -> Rate:
     return Rate(amount / HOURS_PER_MONTH if part[1] == "ssd" else amount, since)
 
 
-def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rate]]) -> list[Part] | None:
-    """Return what a machine is made of; None where a part has no price, or two, or one is not known."""
+def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rate]]) -> list[Part] | str | None:
+    """Return what a machine is made of, or why it has no price; None where its accelerator has none."""
     host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
     wanted = [(accelerator, "gpu", machine.accelerator_count)]
-    if machine.accelerator_count % 1 or (host is not None and machine.local_ssd_gb is None):
+    if machine.accelerator_count % 1 or (accelerator, "gpu") not in parts:
         return None
+    if host is not None and machine.local_ssd_gb is None:
+        return f"{machine.instance_type}, the size of whose local SSD is not known"
     if host is not None:
         wanted += [(host, "core", Decimal(machine.vcpus)), (host, "ram", machine.host_memory_gib)]
         wanted += [("local SSD", "ssd", Decimal(machine.local_ssd_gb))] if machine.local_ssd_gb else []
     found = [(f"{who} {part}", quantity, [*parts.get((who, part), {}).values()]) for who, part, quantity in wanted]
-    one_each = all(len(rates) == 1 for *_, rates in found)
-    return [(name, quantity, rates[0]) for name, quantity, rates in found] if one_each else None
+    if lacking := [name for name, _, rates in found if len(rates) != 1]:
+        return f"a machine without one price of {lacking[0]}"
+    return [(name, quantity, rates[0]) for name, quantity, rates in found]
 
 
 def _offer(label: str, price: Decimal, region: str, option: str, **columns: Any) -> Found:

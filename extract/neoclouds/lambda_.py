@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, each, offer, shown_price
+from extract.neoclouds.offers import Found, each, offer, outside, shown_price
 from extract.neoclouds.pages import Node, Page, Section, text_of
 from warehouse.documents import Document
 
@@ -38,8 +38,10 @@ TERM_HOURS = {"2 weeks \N{EN DASH} 1 year": 14 * 24, "1 year+": 8760}
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of clusters and of instances."""
     page = Page(document)
-    yield from each(_records(page.part(CLUSTERS).css("tr"), CLUSTER_COLUMNS, CLUSTERS), _cluster)
-    instances = list(_instances(page.part(INSTANCES)))
+    clusters, section = page.part(CLUSTERS), page.part(INSTANCES)
+    yield from each(_records(clusters.css("tr"), CLUSTER_COLUMNS, CLUSTERS), _cluster)
+    yield from outside(page.whole().css("tr[data-plan]"), clusters, section)
+    instances = list(_instances(section))
     if not any(isinstance(one, dict) for one in instances):
         raise refusal("expected prices of instances, found none", INSTANCES, "")
     yield from instances

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from extract.base import Parsed, fact_frame, observation_frame
 from extract.neoclouds.answers import Fields, FormChanged, errors_of, form_changed, refusal
-from extract.neoclouds.pages import text_of
+from extract.neoclouds.pages import Node, Section, text_of
 from warehouse.documents import Document, RefusedRow
 from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
@@ -278,6 +278,13 @@ def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return (ordered[low] + (ordered[high] - ordered[low]) * (place - low)).quantize(TEN_DECIMALS)
+
+
+def outside(rows: Iterable[Node], *sections: Section) -> Iterator[Unknown]:
+    """Name those of the rows of a page that stand in none of the sections that are read: a new one has prices too."""
+    read = {node.mem_id for section in sections for node in section.nodes}
+    names = " and ".join(section.name for section in sections)
+    yield from (Unknown(f"outside of {names}: {text_of(row)[:200]}") for row in rows if row.mem_id not in read)
 
 
 def readings_agree(first: Iterable[Found], others: Iterable[Found], what: str) -> None:

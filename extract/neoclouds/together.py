@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
+from extract.neoclouds.offers import Found, ShownPrice, each, offer, outside, shown_price
 from extract.neoclouds.pages import Node, Page, Section, grid, pieces, text_of
 from warehouse.documents import Document
 
@@ -52,6 +52,8 @@ def read(document: Document) -> Iterator[Found]:
     _check_unit(clusters, UNIT)
     if not page.is_excerpt:  # which may leave the notes of the headers out
         _check_unit(inference, UNIT_NOTE)
+    tables = (node for node in page.whole().css("table") if text_of(node).casefold().startswith(HARDWARE))
+    yield from outside(tables, clusters, inference)
     grids = [grid(node) for node in clusters.css("table")]
     hidden = [one for one in grids if _columns(one[:1]) == HIDDEN_COLUMNS]
     yield from ["row of the hidden table"] * sum(len(one) - 1 for one in hidden)

@@ -118,12 +118,26 @@ def test_what_changes_the_meaning_refuses_the_answer(change: dict[str, object], 
     assert refusal.value.field.endswith(field)
 
 
-def test_a_plan_above_its_price_is_refused() -> None:
-    """Both would be exchanged."""
-    found = CASE.parse(
-        changed(lambda item: item["savingsPlan"][0].update(retailPrice=99.0), "Standard_ND96isr_H100_v5")
-    )
-    assert [one.field for one in found.refused] == ["page 1.Items[0].savingsPlan[0].retailPrice"]
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda item: item["savingsPlan"][0].update(retailPrice=99.0), "savingsPlan[0].retailPrice"),
+        (lambda item: item.update(effectiveStartDate="2026-05-01"), "effectiveStartDate"),
+        (lambda item: item.update(effectiveEndDate="2027"), "effectiveEndDate"),
+    ],
+)
+def test_an_odd_item_is_refused_alone(change: Callable[[dict[str, Any]], None], field: str) -> None:
+    """A plan above its price, as if both were exchanged, and a time that is none; the region's other prices hold."""
+    found = CASE.parse(changed(change, "Standard_ND96isr_H100_v5"))
+    assert [one.field for one in found.refused] == [f"page 1.Items[0].{field}"]
+
+
+def test_a_newer_price_of_another_regions_meter_does_not_end_the_present_one() -> None:
+    """It is counted; the machine keeps its price on demand."""
+    pages = json.loads(json.dumps(PAGES))
+    newer = {"isPrimaryMeterRegion": False, "effectiveStartDate": "2026-06-01T00:00:00Z", "retailPrice": 1.0}
+    pages[0]["Items"].append(pages[0]["Items"][0] | newer)
+    assert prices(json.dumps({"chipledger_pages": pages}).encode()) == prices(CASE.body)
 
 
 def context(site: Site, **settings: object) -> Context:

@@ -207,13 +207,15 @@ def test_two_prices_of_a_part_are_none() -> None:
 
 
 def test_what_is_not_known_is_named() -> None:
-    """A new accelerator by its description; what is no part of such a machine is counted."""
+    """A new accelerator by its description; what is no part of such a machine is counted, as is what has no sum."""
     found = CASE.parse(CASE.body)
 
     assert found.unknown == ("the accelerator Nvidia H900 GPU",)
     assert found.ignored == {
         "a reservation's own line": 1, "a part of an accelerator": 1, "an accelerator without a machine of its own": 1,
         "a price without a region": 1, "no part of a machine with accelerators": 1,
+        "a machine without one price of A3 core": 20, "a machine without one price of A3Plus core": 2,
+        "a machine without one price of A3Ultra core": 2, "a3-edgegpu-8g, the size of whose local SSD is not known": 9,
     }  # fmt: skip
 
 

@@ -1,6 +1,8 @@
 """A section of a page is asked for its elements, and gives those alone."""
 
-from neoclouds.case import MOMENT
+import pytest
+from neoclouds.case import MOMENT, Case, rows
+from neoclouds.cases import coreweave, crusoe, lambda_, together
 
 from extract.neoclouds.pages import Page
 from warehouse.documents import Document
@@ -16,3 +18,19 @@ def test_a_selector_gives_what_matches_itself():
     assert [node.tag for node in prices.css("tr")] == ["tr", "tr"]
     assert [node.tag for node in prices.css("div, td")] == ["div", "td", "td"]
     assert prices.css("h2") == []
+
+
+@pytest.mark.parametrize(
+    ("case", "section"),
+    [
+        (crusoe.CASE, '<h3>AMD prices</h3><div role="listitem">AMD MI355X $3.50/GPU-hr</div>'),
+        (coreweave.CASE, '<h2>AMD prices</h2><div role="listitem">AMD MI355X <p>GPU Count</p> $3.50</div>'),
+        (lambda_.CASE, '<h2>AMD prices</h2><table><tr data-plan="x"><td>AMD MI355X $3.50</td></tr></table>'),
+        (together.CASE, "<h2>AMD prices</h2><table><tr><th>Hardware</th><td>AMD MI355X $3.50</td></tr></table>"),
+    ],
+)
+def test_rows_of_a_new_section_are_named(case: Case, section: str):
+    """The sections that are known keep their prices; what a new one has is not passed over in silence."""
+    found = case.parse(case.body.replace(b"</body>", section.encode() + b"</body>"))
+    assert rows(found) == case.expected
+    assert [("AMD MI355X" in name, "$3.50" in name) for name in found.unknown] == [(True, True)]
