@@ -9,7 +9,8 @@
   const age = (row) => Math.round((Date.parse(day) - Date.parse(row[SEEN])) / 864e5);
   const floor = ["", "from ", "25th percentile ", "median "];
   const price = (row) => (row[PRICE] + 1e-9).toFixed(row[PRICE] < 0.1 ? 4 : 2);
-  const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${Math.abs(100 * row[CHANGE]).toFixed(1)}\u00a0%`);
+  const share = (ratio) => (ratio < 0.0005 ? "<0.1" : (100 * ratio).toFixed(1));
+  const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${share(Math.abs(row[CHANGE]))}\u00a0%`);
   // What is short stays on its line, and of longer text each word: no name breaks after a hyphen.
   const whole = (words, most = 24) => (words.length < most ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");
   const machine = (row) => [word(row, MACHINE), row[COUNT] && row[COUNT] !== 1 ? `${row[COUNT]}\u00a0chips` : ""].filter(Boolean).join(", ");

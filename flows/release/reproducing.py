@@ -103,7 +103,7 @@ def reproduce(
             values = dict.fromkeys(values) | {"offer_id": cost["offer_id"]}
         until = datetime.combine(day, time.max) if day else None
         figure = _found(con, "figure.sql", values | {"until": until}, words, file)
-        if until and figure["changed_by"] and figure["seen_until"] < until:
+        if day and figure["changed_by"] and figure["seen_until"].date() < day.date():
             seen, value = f"{figure['seen_until']:%Y-%m-%d}", f"{day:%Y-%m-%d}"
             hint = f"It was last seen on {seen} and had changed by {figure['changed_by']:%Y-%m-%d}: ask for one of them"
             raise ChipledgerError(

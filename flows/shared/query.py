@@ -28,9 +28,9 @@ LOG = logging.getLogger(__name__)
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have; rows that an answer on stdout may have."""
 FIRST = (
-    *("accelerator_name", "model_name", "instance_type", "service_provider_name", "purchase_option"),
-    *("commitment_class", "cheapest_price_usd", "price_per_accelerator_hour_usd", "usd_per_million_output_tokens"),
-    *("unit_price", "region_id", "age_days", "last_observed_at"),
+    *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
+    *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "instance_type"),
+    *("commitment_class", "region_id", "age_days", "last_observed_at"),
 )
 """Columns that a terminal shows first, where it cannot show all."""
 LIST_WIDTH = 100
@@ -163,7 +163,7 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
                 hint = PUBLISH_AGAIN
-            is_wrong = isinstance(error, duckdb.ParserException | duckdb.CatalogException | duckdb.BinderException)
+            is_wrong = isinstance(error, duckdb.ProgrammingError | duckdb.DataError)
             kind = SettingsError if is_wrong and hint != PUBLISH_AGAIN else ChipledgerError
             raise kind(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error
         finally:

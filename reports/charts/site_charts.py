@@ -135,7 +135,7 @@ class Size:
 DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
 
 
-MAX_LINES = 5
+MAX_LINES, ENDED_DAYS = 5, 8
 CLASSES = {"AWS": "aws", "median": "median", "all": "median"}
 """Of a line by its name, what the style sheet knows it by; all others are grey."""
 
@@ -169,10 +169,11 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     moved = [name for name in others if abs(change(name)) >= MIN_DRIFT]
     names = [*(name for name in ("all", "AWS") if name in lines), *moved][:MAX_LINES]
     shown = {name: lines[name] for name in names}
-    begin = lines["all"][0][0]
+    begin, end = lines["all"][0][0], lines["all"][-1][1]
+    last = f", last seen {wording.date(end)}" if (until - end).days >= ENDED_DAYS else ""
     return render(
         "front_chart.html.j2",
-        finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}",
+        finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}{last}",
         scope="Index of the offers that were there on both days, on demand, 100 on each line's first day; each "
         "provider counts alike. A line that stops was not observed any more.",
         drawings=[
@@ -226,7 +227,7 @@ def _finding(lines: Mapping[str, Spans], chip: str, until: datetime) -> str:
             parts.append(f"AWS {way} {wording.share(after[2] / before[2] - 1)}, {only} in {years} years")
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
-    if (spans := lines.get("lowest")) and (until - spans[-1][1]).days < 8:
+    if (spans := lines.get("lowest")) and (until - spans[-1][1]).days < ENDED_DAYS:
         parts.append(f"the lowest{' elsewhere' * bool(parts)} is {wording.amount(spans[-1][2], 2)}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
@@ -303,7 +304,7 @@ def _event(spans: Spans | None, x, y, size: Size, *, below: bool) -> tuple[float
 def _named(name: str, spans: Spans, until: datetime, *, is_price: bool) -> str:
     """Return the name of a line with its last value; one that ended before says when."""
     _, end, price = spans[-1]
-    dated = "" if (until - end).days < 8 else f", {wording.MONTHS[end.month - 1]} {end.year}"
+    dated = "" if (until - end).days < ENDED_DAYS else f", {wording.MONTHS[end.month - 1]} {end.year}"
     text = wording.amount(price, 2) if is_price else _percent(price / 100 - 1)
     return f"{wording.short(name, most=10)} {text}{dated}"
 

@@ -161,11 +161,11 @@ def _savings(published: Published) -> Markup:
 
 def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built_at: datetime) -> Table:
     """Return the table: a row for each way to buy, a column for each chip, and one for what the text says of it."""
-    claimed_by = {(row["subject"], row["claimed_way"]): row for row in claims}
+    stated = {(row["subject"], row["claimed_way"]): _stated(row) for row in claims}
 
     def of_chip(chip: str) -> Iterator[Column]:
-        if any(subject == chip for subject, _ in claimed_by):
-            yield Column(f"{chip}:\nthe text", lambda row: _claimed(claimed_by.get((chip, row["claimed"]))))
+        if any(subject == chip for subject, _ in stated):
+            yield Column(f"{chip}:\nthe text", lambda row: stated.get((chip, row["claimed"]), span("not stated", "no")))
         yield Column(chip, lambda row: _saving(cells[chip].get(row["way"])))
 
     columns = [Column("Way to buy", lambda row: WAYS[row["way"]])]
@@ -189,13 +189,8 @@ def savings(cells: Mapping[str, Mapping[str, Row]], claims: Sequence[Row], built
     )
 
 
-def _claimed(row: Row | None) -> str:
-    return span("not stated", "no") if row is None else _stated(row)
-
-
 def _saving(row: Row | None) -> str:
-    price = None if row is None else row["price_per_accelerator_hour_usd"]
-    if row is None or price is None:
+    if row is None or row["price_per_accelerator_hour_usd"] is None:
         return span((row or {}).get("unknown_reason") or wording.UNKNOWN, "no")
     notes = [
         _share(row),
@@ -205,9 +200,7 @@ def _saving(row: Row | None) -> str:
         f"{wording.date(row['last_observed_at'])}, "
         f"{evidence_page.KINDS.get(row['evidence_kind'] or '', 'evidence unknown')}",
     ]
-    offer = row["offer_id"]
-    text = link(wording.amount(price, 2), f"{evidence_page.PLACE}#offer-{offer}", offer=offer)
-    return text + Markup().join(map(small, notes))
+    return front_page.price(row, 2) + Markup().join(map(small, notes))
 
 
 def _share(row: Row) -> str:

@@ -85,7 +85,7 @@ def packed(rows: Sequence[Row], day: str) -> str:
                 row["accelerator_count"],
                 f"{row['seen_on']:%Y-%m-%d}",
                 int(bool(row["is_ranked"])),
-                None if row["change_ratio"] is None else round(row["change_ratio"], 4),
+                None if row["change_ratio"] is None else float(f"{row['change_ratio']:.4g}"),
                 row["changed_on"] and f"{row['changed_on']:%Y-%m-%d}",
             ]
         )

@@ -58,15 +58,21 @@ def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Contain
 def title(row: Row) -> str:
     """Return a change in a line: RunPod H100 PCIe on-demand: 2.39 to 2.89 USD, +20.9 %."""
     name = row["offered"] if row["offered"] != row["accelerator_name"] else wording.chip(row)
-    option = wording.option(row["purchase_option"], term_hours=row["commitment_term_hours"])
-    what = news.line(wording.listed(row["service_provider_name"], name, option, row["tier"], by=" "))
+    what = news.line(wording.listed(row["service_provider_name"], name, wording.option_of(row), row["tier"], by=" "))
     places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])
-    before, after = (wording.amount(row[f"unit_price_{side}"], places) for side in ("before", "after"))
+    before, after = (_price(row, side, places) for side in ("before", "after"))
     currency = news.line(row["pricing_currency"])
     if row["change_kind"] == "list_change":
         return f"{what}: {before} to {after} {currency}, {wording.percent(row['change_ratio'])}"
     last = before if row["change_kind"] == "gone_offer" else after
     return f"{what}: {wording.CAME[row['change_kind']]}, {last} {currency}"
+
+
+def _price(row: Row, side: str, places: int) -> str:
+    """Return what is paid by the hour and once: 5.43 + 47,561.00 once."""
+    hourly, once = row[f"unit_price_{side}"], row[f"upfront_price_{side}"]
+    parts = wording.amount(hourly, places) if hourly or not once else "", once and f"{wording.amount(once, 2)} once"
+    return wording.listed(*parts, by=" + ")
 
 
 def latest(changes: list[Row], prices: list[Row], scopes: list[Row], *, built_at: datetime, version: str) -> str:

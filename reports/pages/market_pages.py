@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -150,7 +150,7 @@ def render(
             if young
             else "No price can be ranked.",
         ),
-        *([("history", "History", _history(market, name, newest))] if is_chip and market.lines.get(name) else []),
+        *([("history", "History", _history(market, name))] if is_chip and market.lines.get(name) else []),
         *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
         ("plans", "Commitments", _plans(plans, is_chip)),
         ("stock", "Availability", _stock([row for row in market.stock if row[kind.column] == name], prices, is_chip)),
@@ -207,11 +207,9 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
     return f"{words}, {len(old):,} with an older one" if old else words
 
 
-def _history(market: Market, name: str, newest: datetime) -> Markup:
-    until = max(newest, market.lines[name][-1]["begins_at"])  # a price counts for a while after it was seen
-    return site_charts.front(market.lines[name], name, until) + site_charts.index(
-        market.drifts.get(name, []), name, until
-    )
+def _history(market: Market, name: str) -> Markup:
+    lines, drifts = market.lines[name], market.drifts.get(name, [])
+    return site_charts.front(lines, name, market.built_at) + site_charts.index(drifts, name, market.built_at)
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:

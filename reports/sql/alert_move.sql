@@ -16,10 +16,9 @@ select
     c.tier,
     c.pricing_currency,
     coalesce(c.accelerator_count > 0, false) as is_per_chip,
-    c.effective_hourly_price_before
-    / case when c.accelerator_count > 0 then c.accelerator_count else 1 end::DOUBLE as price_before,
-    c.effective_hourly_price_after
-    / case when c.accelerator_count > 0 then c.accelerator_count else 1 end::DOUBLE as price_after
+    case when c.accelerator_count > 0 then c.accelerator_count else 1 end::DOUBLE as units,
+    c.effective_hourly_price_before / units as price_before,
+    c.effective_hourly_price_after / units as price_after
 from int.price_change as c
 inner join int.accelerator_hour_price as p on c.offer_id = p.offer_id
 inner join core.source as s on c.source = s.source

@@ -1,12 +1,12 @@
 -- The last price of every offer that anybody may see, for the explorer: ranked ones first, then the newest. Not more
--- than $n, of n_offers; the last change is that of int.price_change.
+-- than $n, of n_offers; the last change is that of int.price_change, of mistakes and their correction apart.
 with moved as (
     select
         offer_id,
         arg_max(change_ratio, observed_at) as change_ratio,
         max(observed_at)::DATE as changed_on
     from int.price_change
-    where reason is null and change_ratio <> 0
+    where change_kind not in ('correction', 'suspected_error') and change_ratio <> 0
     group by offer_id
 )
 
@@ -16,11 +16,12 @@ select
     p.service_provider_name,
     p.purchase_option,
     p.commitment_term_hours,
-    coalesce(p.availability_zone_id, p.region_id) as region_name,
+    coalesce(p.availability_zone_id, o.availability_zone, p.region_id) as region_name,
     p.instance_type,
     (p.accelerator_count * coalesce(p.minimum_quantity, 1))::DOUBLE as accelerator_count,
     concat_ws(
-        ', ', p.purchase_payment_model, nullif(p.offering_class, 'standard'), decision.sold_tier(p.tier), p.conditions
+        ', ', p.commitment_discount_type, p.purchase_payment_model, nullif(p.offering_class, 'standard'),
+        decision.sold_tier(p.tier), p.fabric, p.conditions
     ) as terms,
     p.statistic,
     p.price_per_accelerator_hour_usd,
@@ -32,12 +33,12 @@ select
     e.source_url,
     count(*) over () as n_offers
 from int.accelerator_hour_price as p
+inner join core.offer as o on p.offer_id = o.offer_id
 left join moved as m on p.offer_id = m.offer_id
 left join int.document_evidence as e on p.document_sha256 = e.document_sha256
 where
     p.unit_price_type = 'List'
     and p.restriction is null
     and p.price_per_accelerator_hour_usd is not null
-    and p.last_observed_at is not null
 order by p.is_ranked desc, p.last_observed_at desc, p.offer_id asc
 limit $n

@@ -1,7 +1,4 @@
 -- Refused rows that nobody settled yet, newest first; of each id the last row counts.
-select
-    *, -- noqa: AM04
-    value as refused_value
 from core.quarantine
 qualify
     row_number() over (partition by quarantine_id order by -epoch_us(recorded_at), decision nulls last) = 1

@@ -7,20 +7,14 @@ with look as (
         coalesce(s.kind, 'import') <> 'import' as is_own
     from core.scope_run as r
     left join core.source as s on r.source = s.source
-),
-
-any_look as (
-    select bool_or(is_own) as has_own
-    from look
 )
 
 select
-    l.run_id,
-    max(l.recorded_at) as recorded_at,
-    max(greatest(l.recorded_at, l.observed_at)) as ended_at
-from look as l
-cross join any_look as a
-where l.is_own or not a.has_own
-group by l.run_id
-order by -epoch_us(max(l.recorded_at)), l.run_id
+    run_id,
+    max(recorded_at) as recorded_at,
+    max(greatest(recorded_at, observed_at)) as ended_at
+from look
+where is_own or not (select bool_or(l.is_own) from look as l)
+group by run_id
+order by -epoch_us(max(recorded_at)), run_id
 limit 2

@@ -17,7 +17,7 @@ WAYS = (
     *(
         (words, head, option, term)
         for option, head in (("reserved", "Reserved"), ("savings_plan", "Savings Plan"))
-        for term, words in TERMS.items()
+        for term, words in (*TERMS.items(), (None, "term not stated"))
     ),
 )
 """Columns: head, what stands above it, purchase option, commitment class."""
@@ -119,5 +119,6 @@ def _price(row: Row, places: int, built_at: datetime, rate: Rate | None, marks: 
         amount = wording.amount(row["price_per_accelerator_hour"], places)
         native = f"{amount} {row['pricing_currency']}, rate of {row['fx_rate_date']}"
     other = rate.amount(row["price_usd"], places) if rate and rate.currency != row["pricing_currency"] else None
-    kind = "least" if marks and row["price_rank"] == 1 else "" if row["is_ranked"] else "no"
+    is_least = marks and row["price_rank"] == 1 and row["commitment_class"]
+    kind = "least" if is_least else "" if row["is_ranked"] else "no"
     return (span(shown, kind) if kind else shown) + small(other) + small(native) + small(notes)

@@ -71,7 +71,7 @@ def refusals(refused: pl.DataFrame) -> Table:
             Column("Number", lambda row: str(row["quarantine_id"])),
             Column("Why refused", lambda row: wording.short(row["reason"])),
             Column("Field", lambda row: row["field"] or None, why=WHOLE),
-            Column("Value", lambda row: wording.short(row["refused_value"]) or None, why=WHOLE),
+            Column("Value", lambda row: wording.short(row["value"]) or None, why=WHOLE),
             Column("Source, scope", _place),
             Column("Seen", lambda row: wording.day(row["observed_at"])),
         ],

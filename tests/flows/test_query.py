@@ -98,7 +98,7 @@ def test_a_failed_question_leaves_no_file(call: Call, tmp_path: Path) -> None:
     """An error on the way leaves neither the file nor a part of it."""
     for name in ("x.csv", "x.parquet"):
         result = call("query", "--output", tmp_path / name, "select error('no') from range(3)")
-        assert result.exit_code == 1
+        assert result.exit_code == 2
     assert call("query", "--output", tmp_path / "x.parquet", "select interval 1 day as i").exit_code == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -132,10 +132,15 @@ def test_the_list_names_tables_and_macros(call: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("--json", "--format", "csv", "select 1"), ("--format", "parquet", "select 1"), ()], ids=str
-)
+    "words",
+    [
+        ("--json", "--format", "csv", "select 1"), ("--format", "parquet", "select 1"), (),
+        ("from mart.price_on('2025-13-45')",), ("select error('no such chip')",),
+    ],
+    ids=str,
+)  # fmt: skip
 def test_wrong_usage(call: Call, words: tuple[str, ...]) -> None:
-    """Two formats, Parquet on a terminal, and no question are wrong usage."""
+    """Two formats, Parquet on a terminal, no question, and a wrong argument of a macro are wrong usage."""
     assert call("query", *words).exit_code == 2
 
 

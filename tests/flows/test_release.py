@@ -409,6 +409,10 @@ def test_a_figure_of_the_published_file(offline_run: Path, tmp_path: Path) -> No
     steps = json.loads(ask("reproduce", *words).output)
     sha256 = steps["document"].split("SHA-256 ")[1][:64]
 
+    # A "from" price of August was 3.25, too; and a price is known of the day on which it was last seen.
+    for words_of_day, price in (((), "3.89"), (("--day", "2026-08-01"), "3.25")):
+        of_verda = json.loads(ask("reproduce", *words[:3], "Verda", *words[4:], *words_of_day).output)
+        assert of_verda["published"].startswith(f"{price} in ")
     assert "equal" in steps
     assert hashlib.sha256(ask("reproduce", sha256).stdout_bytes).hexdigest() == sha256
     assert hashlib.sha256(ask("data", "document", sha256).stdout_bytes).hexdigest() == sha256

@@ -9,6 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from transform.models import SQL
+
 LISTED = """
 select o.service_provider_name, u.accelerator_name, u.form_factor, o.region_id,
     p.unit_price::DOUBLE / u.accelerator_count as price, p.last_observed_at, o.offer_id, u.accelerator_count, o.tier
@@ -93,3 +95,19 @@ def test_each_price_is_the_lowest_of_its_provider(page: str, offline_run: Path) 
             assert cell["old"] or min(alike) == own[4], (name, chip)
         is_marked = forms.get(chip) is not None and own[2] is None and chip not in ("B200", "B300")  # of one form
         assert is_marked == (cell["mark"] is not None), (name, chip)
+
+
+def test_of_prices_too_old_it_is_the_last(offline_run: Path) -> None:
+    """The cheapest of a provider's old ones is what it asked once, and asks no more."""
+    with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
+        con.execute("create temp table old as select * replace (false as is_ranked) from int.provider_price")
+        query = (SQL / "front_provider.sql").read_text().replace("int.provider_price", "old")
+        newer = con.execute(
+            f"select f.service_provider_name, f.accelerator_name from ({query}) as f "
+            "join old as shown on f.offer_id = shown.offer_id "
+            "join old as p on f.accelerator_name = p.accelerator_name "
+            "and f.service_provider_name = p.service_provider_name and p.purchase_option = 'on_demand' "
+            "and shown.form_factor is not distinct from p.form_factor and not p.is_floor "
+            "and p.cheapest_price_usd is not null and p.last_observed_at::date > f.last_observed_at::date"
+        ).fetchall()
+    assert newer == []

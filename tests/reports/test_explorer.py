@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from reports.pages import explorer
 from reports.pages.frame import frame
+from reports.queries import ask, select
 
 N, FEW = 10_000, 1000
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -35,7 +37,7 @@ def price(n: int) -> dict[str, object]:
         "accelerator_count": 8.0,
         "seen_on": date(2026, 11, 1 + n % 20),
         "is_ranked": bool(n % 10),
-        "change_ratio": -0.1 if n % 7 == 0 else None,
+        "change_ratio": (-4e-6 if n == 7 else -0.1) if n % 7 == 0 else None,
         "changed_on": date(2026, 10, 1) if n % 7 == 0 else None,
         "document_sha256": f"{n % 500:064x}",
         "source_url": f"https://prices.example.com/{n % 500}" if n % 2 else "javascript:alert(1)",
@@ -120,12 +122,11 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
     show(page, place, "#" + address.split("#")[1])
     assert shown(page) == found
     assert float(found[1][0]) > float(found[1][-1])
-    for way in ("asc", "desc"):  # offers without a change are last, whichever way
+    for way, least in (("asc", "10.0"), ("desc", "<0.1")):  # offers without a change are last, whichever way
         show(page, place, f"#option=all&age=any&sort=change&dir={way}")
-        assert (
-            page.locator("#prices tbody td:nth-child(6) span").first.inner_text()
-            == "\N{MINUS SIGN}10.0\N{NO-BREAK SPACE}%"
-        )
+        change = page.locator("#prices tbody td:nth-child(6) span").first
+        assert change.inner_text() == f"\N{MINUS SIGN}{least}\N{NO-BREAK SPACE}%"
+        assert change.get_attribute("class") == "fall"
     page.evaluate("location.hash = 'chip=B200&age=7&option=all'")
     page.get_by_text(re.compile("^100 of 1,000 prices")).wait_for()
     assert page.get_by_label("Age", exact=True).input_value() == "7"
@@ -145,6 +146,22 @@ def test_the_csv_is_the_view(page: Page, place: Path, tmp_path: Path) -> None:
     assert (rows[0]["terms"], rows[0]["provider"], rows[0]["is_ranked"]) == ("'=1+1", EVIL, "0")
     assert rows[1]["document_sha256"] == f"{5:064x}"
     assert rows[1]["source_url"] == "https://prices.example.com/5"
+
+
+def test_a_row_says_which_of_several_offers_it_is(offline: Path) -> None:
+    """The zone that has a name alone, the kind of a plan, the network; a correction is no change of the price."""
+    with duckdb.connect(str(offline), read_only=True) as con:
+        rows = ask(con, "explorer", n=N)
+        con.execute(
+            "create temp table corrected as select * replace ('correction' as change_kind) from int.price_change"
+        )
+        query = select("explorer").replace("int.price_change", "corrected")
+        assert con.execute(f"select count(change_ratio) from ({query})", {"n": N}).fetchone() == (0,)
+    zones = {row["region_name"] for row in rows if row["instance_type"] == "trn2.3xlarge" and "spot" in row.values()}
+    assert zones == {"ap-southeast-4c", "sa-east-1b", "sa-east-1c"}
+    plans = {row["terms"].split(", ")[0] for row in rows if row["purchase_option"] == "savings_plan"}
+    assert plans == {"Compute", "EC2Instance"}
+    assert "InfiniBand" in {row["terms"] for row in rows}
 
 
 def test_script_and_data_have_their_limits(tmp_path: Path) -> None:

@@ -45,6 +45,29 @@ def test_an_entry_is_a_change_with_its_prices(folder: Path) -> None:
     assert any(title == "Beta H100 SXM on-demand: gone, 3.00 USD" for title in titles)
 
 
+@pytest.mark.parametrize(
+    ("payment", "hourly", "once", "amounts"),
+    [
+        ("All Upfront", ("0", "0"), ("164955", "113819"), "164,955.00 once to 113,819.00 once"),
+        ("Partial Upfront", ("9.42", "6.5"), ("82477.5", "56900"), "9.42 + 82,477.50 once to 6.50 + 56,900.00 once"),
+    ],
+)
+def test_what_is_paid_once_is_told(payment: str, hourly: tuple[str, str], once: tuple[str, str], amounts: str) -> None:
+    row = dict.fromkeys(("service_provider_name", "tier", "offering_class")) | {
+        "offered": "p4d.24xlarge",
+        "accelerator_name": "A100-40GB",
+        "purchase_option": "reserved",
+        "commitment_term_hours": 8760,
+        "purchase_payment_model": payment,
+        "pricing_currency": "USD",
+        "change_kind": "list_change",
+        "change_ratio": -0.31,
+    }
+    for name, pair in (("unit_price", hourly), ("upfront_price", once)):
+        row |= {f"{name}_before": Decimal(pair[0]), f"{name}_after": Decimal(pair[1])}
+    assert feed.title(row) == f"p4d.24xlarge Reserved 1 yr, {payment}: {amounts} USD, \N{MINUS SIGN}31.0 %"
+
+
 def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path) -> None:
     """The same history published again gives the same ids, so that no reader sees old news as new."""
     marts, macros = needed("price_change", "provider_price", "source_health")

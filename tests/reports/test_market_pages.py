@@ -97,9 +97,11 @@ def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> Non
     with duckdb.connect(str(file)) as con:
         con.execute("create or replace table int.provider_price as from int.provider_price")
         con.execute("update int.provider_price set is_ranked = false, price_rank = null, age_days = age_days + 180")
+        con.execute("update meta.build set built_at = built_at + interval 180 days")
     paging.of(file, market_pages.write, tmp_path, data_sha256="b")
     page = (tmp_path / "chips/h100.html").read_text(encoding="utf-8")
     assert "No price can be ranked." in page
+    assert "the lowest" not in page  # of the chart: a line that ended is none of today
     assert 'id="standing"' not in page
     assert re.search(r'<span class="no"><a href="#d-\w+" data-offer-id="\d+">5\.00</a></span>', page)
 
@@ -112,6 +114,12 @@ def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
     assert not re.search(r'class="line median" d="M(\d+)\.0 [\d.]+H\1"', page)
     page = (offline_run / "reports/chips/mi300x.html").read_text(encoding="utf-8")
     assert f"Azure {wording.MINUS}45{wording.NBSP}%, Jun 2026" in page  # of the index: where it was last seen
+    assert "fell 45.3 % since 13 Dec 2024, last seen 14 Aug 2026" in text_of(page)
+
+
+def test_a_reserved_price_of_an_unknown_term_has_its_column(offline_run: Path) -> None:
+    page = (offline_run / "reports/chips/h100.html").read_text(encoding="utf-8")
+    assert row(page, "Hyperstack")["term not stated"] == "from 2.72 Reservation, 4 Oct"
 
 
 def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
@@ -141,7 +149,7 @@ def test_every_price_is_the_marts(folder: Path, market: Path) -> None:
 
 
 def test_the_cheapest_of_a_form_option_and_term_is_marked(folder: Path, market: Path) -> None:
-    """As the mart ranks it: no floor, nothing too old, of equal prices one; a term that is not stated has no column."""
+    """As the mart ranks it: no floor, nothing too old, of equal prices one; no term that is not stated."""
     with duckdb.connect(str(market), read_only=True) as con:
         first = (
             "select accelerator_name, offer_id from int.provider_price "

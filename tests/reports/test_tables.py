@@ -134,7 +134,7 @@ def test_errors_and_refused_values_are_escaped() -> None:
     }  # fmt: skip
     row = {
         "source": "aws", "scope": HOSTILE, "observed_at": SEEN, "gate": "row", "reason": "no amount", "field": None,
-        "refused_value": HOSTILE, "row_json": "{}", "quarantine_id": 36926045906261, "document_sha256": SHA,
+        "value": HOSTILE, "row_json": "{}", "quarantine_id": 36926045906261, "document_sha256": SHA,
     }  # fmt: skip
     health = to_html(source_tables.health(pl.DataFrame([scope], infer_schema_length=None)))
     refused = to_html(source_tables.refusals(pl.DataFrame([row], infer_schema_length=None)))

@@ -23,5 +23,7 @@ where
 qualify
     row_number() over (
         partition by p.accelerator_name, p.service_provider_name
-        order by not p.is_ranked, is_form_unknown, p.cheapest_price_usd, p.offer_id
+        order by
+            not p.is_ranked asc, is_form_unknown asc, if(p.is_ranked, null, p.last_observed_at::DATE) desc,
+            p.cheapest_price_usd asc, p.offer_id asc
     ) = 1
