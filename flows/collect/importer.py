@@ -68,7 +68,7 @@ def withdraw_file(run: Run, replaced: str, by: Iterable[Document]) -> None:
             value=replaced,
             hint="Give the file as it was imported, or its SHA-256: core.scope_run lists them",
         )
-    run.withdraw(selected(run.con, *hashes), f"replaced by {', '.join(one.scope for one in by)}")
+    run.withdraw(selected(run.con, hashes.pop()), f"replaced by {', '.join(one.scope for one in by)}")
 
 
 def refused(run: Run) -> list[str]:

@@ -358,7 +358,7 @@ def test_a_ranked_zone_needs_not_be_current(case: Case) -> None:
     seen(0, "aws_capacity_block_rates", block(P5, "13", None)), at=31,
 )  # fmt: skip
 def test_an_offer_of_a_block_ranks_as_long_as_one_of_a_marketplace(case: Case) -> None:
-    """After 31 days the published rate is ranked, and the offer, of which no fetch may have said that it went, is not."""
+    """After 31 days the published rate is ranked; the offer, of which no fetch may have said that it went, is not."""
     assert options(case, "unit_price::int, is_ranked") == [(12, False), (13, True)]
 
 
