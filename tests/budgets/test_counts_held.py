@@ -151,7 +151,7 @@ def test_a_load_of_a_day_asks_nothing_of_history() -> None:
         load(Noted(con), [look(-1, *market(100, [8]), archived=True)], recorded_at=day(2))  # type: ignore[arg-type]
 
     def asks_history(text: str) -> bool:
-        return "from core.price_event" in text or "from log.price_closed" in text
+        return any(f"from {name}" in text for name in ("core.price_event", "core.standing_event", "log.price_closed"))
 
     assert not list(filter(asks_history, of_a_day))
     assert list(filter(asks_history, asked[len(of_a_day) :]))

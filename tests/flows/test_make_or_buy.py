@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.decisions.hosted import read_hosted
+from flows.decisions import hosted
 from warehouse.errors import ChipledgerError
 
 HEAD = "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"
@@ -36,4 +36,4 @@ def test_a_wrong_cell_is_named(lines: str, said: str, tmp_path: Path) -> None:
     file.write_text(HEAD + lines, encoding="utf-8")
 
     with pytest.raises(ChipledgerError, match=re.escape(said)):
-        read_hosted(file)
+        hosted.read(file, None, price=None, model=None)

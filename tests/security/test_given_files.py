@@ -194,7 +194,7 @@ def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(user_file, "read", read_then_gone)
 
     assert auditing.read(claims_csv, None) == list(claims.shipped())
-    assert [one.url for one in self_hosting.read_hosted(hosted_csv)] == ["https://x.test"]
+    assert [one.url for one in self_hosting.read(hosted_csv, None, price=None, model=None)[0]] == ["https://x.test"]
 
 
 @pytest.mark.parametrize("name", ["a\nb.csv", "a\x1b[2J.csv", "a\udc80.csv", "x" * 201 + ".csv", "\u202ecsv.exe"])
