@@ -23,7 +23,8 @@ kinds as (
         case when o.service_provider_name = 'AWS' then 'AWS' else 'elsewhere' end as place,
         row(
             not o.is_cost_ranked, o.price_usd is null, not o.is_price_ranked, o.price_kind,
-            o.usd_per_million_output_tokens, o.offer_id, o.throughput_id
+            o.usd_per_million_output_tokens, o.offer_id, o.throughput_id, o.service_provider_name, o.commitment_class,
+            o.offer_terms, o.instance_type, o.region_id
         ) as preference
     from int.token_option as o
     inner join point as p
