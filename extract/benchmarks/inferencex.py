@@ -33,7 +33,7 @@ MODELS = {
     **{"dsr1": "DeepSeek-R1-0528", "dsv4": "DeepSeek-V4-Pro", "glm5": "GLM-5", "gptoss120b": "gpt-oss-120b"},
     **{"kimik2.5": "Kimi-K2.5", "llama70b": "Llama-3.3-70B-Instruct", "minimaxm2.5": "MiniMax-M2.5"},
 }
-"""Short names of its API, where no model id stands beside them: packages/constants/src/models.ts of InferenceX-app."""
+"""Models by the short names of InferenceX's API, for rows without a model id: models.ts in packages/constants/src."""
 TOLERANCE = Decimal("0.01")
 MIN_SHARE = Decimal("0.4")
 MAX_SHARE = Decimal("1.05")

@@ -2,9 +2,9 @@
 
 `mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
 (`sent`, `uncertain`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was
-refused, or never reached the server, is sent by the next call for that week. A message whose fate is not known, as the
-connection broke after it was handed over or the process was killed, may have arrived: a call says so once, and it is
-not sent again unless a person says so.
+refused, or never reached the server, is sent by the next call for that week. A message is uncertain where the
+connection broke before the server confirmed it, or the process was killed: it may have arrived. The first call that
+finds it so counts as failed, later ones only name it, and it is sent again only with `again`.
 """
 
 import smtplib

@@ -16,7 +16,7 @@ select
     p.service_provider_name,
     p.purchase_option,
     p.commitment_term_hours,
-    coalesce(p.availability_zone_id, o.availability_zone, p.region_id) as region_name,
+    coalesce(p.availability_zone_id, p.region_id) as region_name,
     p.instance_type,
     (p.accelerator_count * coalesce(p.minimum_quantity, 1))::DOUBLE as accelerator_count,
     concat_ws(
@@ -33,7 +33,6 @@ select
     e.source_url,
     count(*) over () as n_offers
 from int.accelerator_hour_price as p
-inner join core.offer as o on p.offer_id = o.offer_id
 left join moved as m on p.offer_id = m.offer_id
 left join int.document_evidence as e on p.document_sha256 = e.document_sha256
 where

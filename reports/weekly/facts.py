@@ -161,8 +161,8 @@ def read(
     """Return the facts of a week, by default of the last one that was over. The file is read only.
 
     `chips` are the reader's, `least` the share from which one of their moves is shown, and `shown_in` the currency in
-    which prices are shown beside US dollars. Weeks are over as of `now`, naive and UTC, or of when the file was built,
-    whichever is later.
+    which prices are shown beside US dollars. A week is over if it ended before `now`, naive and UTC, or
+    before the file was built.
 
     Raises SettingsError for a week that had not begun then.
     """

@@ -260,11 +260,11 @@ REFUSED = said(1, "aws_capacity_blocks", "capacity_block_answer", answer(answer_
 
 @pytest.mark.parametrize(
     ("case", "reason"),
-    [(world.case(*NOTHING_FOUND, at=0), "the query found no Capacity Block on 2026-01-01, asked for 1 x 24 h"),
+    [(world.case(*NOTHING_FOUND, at=0), "a query for 1 x 24 h on 2026-01-01 found no Capacity Block"),
      (world.case(*NOTHING_FOUND, REFUSED, at=1), "the query for Capacity Blocks was refused: not supported"),
      (world.case(REFUSED, said(2, "aws_capacity_blocks", "capacity_block_answer", answer()),
                  seen(5, "aws_capacity_blocks"), at=6),
-      "the query found no Capacity Block on 2025-12-31, asked for 1 x 24 h")],
+      "a query for 1 x 24 h on 2025-12-31 found no Capacity Block")],
     ids=["empty", "refused", "no longer refused, and asked again"],
 )  # fmt: skip
 def test_what_a_query_did_not_find(case: Case, reason: str) -> None:

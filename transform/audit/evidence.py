@@ -429,8 +429,8 @@ class Evidence:
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        named = [self.providers[word.casefold()] for word in words if word.casefold() in self.providers]
-        return (named[0], None) if named else (None, next(iter(words), None))
+        sellers = [self.providers[name] for name in map(str.casefold, words) if name in self.providers]
+        return (sellers[0], None) if sellers else (None, next(iter(words), None))
 
 
 def _literal(value: float | None) -> str:

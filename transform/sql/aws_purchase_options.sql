@@ -149,7 +149,7 @@ answer as (
         instance_type,
         max(observed_at) as observed_at,
         arg_max_null(answer_error, observed_at) as answer_error,
-        string_agg(distinct queried_count || ' x ' || queried_hours || ' h', ', ') as asked
+        string_agg(distinct queried_count || ' x ' || queried_hours || ' h', ', ') as queried
     from core.capacity_block_answer
     group by region_id, instance_type
 ),
@@ -225,7 +225,7 @@ every_row as (
             when k.purchase_option = 'capacity_block' and a.answer_error is not null
                 then 'the query for Capacity Blocks was refused: ' || a.answer_error
             when k.purchase_option = 'capacity_block' and a.observed_at is not null
-                then 'the query found no Capacity Block on ' || last_observed_at::DATE || ', asked for ' || a.asked
+                then 'a query for ' || a.queried || ' on ' || last_observed_at::DATE || ' found no Capacity Block'
             when k.purchase_option = 'capacity_block' and l.good_at is not null
                 then 'not asked: the queries for Capacity Blocks in this region were about other types'
             when k.purchase_option = 'spot' and l.good_at is not null
