@@ -4,7 +4,8 @@
 -- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count
 -- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
 -- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
--- class, without what its provider says is sold out: the one meaning of cheapest.
+-- class: the one meaning of cheapest. What its provider says is sold out has no rank, and is the cheapest of a row only
+-- where all of it is.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -81,30 +82,6 @@ standing as (
     where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
-chosen as (
-    select
-        terms,
-        -- Floors have none: nobody says what others pay.
-        coalesce(
-            median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
-            median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
-        ) as median_price_usd,
-        case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
-        arg_min(
-            {
-                'price': price_per_accelerator_hour_usd, 'native': price_per_accelerator_hour,
-                'currency': pricing_currency, 'rate_date': fx_rate_date, 'host': host_provider_name,
-                'region': region_id, 'instance_type': instance_type, 'statistic': statistic,
-                'observed': last_observed_at, 'changed': valid_from, 'age': age_days, 'is_current': is_current,
-                'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
-                'offer': offer_id
-            },
-            (statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd, floor(age_days), offer_id)
-        ) as cheapest
-    from standing
-    group by terms
-),
-
 -- The last word on how much of each thing there is; a fact without a count of chips is of all sizes.
 stock as (
     from core.availability
@@ -133,6 +110,44 @@ offered as (
             and o.instance_type is not distinct from a.instance_type
             and (a.accelerator_count is null or o.accelerator_count = a.accelerator_count)
             and (o.tier is not distinct from a.tier or concat_ws(', ', o.tier, o.fabric) = a.tier)
+),
+
+sold_out as (
+    select offer_id
+    from offered
+    group by offer_id
+    having
+        bool_and(coalesce(
+            n_machines = 0 or n_accelerators = 0
+            or lower(stock_status) in ('sold out', 'unavailable', 'not available', 'shortage'), false
+        ))
+),
+
+chosen as (
+    select
+        terms,
+        -- Floors have none: nobody says what others pay.
+        coalesce(
+            median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
+            median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
+        ) as median_price_usd,
+        case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
+        arg_min(
+            {
+                'price': price_per_accelerator_hour_usd, 'native': price_per_accelerator_hour,
+                'currency': pricing_currency, 'rate_date': fx_rate_date, 'host': host_provider_name,
+                'region': region_id, 'instance_type': instance_type, 'statistic': statistic,
+                'observed': last_observed_at, 'changed': valid_from, 'age': age_days, 'is_current': is_current,
+                'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
+                'offer': offer_id
+            },
+            (
+                offer_id in (from sold_out), statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd,
+                floor(age_days), offer_id
+            )
+        ) as cheapest
+    from standing
+    group by terms
 ),
 
 available as (
@@ -206,7 +221,7 @@ asked as (
         c.cheapest.is_ranked
         and not c.terms.is_floor
         and c.cheapest.statistic <> 'median'
-        and not coalesce(m.n_machines = 0 or m.n_accelerators = 0 or t.stock_status = 'sold out', false) as may_rank
+        and c.cheapest.offer not in (from sold_out) as may_rank
     from chosen as c
     inner join counted as n on c.terms is not distinct from n.terms
     left join available as m on c.terms is not distinct from m.terms
