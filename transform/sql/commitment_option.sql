@@ -2,14 +2,15 @@
 -- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
 -- the cheapest without conditions that is ranked, or else the last one confirmed. The two are compared only where both
 -- are ranked or confirmed within 30 days of each other. A commitment whose machine has no such price has no row, as
--- there is nothing that it saves; nor has one without a stated term.
+-- there is nothing that it saves; nor has one without a stated term. A tier may end in the words of the term.
 with listed as (
     select
         *,
         {
             'provider': service_provider_name, 'host': host_provider_name, 'region': region_id,
             'instance_type': instance_type, 'label': accelerator_label, 'count': accelerator_count,
-            'unit': capacity_unit, 'fabric': fabric, 'tier': tier
+            'unit': capacity_unit, 'fabric': fabric,
+            'tier': nullif(regexp_replace(tier, '(, )?(monthly|[0-9]+(-[0-9]+|[+]) days)$', ''), '')
         } as machine
     from int.accelerator_hour_price
     where
