@@ -37,7 +37,7 @@ other as (
     inner join int.price_history as h on u.offer_id = h.offer_id
     left join form as f on u.accelerator_name = f.accelerator_name
     left join core.market as m on o.service_provider_name = m.service_provider_name
-    left join int.accelerator_hour_price as a on h.offer_id = a.offer_id and h.valid_to is null
+    left join int.accelerator_hour_price as a on case when h.valid_to is null then h.offer_id end = a.offer_id
     cross join meta.build as b
     where
         o.service_provider_name <> 'AWS'
