@@ -112,15 +112,16 @@ offered as (
             and (o.tier is not distinct from a.tier or concat_ws(', ', o.tier, o.fabric) = a.tier)
 ),
 
-sold_out as (
-    select offer_id
-    from offered
-    group by offer_id
-    having
+status as (
+    select
+        offer_id,
+        arg_max(stock_status, observed_at) as stock_status,
         bool_and(coalesce(
             n_machines = 0 or n_accelerators = 0
             or lower(stock_status) in ('sold out', 'unavailable', 'not available', 'shortage'), false
-        ))
+        )) as is_sold_out
+    from offered
+    group by offer_id
 ),
 
 chosen as (
@@ -142,8 +143,8 @@ chosen as (
                 'offer': offer_id
             },
             (
-                offer_id in (from sold_out), statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd,
-                floor(age_days), offer_id
+                (offer_id, true) in (select (t.offer_id, t.is_sold_out) from status as t), statistic = 'median',
+                statistic <> 'p25', price_per_accelerator_hour_usd, floor(age_days), offer_id
             )
         ) as cheapest
     from standing
@@ -157,14 +158,6 @@ available as (
         sum(n_accelerators)::BIGINT as n_accelerators
     from (select distinct * exclude (offer_id) from offered) as fact
     group by terms
-),
-
-status as (
-    select
-        offer_id,
-        arg_max(stock_status, observed_at) as stock_status
-    from offered
-    group by offer_id
 ),
 
 asked as (
@@ -221,7 +214,7 @@ asked as (
         c.cheapest.is_ranked
         and not c.terms.is_floor
         and c.cheapest.statistic <> 'median'
-        and c.cheapest.offer not in (from sold_out) as may_rank
+        and not coalesce(t.is_sold_out, false) as may_rank
     from chosen as c
     inner join counted as n on c.terms is not distinct from n.terms
     left join available as m on c.terms is not distinct from m.terms
