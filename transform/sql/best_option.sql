@@ -56,10 +56,7 @@ charged as (
             o.purchase_payment_model,
             case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
         ) as kind_of_option,
-        case
-            when o.purchase_option = 'spot' and not is_feed then coalesce(zone_price, o.effective_hourly_price)
-            else o.effective_hourly_price
-        end as price,
+        coalesce(if(o.purchase_option = 'spot' and not is_feed, zone_price, null), o.effective_hourly_price) as price,
         case
             when o.purchase_option in ('reserved', 'savings_plan')
                 then ceil(a.hours / o.commitment_term_hours) * o.commitment_term_hours

@@ -1,11 +1,10 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count
--- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
--- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
--- class: the one meaning of cheapest. What its provider says is sold out has no rank, and is the cheapest of a row only
--- where all of it is.
+-- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count, by
+-- int.accelerator_hour_price; where there are none, those confirmed within 30 days of the newest, never ranked.
+-- price_rank 1 is the cheapest of its chip, form, purchase option and commitment class: the one meaning of cheapest.
+-- What its provider says is sold out has no rank, and is the cheapest of a row only where all of it is.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -13,14 +12,10 @@
 -- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
 -- the commitment, of those that are ranked if there are any. Left out of it are SageMaker, partitions that need an
--- account of their own (China, GovCloud and the like), and the public spot feed where zones have prices. There is no
--- AWS price where the capacity class is not stated, nor where the chip is not known to have the form that AWS says it
--- has; of B200 and B300 there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where
--- the two prices are neither both ranked nor confirmed within 30 days of each other.
+-- account of their own (China, GovCloud and the like), and the public spot feed where zones have prices. There is none
+-- where the capacity class is not stated, nor where the chip is not known to have the form that AWS says it has, and no
+-- distance where the two prices are neither both ranked nor confirmed within 30 days of each other.
 with zone_spot as (
-    select distinct
-        region_id,
-        instance_type
     from int.accelerator_hour_price
     where
         service_provider_name = 'AWS'
