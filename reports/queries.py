@@ -93,6 +93,11 @@ def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
     return found is not None
 
 
+def truth_checks(con: duckdb.DuckDBPyConnection) -> list[Row] | None:
+    """Return the truth checks of a published file, those that differ first; None where it has none."""
+    return ask(con, "truth") if has_mart(con, "truth_check") else None
+
+
 def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> None:
     """Have DuckDB use a thread for each full row group of the largest table of a database, by default of that in use.
 
