@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, fit_threads, framed, has_mart, select, truth_checks
+from reports.queries import SQL, fit_threads, framed, marts, select, truth_checks
 from reports.tables import truth_tables
 from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
 from warehouse.errors import SettingsError
@@ -292,7 +292,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     """Return the drift of a week by the index of the database in use; None where it has none."""
-    if not has_mart(con, "price_index"):
+    if "price_index" not in marts(con):
         return None
     before = week.since.date() - timedelta(days=1)
     return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
