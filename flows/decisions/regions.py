@@ -113,7 +113,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[list[str], list[SettingsError]]:
     """Return regions as providers name them, and the refusals of those without a price.
 
-    A country (DE) or a continent (Europe) stands for those of ref.region, and for countries, as marketplaces name theirs.
+    A country (DE) or a continent (Europe) stands for those of ref.region, and for countries, as marketplaces have.
     """
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
