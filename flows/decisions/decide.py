@@ -164,8 +164,7 @@ select
 from int.accelerator_hour_price as a
 anti join ref.accelerator as c
     on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
-where
-    a.is_ranked and list_contains($chips, a.accelerator_name)
+where a.is_ranked and list_contains($chips, a.accelerator_name)
     and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
 group by reason
 """
