@@ -4,7 +4,7 @@
     python bench/growth.py --out growth --years 1 --prices 20000
 
 A warehouse that stands in the folder is used again. Each day is loaded by the real load, gates and all, from frames as
-`parse` returns them, and published with all marts.
+`parse` returns them, and published with all marts; then its pages are written.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,8 +29,8 @@ import duckdb  # noqa: E402
 import warehouse  # noqa: E402, F401 - before polars, as a run does: it says how polars gives memory back
 from bench import growth_log  # noqa: E402
 from bench.result import Result, in_loops  # noqa: E402
-from flows.collect.publisher import publish_log  # noqa: E402
-from flows.config.settings import RankingSettings  # noqa: E402
+from flows.collect.publisher import publish_log, write_pages  # noqa: E402
+from flows.config.settings import RankingSettings, Settings  # noqa: E402
 from warehouse.log import db  # noqa: E402
 from warehouse.log.load import load  # noqa: E402
 from warehouse.publish import published_file  # noqa: E402
@@ -70,6 +70,8 @@ QUESTIONS: dict[str, tuple[float, str]] = {
 """By name: the budget in calibration loops of the clock, and what is asked of the published file; each has rows."""
 LOAD, DAY, LONGER = 5, 20, 1.3
 """Budgets of a day: its load and the whole of it in loops of the processor, and the last beside the first in years."""
+PAGES, PAGES_LONGER = 120, 3
+"""Budgets of writing all pages: in loops of the processor, and the last beside the first in years."""
 PEAK_MB, LOG_MB, PUBLISHED_MB = 500, 60, 170
 
 
@@ -94,6 +96,7 @@ class Grown:
     published_mb: float
     peak_mb: float
     questions: dict[str, tuple[float, int]]
+    pages_cpu: float = 0
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -113,7 +116,8 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
         growth_log.make(folder, n_prices=n_prices, years=years)
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
         apart.submit(_write_looks, folder, n_prices, days).result()
-        return apart.submit(_days, folder, years, days).result()
+        grown = apart.submit(_days, folder, years, days).result()
+        return replace(grown, pages_cpu=apart.submit(_pages, folder).result())
 
 
 def _write_looks(folder: Path, n_prices: int, days: int) -> None:
@@ -154,6 +158,11 @@ def _days(folder: Path, years: int, days: int) -> Grown:
     )  # fmt: skip
 
 
+def _pages(folder: Path) -> float:
+    """Return the seconds of the processor that all pages of the published file take."""
+    return timed(lambda: write_pages(Settings(data_dir=folder), folder / published_file.FILE_NAME))[1]
+
+
 def _table_mb(con: duckdb.DuckDBPyConnection, name: str) -> float:
     """Return the megabytes of a table of the log in the file."""
     (n_blocks,) = con.execute(
@@ -191,6 +200,7 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
             in_loops(f"a day's load {after}", one.load_cpu, LOAD, note=n_changed),
             in_loops(f"a day's load and publish {after}", one.load_cpu + one.publish_cpu, DAY, note=clock),
             Result(f"peak memory of a day {after}", one.peak_mb, "MB", PEAK_MB),
+            in_loops(f"all pages {after}", one.pages_cpu, PAGES),
             *(
                 in_loops(f"query {after}: {name}", took, QUESTIONS[name][0], of="clock", note=f"{n_rows} rows")
                 for name, (took, n_rows) in one.questions.items()
@@ -201,6 +211,12 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
     return [
         *found,
         Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", LONGER),
+        Result(
+            f"pages after {last.years} years beside those after {first.years}",
+            last.pages_cpu / first.pages_cpu,
+            "x",
+            PAGES_LONGER,
+        ),
         Result(
             "log (prices and fetches)",
             last.log_mb,
