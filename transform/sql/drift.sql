@@ -1,15 +1,16 @@
--- Like-for-like drift of each series of int.price_index from the end of day `since` to the end of day `until`, and the
--- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
+-- Like-for-like drift of each series of int.price_index from the end of `since` to that of `until`, and the change of
+-- the level. Unknown where the series lacks one of the days, or where its chain broke in between.
 -- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of
--- exchange alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after
--- `since` up to `until`.
+-- exchange alone made: no price moved; mix_effect is the part that is neither; counts are of the days after `since`.
 with framed as (
     select
         *,
         index_date = since::DATE as is_before,
         index_date = until::DATE as is_after
     from int.price_index
-    where index_date between since::DATE and until::DATE
+    where
+        index_date between since::DATE and until::DATE
+        or if(coalesce(since::DATE <= until::DATE, false), false, error('until must not be before since')::BOOLEAN)
 ),
 
 summed as (

@@ -12,7 +12,12 @@ with timed as (
             coalesce(goodput::DOUBLE, cost.training_goodput(accelerator_count::DOUBLE))
         ) as hours
     from int.training_rate
-    where model_name = model and is_ranked and evidence_grade <= 'C'
+    where
+        is_ranked and evidence_grade <= 'C' and model_name = case
+            when model in (select t.model_name from int.throughput as t) then model
+            when model in (select m.model_name from ref.model as m) then model
+            else error('training_need: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
+        end
 )
 
 select
