@@ -69,7 +69,11 @@ def query(
         raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other: leave one.")
-    form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
+    suffix = target.suffix.lower() if target else ""
+    form = "json" if in_json else form or SUFFIXES.get(suffix)
+    if form is None and suffix not in ("", ".txt", ".md"):
+        raise click.UsageError(f"--output: no format has the suffix {suffix}; give --format, or {', '.join(SUFFIXES)}.")
+    form = form or "table"
     if form == "parquet" and target is None:
         raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
     from flows.shared import child, folders, tabular

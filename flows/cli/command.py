@@ -17,12 +17,17 @@ from flows.shared import output
 class Number(click.FloatRange):
     """A number in a range; infinity and NaN, which Python reads too, are none."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; fail as click does."""
+        if "%" in str(value):
+            self.fail(f"{value!r} is not a number{PERCENT}", param, ctx)
         number = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a number.", param, ctx)
 
 
+PERCENT = "; write a percentage as a share, 0.8 for 80 %"
 JSON_TEXT = "Print the result as JSON, errors as JSON on stderr."
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 DAY = click.DateTime(["%Y-%m-%d"])

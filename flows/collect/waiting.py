@@ -7,10 +7,11 @@ from typing import Any
 
 import duckdb
 
+from extract import SOURCES
 from flows.collect.steps import Run
 from flows.config.settings import Settings
 from flows.shared import query
-from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
+from warehouse.errors import ChipledgerError, SettingsError, WriterBusy, did_you_mean
 from warehouse.log import db
 from warehouse.log.events import naive
 
@@ -37,7 +38,13 @@ def listed(settings: Settings, published: Callable[[], Path], *, everything: boo
 def chosen(
     rows: list[dict[str, Any]], sources: Collection[str], older_than: int | None, now: datetime
 ) -> list[dict[str, Any]]:
-    """Return the rows of these sources (none: of all), seen more than so many days before `now` (None: ever)."""
+    """Return the rows of these sources (none: of all), seen more than so many days before `now` (None: ever).
+
+    Raises SettingsError for a source that nothing here is called.
+    """
+    known = {row["source"] for row in rows} | {source.name for source in SOURCES}
+    for name in {*sources} - known:
+        raise SettingsError("unknown source", field="--source", value=name, hint=did_you_mean(name, known))
     latest = None if older_than is None else naive(now) - timedelta(days=older_than)
     return [
         row

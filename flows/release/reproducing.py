@@ -29,6 +29,7 @@ from warehouse.landing.folder import Landing
 from warehouse.log.db import quote
 from warehouse.log.events import naive
 from warehouse.log.gates import row_gate
+from warehouse.reference import models
 from warehouse.schema.tables import IDENTITY
 
 CHECKSUMS = "CHECKSUMS"
@@ -77,7 +78,10 @@ def verify(folder: Path) -> list[str]:
     return faults + [f"not of this release: {name}" for name in sorted({*found} - {*wanted})]
 
 
-COLUMNS = {"chip": "accelerator_name", "provider": "service_provider_name", "option": "purchase_option"}
+COLUMNS = {
+    **{"chip": "accelerator_name", "provider": "service_provider_name", "option": "purchase_option"},
+    **{"region": "region_id", "instance_type": "instance_type"},
+}
 """Of the words that name a price, what knows them in mart.price_history."""
 
 
@@ -145,8 +149,10 @@ def _refuse_unknown(con: duckdb.DuckDBPyConnection, words: Mapping[str, str | No
             continue
         known = {str(each) for (each,) in con.execute(f"select distinct {column} from mart.price_history").fetchall()}
         if word.casefold() not in map(str.casefold, known):
-            hint = did_you_mean(word, sorted(known))
-            raise SettingsError(f"no such {name}", source=file.name, field=f"--{name}", value=word, hint=hint)
+            field, hint = f"--{name.replace('_', '-')}", did_you_mean(word, sorted(known))
+            raise SettingsError(f"no such {name}", source=file.name, field=field, value=word, hint=hint)
+    if (model := words.get("model")) and models.find(model) is None:
+        raise models.unknown(model)
 
 
 def _steps(body: bytes, figure: Row, where: str, published: float) -> str:

@@ -265,7 +265,7 @@ def rows(
     except duckdb.InvalidInputException as error:
         if not field:
             raise
-        message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
+        message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ").removeprefix(f"{field}: ")
         stated = values if isinstance(values, Mapping) else {}
         of_model = field, stated.get("model")
         field, value = next((each for each in stated.items() if message.startswith(each[0])), of_model)

@@ -99,12 +99,12 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[st
 def test_many_are_decided_at_once(toy: Toy) -> None:
     """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
     assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
-    assert call(toy, "quarantine", "list", "--source", "other") == []
+    assert call(toy, "quarantine", "list", "--source", "lambda") == []
     assert call(toy, "quarantine", "list", "--older-than", "100000") == []
     nothing = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse"])
     assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (2, True)
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
-    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "other"])
+    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "lambda"])
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "toy"])
     assert (done.exit_code, "note: 4 chosen" in done.stdout) == (0, True)
