@@ -14,6 +14,7 @@ from flows.shared import query
 from warehouse.errors import ChipledgerError, SettingsError, WriterBusy, did_you_mean
 from warehouse.log import db
 from warehouse.log.events import naive
+from warehouse.log.quarantine import HOLDING
 
 OF_FILE = "This is what the published file has: {}"
 ALLOWED = "Name ids, --source, --older-than or --all"
@@ -28,11 +29,25 @@ def listed(settings: Settings, published: Callable[[], Path], *, everything: boo
     if place.is_shared or (place.data_dir / db.FILE_NAME).exists():
         try:
             with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
-                return query.refused(con, everything=everything), ""
+                return _once(query.refused(con, everything=everything)), ""
         except WriterBusy as error:
             why = error.message
     with duckdb.connect(str(published()), read_only=True) as con:
-        return query.refused(con, everything=everything), OF_FILE.format(why)
+        return _once(query.refused(con, everything=everything)), OF_FILE.format(why)
+
+
+def _once(refused: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows in which a price that waits is one: of its first sighting, with how often and when last it was seen.
+
+    A decision on one of its sightings is on all of them.
+    """
+    found: dict[object, dict[str, Any]] = {}
+    for row in refused:
+        waits = row["gate"] in HOLDING and row["decision"] is None
+        key = (row["source"], row["offer_id"], row["row_json"]) if waits else row["quarantine_id"]
+        first = found.setdefault(key, row | {"n_observed": 0})
+        first |= {"n_observed": first["n_observed"] + 1, "last_observed_at": row["observed_at"]}
+    return [*found.values()]
 
 
 def chosen(
@@ -73,7 +88,7 @@ def decide(
     for quarantine_id in ids:
         run.decide(quarantine_id, decision)
     refused = query.refused(run.con, everything=False) if is_by_rule else []
-    wanted = chosen(refused, sources, older_than, run.started_at)
+    wanted = chosen(_once(refused), sources, older_than, run.started_at)
     for row in wanted:
         if row["quarantine_id"] not in {each["quarantine_id"] for each in query.refused(run.con, everything=False)}:
             continue

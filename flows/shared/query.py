@@ -240,8 +240,8 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
     """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`."""
     sql = (
-        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
-        "from core.quarantine "
+        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, "
+        "offer_id from core.quarantine "
         "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
         "order by observed_at, source, scope, quarantine_id"
     )
