@@ -312,6 +312,16 @@ def test_spot_must_end_a_training_in_time_too(file: Path) -> None:
     assert spot["charged_usd"] == pytest.approx(20 * days * 24 / 0.9)
 
 
+def test_the_tokens_of_a_training_may_be_a_setting(file: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(f'data_dir = "{file.parent}"\n[decision]\ntraining_tokens = 1e10\n')
+    words = ["--settings", str(settings), "decide", "--model", MODEL, "--deadline-days", "30", "--json"]
+    for more, tokens in (([], 1e10), (["--training-tokens", "20B"], 2e10)):
+        told = CliRunner().invoke(main.main, [*words, *more])
+        assert told.exit_code == 0, told.stderr
+        assert json.loads(told.stdout)["inputs"]["training_tokens"] == tokens
+
+
 @pytest.mark.parametrize(
     ("load", "lacking"),
     [
@@ -597,15 +607,16 @@ def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
     found = []
     for rows in (prices, prices[::-1]):
         with duckdb.connect() as con:
-            con.execute("create schema core; create schema int; create schema mart; set threads = 1")
+            con.execute("create schema core; create schema log; create schema mart; set threads = 1")
             con.execute("create table price (offer_id BIGINT, n BIGINT, unit_price DECIMAL(18, 10))")
             con.executemany("insert into price values (?, ?, ?)", rows)
             con.execute(
-                "create table int.price_history as select offer_id, unit_price, TIMESTAMP '2020-01-01' + "
+                "create table log.price_link as select offer_id as offer_no, unit_price, TIMESTAMP '2020-01-01' + "
                 "to_months(n::INTEGER) as valid_from, valid_from + interval 1 month as valid_to, "
                 "valid_to as last_observed_at from price; "
                 "create table core.offer as select distinct 'A' as service_provider_name, offer_id, "
-                "'on_demand' as purchase_option, 'price' as statistic, 'List' as unit_price_type from price; "
+                "offer_id as offer_no, 'on_demand' as purchase_option, 'price' as statistic, "
+                "'List' as unit_price_type from price; "
                 "create table core.offer_unit as select distinct offer_id, 'H100' as accelerator_name from price"
             )
             for name in ("price_window", "price_backtest"):
