@@ -10,13 +10,8 @@ Quirks:
 2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
    the tier as `tier`, the raw name as `accelerator_label`. A raw name that nobody can read stands in brackets behind
    `gpu`, so that the chip is known and two products of one chip stay apart.
-3. The price is that of the whole machine: in US dollars, or `price_per_hour` in the row's own currency.
-4. A row with a flag counts only where each of its flags is known to be harmless. `WITHDRAWN` has those that say that it
-   is no price; any other flag holds the row until a person decides.
-5. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
-6. `no_capacity` says that nobody could rent at the price; the price itself is one.
-7. Whole price lists have machines without accelerators, which are left out and counted. A machine of an accelerator
-   family that is not known is none of them.
+3. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
+4. A machine of an accelerator family that is not known is none without accelerators, which are left out.
 """
 
 import csv

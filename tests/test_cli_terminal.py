@@ -64,7 +64,7 @@ WRONG = (
     ("withdraw nothing --reason x", "no fetch that counts"),
     ("mail --week 2025-60", "2025-W26"),
     ("decide move", "not stated yet"),
-    ("decide --use 80%", "write a percentage as a share, 0.8"),
+    ("decide --use 80%", "0.8, not 80 %"),
     ("decide --utilisation 80%", "write a percentage as a share, 0.8"),
     ("cost --price 4,54", "is not a valid number"),
 )

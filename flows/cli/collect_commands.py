@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Number, Result, command, group
+from flows.cli.command import DAY, EXISTING_FILE, Number, Result, as_sources, command, group
 from flows.config import Reader
 from flows.shared import Progress, output
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from flows.config.settings import Settings
 
 
-def _known(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    from extract import source_named
-
-    return tuple(source_named(name).name for name in names)
-
-
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option(
-    "--source", "source_names", multiple=True, callback=_known, help="Only this source; may repeat. See `sources`."
+    "--source",
+    "source_names",
+    multiple=True,
+    callback=as_sources,
+    help="Only this source; may repeat. See `sources`.",
 )
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
 AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
 FETCH = "`chipledger run` fetches prices; `chipledger run --offline` has those of the package"
 VIEW = ("source", "provider", "kind", "enabled", "max_age_hours", "may_fetch", "redistributable")
-OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
+OF_SOURCE = click.option(
+    "--source", "sources", multiple=True, callback=as_sources, help="Only of this source; may repeat."
+)
 OLDER_THAN = click.option(
     "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
 )
@@ -310,9 +310,7 @@ def _result(summary: "Summary", *, judge: bool = True) -> Result:
     return Result(summary.as_dict(), summary.lines(), is_failed=bool(is_failed))
 
 
-ROOT = Path(__file__).resolve().parents[2]
-
-TOOL = ROOT / "tools" / "new_source.py"
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "new_source.py"
 
 
 @command('sources new northgpu prices.json --provider "North GPU"', group=sources, name="new")
@@ -326,7 +324,7 @@ def new_source(_read: Reader, *, name: str, answer: str | None, rows: bool, **st
     """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
     if not TOOL.is_file():
         hint = "Clone the repository, run `make setup` and call it there"
-        raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
+        raise SettingsError("this command works in a checkout only", field="sources new", value=TOOL, hint=hint)
     if rows == bool(answer):
         raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
     received = _answer(answer) if answer else None

@@ -7,11 +7,10 @@ from typing import Any
 
 import duckdb
 
-from extract import SOURCES
 from flows.collect.steps import Run
 from flows.config.settings import Settings
 from flows.shared import query
-from warehouse.errors import ChipledgerError, SettingsError, WriterBusy, did_you_mean
+from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
 from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.quarantine import HOLDING
@@ -37,10 +36,7 @@ def listed(settings: Settings, published: Callable[[], Path], *, everything: boo
 
 
 def _once(refused: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows in which a price that waits is one: of its first sighting, with how often and when last it was seen.
-
-    A decision on one of its sightings is on all of them.
-    """
+    """Return rows in which a price that waits, on which one decides once, is that of its first sighting."""
     found: dict[object, dict[str, Any]] = {}
     for row in refused:
         waits = row["gate"] in HOLDING and row["decision"] is None
@@ -53,13 +49,7 @@ def _once(refused: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def chosen(
     rows: list[dict[str, Any]], sources: Collection[str], older_than: int | None, now: datetime
 ) -> list[dict[str, Any]]:
-    """Return the rows of these sources (none: of all), seen more than so many days before `now` (None: ever).
-
-    Raises SettingsError for a source that nothing here is called.
-    """
-    known = {row["source"] for row in rows} | {source.name for source in SOURCES}
-    for name in {*sources} - known:
-        raise SettingsError("unknown source", field="--source", value=name, hint=did_you_mean(name, known))
+    """Return the rows of these sources (none: of all), seen more than so many days before `now` (None: ever)."""
     latest = None if older_than is None else naive(now) - timedelta(days=older_than)
     return [
         row

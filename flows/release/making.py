@@ -33,7 +33,7 @@ from reports.pages.frame import frame
 from reports.pages.site import RELEASES
 from reports.queries import opened
 from reports.templating import render
-from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
 from warehouse.log import db
 from warehouse.log.db import quote
@@ -80,10 +80,6 @@ def release(
     settings, published = settings.shown(), settings.published()
     with duckdb.connect(str(published), read_only=True) as con:
         ((built_at, version),) = con.execute("select built_at, version from meta.build").fetchall()
-        sources = {name for (name,) in con.execute("select source from core.source").fetchall()}
-    for name in {*also} - sources:
-        hint = did_you_mean(name, sources)
-        raise SettingsError("the file has no such source", field="--with-source", value=name, hint=hint)
     day = f"{built_at:%Y-%m-%d}"
     if (root / day).exists():
         hint = "A released day never changes; release the file of another day, or name another folder"

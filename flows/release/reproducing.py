@@ -78,10 +78,7 @@ def verify(folder: Path) -> list[str]:
     return faults + [f"not of this release: {name}" for name in sorted({*found} - {*wanted})]
 
 
-COLUMNS = {
-    **{"chip": "accelerator_name", "provider": "service_provider_name", "option": "purchase_option"},
-    **{"region": "region_id", "instance_type": "instance_type"},
-}
+COLUMNS = {"chip": "accelerator_name", "provider": "service_provider_name", "option": "purchase_option"}
 """Of the words that name a price, what knows them in mart.price_history."""
 
 
@@ -144,7 +141,7 @@ def _found(con: duckdb.DuckDBPyConnection, query: str, values: Row, words: Mappi
 
 def _refuse_unknown(con: duckdb.DuckDBPyConnection, words: Mapping[str, str | None], file: Path) -> None:
     """Raise SettingsError for the first word of a figure that the file does not know, with the nearest ones."""
-    for name, column in COLUMNS.items():
+    for name, column in (COLUMNS | {"region": "region_id", "instance_type": "instance_type"}).items():
         if not (word := words.get(name)):
             continue
         known = {str(each) for (each,) in con.execute(f"select distinct {column} from mart.price_history").fetchall()}

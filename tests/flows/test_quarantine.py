@@ -10,6 +10,7 @@ from few_marts import published_with
 from published import query
 from toy_source import Toy, installed
 
+import extract
 from flows.backup import replicas
 from flows.cli.main import main
 from flows.collect import steps
@@ -96,8 +97,9 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[st
 
 
 @pytest.mark.usefixtures("log_alone", "refused")
-def test_many_are_decided_at_once(toy: Toy) -> None:
+def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
+    monkeypatch.setattr(extract, "SOURCES", (*extract.SOURCES, toy.source()))
     assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
     assert call(toy, "quarantine", "list", "--source", "lambda") == []
     assert call(toy, "quarantine", "list", "--older-than", "100000") == []
