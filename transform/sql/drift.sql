@@ -27,11 +27,11 @@ summed as (
         case when is_one_chain then index_after / index_before - 1 end as drift,
         level_after / level_before - 1 as level_change,
         case
-            when bool_and(is_before or mix_effect is not null)
+            when is_one_chain and bool_and(is_before or mix_effect is not null)
                 then coalesce(sum(mix_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
         end as mix_effect,
         case
-            when bool_and(is_before or currency_effect is not null)
+            when is_one_chain and bool_and(is_before or currency_effect is not null)
                 then coalesce(sum(currency_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
         end as currency_effect,
         max(case when is_before then n_items end) as n_items_before,
@@ -48,10 +48,5 @@ summed as (
     group by index_level, service_provider_name, accelerator_name, purchase_option
 )
 
-select
-    * exclude (is_one_chain, index_before, index_after, level_before, level_after) -- noqa: AM04
-    replace (
-        case when is_one_chain then mix_effect end as mix_effect,
-        case when is_one_chain then currency_effect end as currency_effect
-    )
+select * exclude (is_one_chain, index_before, index_after, level_before, level_after) -- noqa: AM04
 from summed

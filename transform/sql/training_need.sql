@@ -1,7 +1,6 @@
 -- Which cluster trains a model (of ref.model or a benchmark) by a deadline: of each chip and size of unit the smallest
 -- that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
--- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress
--- (NULL: cost.training_goodput of its chips).
+-- `overhead` is other work / the measured one, `goodput` the share of time in progress (NULL: cost.training_goodput).
 with timed as (
     select
         *,
