@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option(
-    "--source",
-    "source_names",
-    multiple=True,
-    callback=as_sources,
-    help="Only this source; may repeat. See `sources`.",
+    "--source", "source_names", multiple=True, callback=as_sources, help="Only this source; may repeat. See `sources`."
 )
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
 AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
