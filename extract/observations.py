@@ -250,8 +250,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         words="words",
         origin=_text("source").str.split("@").list.first().fill_null(PurePath(document.scope).stem),
     )
-    missing = [name for name in OBSERVATION if name not in rows.columns]
-    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in OBSERVATION if name not in rows.columns)
     return rows.select(*OBSERVATION, pl.exclude(*OBSERVATION))
 
 

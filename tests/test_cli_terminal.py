@@ -53,7 +53,7 @@ MEANT = (
 )
 WRONG = (
     ('query "selct 1"', "selct"),
-    ('query "select 1" --output x.xls', "no format has the suffix .xls; give --format"),
+    ('query "select 1" --output x.xls', "no format has the suffix of x.xls; give --format"),
     ("export prices.csv", "a folder of several files"),
     ("benchmark show 99", "no such run"),
     ("fit --model llama-3-70b --precision int3", "precision_name must be fp32,"),

@@ -34,7 +34,6 @@ KNOWN = (
     "the JSON of `vllm bench serve --save-result`, of SGLang's --output-file, profile_export_aiperf.json, "
     "profile_export_genai_perf.json, LLMPerf's summary, InferenceX's rows, mlperf_log_summary.txt, MLPerf Training logs"
 )
-"""Of each tool what it writes itself; not the table that it prints, nor its CSV."""
 
 
 def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:

@@ -10,8 +10,7 @@ Result = TypeVar("Result")
 
 
 def read_stream(
-    open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]],
-    consume: Callable[[Iterator[bytes]], Result],
+    open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]], consume: Callable[[Iterator[bytes]], Result]
 ) -> Result:
     """Return what `consume` makes of a whole stream; one that breaks off is begun again from its first byte."""
 

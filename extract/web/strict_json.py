@@ -14,10 +14,7 @@ _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def loads(
-    body: bytes | str,
-    *,
-    numbers: Callable[[str], Any] | None = None,
-    constants: Callable[[str], Any] | None = None,
+    body: bytes | str, *, numbers: Callable[[str], Any] | None = None, constants: Callable[[str], Any] | None = None
 ) -> Any:
     """Return the JSON of a document; raise ValueError where it is none, or says two things under one name.
 

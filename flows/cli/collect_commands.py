@@ -41,13 +41,7 @@ OLDER_THAN = click.option(
 @SCOPES
 @REGIONS
 def run(
-    read: Reader,
-    *,
-    offline: bool,
-    wait_seconds: float | None,
-    regions: str | None,
-    progress: Progress,
-    **only: Any,
+    read: Reader, *, offline: bool, wait_seconds: float | None, regions: str | None, progress: Progress, **only: Any
 ) -> Result:
     """Do the daily job: collect, publish, report."""
     from flows.alerts import after_run

@@ -23,7 +23,6 @@ KNOWN_THEN = click.option(
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SUFFIXES = {"focus-sku-price": ".csv", "xlsx": ".xlsx", "dbt": ".yml"}
 """Exports that are one file, and how its name must end."""
-FILES = (*SUFFIXES.values(), ".parquet", ".json", ".yaml")
 LISTS_ONLY = ("focus-sku-price", "skypilot", "dbt")
 """Exports that have nothing private."""
 
@@ -139,7 +138,7 @@ def export(
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
-    if kind not in SUFFIXES and target.suffix.lower() in FILES and not target.is_dir():
+    if kind not in SUFFIXES and target.suffix in (".csv", ".parquet", ".json", ".xlsx", ".yml") and not target.is_dir():
         one = "--as focus-sku-price or xlsx, or `chipledger query --output`, writes one file"
         raise click.UsageError(f"{target} would be a folder of several files: name it without {target.suffix}; {one}.")
     from flows.export import exporting, machines, skypilot

@@ -13,7 +13,6 @@ from flows.shared import query
 from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
 from warehouse.log import db
 from warehouse.log.events import naive
-from warehouse.log.quarantine import HOLDING
 
 OF_FILE = "This is what the published file has: {}"
 ALLOWED = "Name ids, --source, --older-than or --all"
@@ -28,22 +27,11 @@ def listed(settings: Settings, published: Callable[[], Path], *, everything: boo
     if place.is_shared or (place.data_dir / db.FILE_NAME).exists():
         try:
             with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
-                return _once(query.refused(con, everything=everything)), ""
+                return query.refused(con, everything=everything), ""
         except WriterBusy as error:
             why = error.message
     with duckdb.connect(str(published()), read_only=True) as con:
-        return _once(query.refused(con, everything=everything)), OF_FILE.format(why)
-
-
-def _once(refused: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows in which a price that waits, on which one decides once, is that of its first sighting."""
-    found: dict[object, dict[str, Any]] = {}
-    for row in refused:
-        waits = row["gate"] in HOLDING and row["decision"] is None
-        key = (row["source"], row["offer_id"], row["row_json"]) if waits else row["quarantine_id"]
-        first = found.setdefault(key, row | {"n_observed": 0})
-        first |= {"n_observed": first["n_observed"] + 1, "last_observed_at": row["observed_at"]}
-    return [*found.values()]
+        return query.refused(con, everything=everything), OF_FILE.format(why)
 
 
 def chosen(
@@ -78,7 +66,7 @@ def decide(
     for quarantine_id in ids:
         run.decide(quarantine_id, decision)
     refused = query.refused(run.con, everything=False) if is_by_rule else []
-    wanted = chosen(_once(refused), sources, older_than, run.started_at)
+    wanted = chosen(refused, sources, older_than, run.started_at)
     for row in wanted:
         if row["quarantine_id"] not in {each["quarantine_id"] for each in query.refused(run.con, everything=False)}:
             continue
