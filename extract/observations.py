@@ -10,13 +10,8 @@ Quirks:
 2. One collector's tiers and raw names of a chip often hold different prices at one time, so both are part of the offer:
    the tier as `tier`, the raw name as `accelerator_label`. A raw name that nobody can read stands in brackets behind
    `gpu`, so that the chip is known and two products of one chip stay apart.
-3. The price is that of the whole machine: in US dollars, or `price_per_hour` in the row's own currency.
-4. A row with a flag counts only where each of its flags is known to be harmless. `WITHDRAWN` has those that say that it
-   is no price; any other flag holds the row until a person decides.
-5. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
-6. `no_capacity` says that nobody could rent at the price; the price itself is one.
-7. Whole price lists have machines without accelerators, which are left out and counted. A machine of an accelerator
-   family that is not known is none of them.
+3. The least of several prices is another statistic than a price: a `floor`. It moves when another offer is the least.
+4. A machine of an accelerator family that is not known is none without accelerators, which are left out.
 """
 
 import csv
@@ -106,6 +101,8 @@ AWS_ZONE = re.compile(r"-(?:[a-z]{3}-\d+|wl\d+(?:-[a-z]{3}\d+)?)$")
 """What AWS's price list puts behind the region of a Local or a Wavelength Zone: us-west-2-lax-1, us-east-1-wl1-bos1."""
 TPU_SLICE = re.compile(r"(?:tpu[ -])?(v5litepod|v5e|v5p|v6e)-(\d{1,4})")
 """The name of a slice of TPUs: v6e-8."""
+TIME = r"(?i)^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC)|([+-]\d\d)(?::?(\d\d))?)?)?$"
+"""A time as ISO 8601 has it, and as databases print it: 2026-10-02 03:30:00+00. No other zone has a name here."""
 PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
 """A part of a chip in its name: 1/2 L40S."""
 MAX_NAMED = 10
@@ -253,8 +250,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         words="words",
         origin=_text("source").str.split("@").list.first().fill_null(PurePath(document.scope).stem),
     )
-    missing = [name for name in OBSERVATION if name not in rows.columns]
-    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in OBSERVATION if name not in rows.columns)
     return rows.select(*OBSERVATION, pl.exclude(*OBSERVATION))
 
 
@@ -421,12 +417,9 @@ def _name(column: str) -> pl.Expr:
 
 def _moment() -> pl.Expr:
     """Return the time of observation as naive UTC; a text without a zone is UTC, as the column's name says."""
-    text = _text("observed_at_utc").str.replace("Z$", "+00:00").str.replace(" ", "T")
-    zoned = pl.when(text.str.contains(r"[+-]\d\d:?\d\d$")).then(text).otherwise(text + "+00:00")
-    full = (
-        pl.when(zoned.str.contains(r"^\d{4}-\d\d-\d\d[+-]"))
-        .then(zoned.str.slice(0, 10) + "T00:00:00" + zoned.str.slice(10))
-        .otherwise(zoned.str.replace(r"T(\d\d:\d\d)([+-])", "T$1:00$2"))
-    )
+    part = _text("observed_at_utc").str.extract_groups(TIME).struct
+    absent = ("", "00:00", ":00", "+00", "00")
+    date, *clock = (part[number].fill_null(text) for number, text in enumerate(absent))
+    full = pl.concat_str(date, pl.lit("T"), *clock)
     moment = full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
     return pl.when(moment.dt.year().is_between(1, 9999)).then(moment)  # a zone may lead out of the calendar

@@ -25,8 +25,9 @@ MIN_IN_CENTS = 0.1
 
 
 @cache
-def _table() -> list[dict[str, str]]:
-    return list(csv.DictReader((files("reports") / "words.csv").read_text(encoding="utf-8").splitlines()))
+def table(name: str, package: str = "reports") -> list[dict[str, str]]:
+    """Return the lines of a table of a package."""
+    return list(csv.DictReader((files(package) / f"{name}.csv").read_text(encoding="utf-8").splitlines()))
 
 
 def chip(row: Mapping[str, Any]) -> str:
@@ -34,9 +35,9 @@ def chip(row: Mapping[str, Any]) -> str:
     return listed(row["accelerator_name"], row["form_factor"], by=" ")
 
 
-def words_of(kind: str) -> dict[str, str]:
+def words_of(kind: str, package: str = "reports") -> dict[str, str]:
     """Return the words of one kind by what they are for, in the order of `words.csv`."""
-    return {line["name"]: line["words"] for line in _table() if line["of"] == kind}
+    return {line["name"]: line["words"] for line in table("words", package) if line["of"] == kind}
 
 
 def counted_of(kind: str) -> dict[str, tuple[str, ...]]:

@@ -279,8 +279,18 @@ def test_quick_commands_import_nothing_slow(published):
     assert done.stderr.splitlines()[1:] == [""]
 
 
+@pytest.mark.parametrize("words", ["build", "withdraw x --reason y", "quarantine refuse --all", "import test_cli.py"])
+def test_a_mistyped_data_directory_is_not_made(tmp_path, words, monkeypatch):
+    """What has no log cannot be decided on; a file that is no CSV of observations is refused before there is one."""
+    monkeypatch.chdir(Path(__file__).parent)
+    result = call(*words.split(), data_dir=tmp_path / "dat")
+    assert (result.exit_code, (tmp_path / "dat").exists()) == (1, False)
+    assert ("nothing was ever fetched here. Name another" in result.stderr) != words.startswith("import")
+
+
 def test_build_publishes_no_log_without_a_fetch(tmp_path):
     """Beside the archive's an empty file would be what is asked from then on."""
+    (tmp_path / "landing").mkdir()
     result = call("build", data_dir=tmp_path)
     assert result.exit_code == 1
     assert "there is nothing to publish" in result.stderr

@@ -42,18 +42,31 @@ MEANT = (
     ("collect --regions us-east1", "us-east-1"),
     ("export x --mart price_nov", "price_now"),
     ("querry x", "query"),
+    ("benchmark list --model llama-70b", "llama-2-70b"),
+    ("cost --price 4.54 --throughput 1500 --chip H10", "H100"),
+    ("reproduce --chip H100 --provider AWS --option on_demand --region us-eest-1", "us-east-1"),
+    ("reproduce --chip H100 --provider AWS --option on_demand --model llama-70b", "llama-2-70b"),
+    ("release x --with-source lamda", "lambda"),
+    ("quarantine list --source lamda", "lambda"),
+    ("quarantine accept --source lamda", "lambda"),
     ("chips --agains H100", "--against"),
 )
 WRONG = (
-    'query "selct 1"',
-    "benchmark show 99",
-    "fit --model llama-3-70b --precision int3",
-    "fit --model llama-3-70b --context 9m",
-    "quarantine accept",
-    "quarantine accept 999999",
-    "withdraw nothing --reason x",
-    "mail --week 2025-60",
-    "decide move",
+    ('query "selct 1"', "selct"),
+    ('query "select 1" --output x.xls', "no format has the suffix of x.xls; give --format"),
+    ("export prices.csv", "a folder of several files"),
+    ("benchmark show 99", "no such run"),
+    ("fit --model llama-3-70b --precision int3", "precision_name must be fp32,"),
+    ("fit --model llama-3-70b --precision int3", "(field precision, value int3)"),
+    ("fit --model llama-3-70b --context 9m", "at most 8192 (field context, value 9437184)"),
+    ("quarantine accept", "Name ids, --source"),
+    ("quarantine accept 999999", "no such row"),
+    ("withdraw nothing --reason x", "no fetch that counts"),
+    ("mail --week 2025-60", "2025-W26"),
+    ("decide move", "not stated yet"),
+    ("decide --use 80%", "0.8, not 80 %"),
+    ("decide --utilisation 80%", "write a percentage as a share, 0.8"),
+    ("cost --price 4,54", "is not a valid number"),
 )
 
 
@@ -63,7 +76,7 @@ def call(offline_run):
 
     def called(words: str, **more: object) -> Result:
         quoted = [part.strip('"') for part in words.split('"')] if '"' in words else [words]
-        parts = [*quoted[0].split(), *quoted[1:2]]
+        parts = [*quoted[0].split(), *quoted[1:2], *"".join(quoted[2:]).split()]
         return CliRunner().invoke(main, ["--data-dir", str(offline_run), *parts], **more)
 
     return called
@@ -115,10 +128,11 @@ def test_a_name_that_is_not_known_is_answered_with_the_nearest(call, words: str,
     assert len(result.stderr) < 450
 
 
-@pytest.mark.parametrize("words", WRONG)
-def test_a_wrong_argument_is_usage(call, words: str) -> None:
-    """Exit code 2, whichever command it is of."""
-    assert call(words).exit_code == 2
+@pytest.mark.parametrize(("words", "said"), WRONG)
+def test_a_wrong_argument_is_usage(call, words: str, said: str) -> None:
+    """Exit code 2, whichever command it is of, and what is wrong or allowed."""
+    result = call(words)
+    assert (result.exit_code, said in result.stderr) == (2, True)
 
 
 def test_a_move_names_all_that_is_missing_at_once(call) -> None:

@@ -31,7 +31,8 @@ __all__ = ["BenchmarkIncomplete", "BenchmarkRefused", "MEANINGS", "describe", "r
 _JSON_TOOLS = (mlperf_results, inferencex, genai_perf, llmperf, sglang, vllm)
 """In the order in which they are asked: forms that are parts of others come after them."""
 KNOWN = (
-    "vLLM bench serve, SGLang bench_serving, GenAI-Perf, AIPerf, LLMPerf, InferenceX, MLPerf LoadGen, MLPerf Training"
+    "the JSON of `vllm bench serve --save-result`, of SGLang's --output-file, profile_export_aiperf.json, "
+    "profile_export_genai_perf.json, LLMPerf's summary, InferenceX's rows, mlperf_log_summary.txt, MLPerf Training logs"
 )
 
 
@@ -50,7 +51,7 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
             source=name,
             field="body",
             value=body[:60].decode("utf-8", "replace"),
-            hint=f"Read are the files that docs/cost-per-token.md names, of {KNOWN}",
+            hint=f"Read are {KNOWN}: docs/cost-per-token.md",
         )
     tool, every = found
     left_out = words.left_out()

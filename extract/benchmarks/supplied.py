@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any
 
 from extract.benchmarks.result import BenchmarkIncomplete, BenchmarkRefused, ParsedRun, placed, plain
-from warehouse.reference import throughput
+from warehouse.errors import did_you_mean
+from warehouse.reference import accelerators, throughput
 from warehouse.reference.accelerators import Chip, resolve
 from warehouse.reference.table import Line, Model, Rule, Values, first_refusal, values
 from warehouse.schema.columns import allowed
@@ -255,7 +256,7 @@ def _chip(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Chip | Non
     of_user = resolve(text) if text else None
     of_file = resolve(parsed.accelerator) if parsed.accelerator else None
     if text and of_user is None:
-        raise supplied.refused("accelerator", "not a chip that is known here")
+        raise supplied.refused("accelerator", "not a chip that is known here", did_you_mean(text, accelerators.names()))
     if of_user is not None and of_file is not None:
         forms = {form for form in (of_user.form_factor, of_file.form_factor) if form}
         names = sorted((of_user.accelerator_name, of_file.accelerator_name), key=len)

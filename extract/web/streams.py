@@ -2,20 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from extract.web.interface import BrokenOff
-
-if TYPE_CHECKING:
-    from extract.web.http import Retries
 
 Result = TypeVar("Result")
 
 
 def read_stream(
-    open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]],
-    consume: Callable[[Iterator[bytes]], Result],
-    retries: "Retries | None" = None,
+    open_stream: Callable[[], AbstractContextManager[Iterator[bytes]]], consume: Callable[[Iterator[bytes]], Result]
 ) -> Result:
     """Return what `consume` makes of a whole stream; one that breaks off is begun again from its first byte."""
 
@@ -33,4 +28,4 @@ def read_stream(
         from extract.web.http import STREAM_RETRIES
 
         broken.append(error)
-        return (retries or STREAM_RETRIES).run(once, on=BrokenOff)
+        return STREAM_RETRIES.run(once, on=BrokenOff)

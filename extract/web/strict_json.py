@@ -14,22 +14,18 @@ _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def loads(
-    body: bytes | str,
-    *,
-    numbers: Callable[[str], Any] | None = None,
-    whole: Callable[[str], Any] | None = None,
-    constants: Callable[[str], Any] | None = None,
+    body: bytes | str, *, numbers: Callable[[str], Any] | None = None, constants: Callable[[str], Any] | None = None
 ) -> Any:
     """Return the JSON of a document; raise ValueError where it is none, or says two things under one name.
 
-    `numbers` makes values of numbers, `whole` of those without point and exponent where it differs, `constants` of NaN
-    and Infinity, which JSON has not and some tools write; without it these are refused.
+    `numbers` makes values of numbers, `constants` of NaN and Infinity, which JSON has not and some tools write; without
+    it these are refused.
     """
     try:
         content = json.loads(
             body,
             parse_float=numbers,
-            parse_int=whole or numbers,
+            parse_int=numbers,
             parse_constant=constants or _refuse_constant,
             object_pairs_hook=_once,
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flows.collect.benchmarks import Result as BenchmarkResult
     from flows.config.settings import Settings
 
-SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet"}
+SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".md": "table", "": "table"}
 """What the name of an output file says of its format."""
 ADDRESS_SPACE_BYTES = 6 * 1024**3
 """Of the process that answers a question; DuckDB has 4 GB of it."""
@@ -69,7 +69,9 @@ def query(
         raise click.UsageError('SQL is missing: give a SELECT, such as "from mart.price_now limit 5", or --list.')
     if in_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other: leave one.")
-    form = "json" if in_json else form or (SUFFIXES.get(target.suffix.lower()) if target else None) or "table"
+    form = "json" if in_json else form or SUFFIXES.get(target.suffix.lower() if target else "")
+    if form is None:
+        raise click.UsageError(f"no format has the suffix of {target}; give --format, or .csv, .json, .parquet.")
     if form == "parquet" and target is None:
         raise click.UsageError("--format parquet cannot go to stdout: name a file with --output.")
     from flows.shared import child, folders, tabular

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import DAY, EXISTING_FILE, Result, command, group
+from flows.cli.command import DAY, EXISTING_FILE, Number, Result, as_sources, command, group
 from flows.config import Reader
 from flows.shared import Progress, output
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
     from flows.config.settings import Settings
 
 
-def _known(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    from extract import source_named
-
-    return tuple(source_named(name).name for name in names)
-
-
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option(
-    "--source", "source_names", multiple=True, callback=_known, help="Only this source; may repeat. See `sources`."
+    "--source", "source_names", multiple=True, callback=as_sources, help="Only this source; may repeat. See `sources`."
 )
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
 AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
+FETCH = "`chipledger run` fetches prices; `chipledger run --offline` has those of the package"
 VIEW = ("source", "provider", "kind", "enabled", "max_age_hours", "may_fetch", "redistributable")
-OF_SOURCE = click.option("--source", "sources", multiple=True, help="Only rows of this source; may repeat.")
+OF_SOURCE = click.option(
+    "--source", "sources", multiple=True, callback=as_sources, help="Only of this source; may repeat."
+)
 OLDER_THAN = click.option(
     "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Only rows seen more than so many days ago."
 )
@@ -39,18 +36,12 @@ OLDER_THAN = click.option(
 
 @command("run --offline")
 @click.option("--offline", is_flag=True, help="Replay the dated archive in the package: no network, no credentials.")
-@click.option("--wait", "wait_seconds", type=float, help="Seconds to wait for another run that is writing [0].")
+@click.option("--wait", "wait_seconds", type=Number(min=0), help="Seconds to wait for another run that is writing [0].")
 @SOURCES
 @SCOPES
 @REGIONS
 def run(
-    read: Reader,
-    *,
-    offline: bool,
-    wait_seconds: float | None,
-    regions: str | None,
-    progress: Progress,
-    **only: Any,
+    read: Reader, *, offline: bool, wait_seconds: float | None, regions: str | None, progress: Progress, **only: Any
 ) -> Result:
     """Do the daily job: collect, publish, report."""
     from flows.alerts import after_run
@@ -107,12 +98,11 @@ def build(read: Reader, *, new_history: bool, progress: Progress) -> Result:
     """Load landed documents, and publish."""
     from flows.collect import steps
 
-    with steps.open_run(read(), progress=progress) as one:
+    with steps.open_run(_existing(read()), progress=progress) as one:
         one.load()
         is_first = not (one.settings.data_dir / "prices.duckdb").exists()
         if is_first and one.con.execute("from log.document limit 1").fetchone() is None:
-            hint = "`chipledger run` fetches prices; `chipledger run --offline` has those of the package"
-            raise ChipledgerError("there is nothing to publish", source=str(one.settings.data_dir), hint=hint)
+            raise ChipledgerError("there is nothing to publish", source=str(one.settings.data_dir), hint=FETCH)
         one.publisher.publish(new_history=new_history)
     return _result(one.summary, judge=False)
 
@@ -145,15 +135,12 @@ quarantine = group("quarantine", "quarantine list", "List and decide on refused 
 @OLDER_THAN
 def list_quarantine(read: Reader, *, everything: bool, sources: tuple[str, ...], older_than: int | None) -> Result:
     """List refused rows: what, where, why."""
-    from extract import SOURCES
     from flows.collect import steps, waiting
 
     rows, note = waiting.listed(read(), read.published, everything=everything)
-    names = {row["source"] for row in rows} | {source.name for source in SOURCES}
-    hints = [f"no source is called {name}. {did_you_mean(name, names)}" for name in {*sources} - names]
     rows = waiting.chosen(rows, sources, older_than, steps.utc_now())
     table = output.text_table(rows, ("quarantine_id", "source", "reason", "value"))
-    return Result(rows, [table or "Nothing is in quarantine.", *hints], [note] if note else [])
+    return Result(rows, [table or "Nothing is in quarantine."], [note] if note else [])
 
 
 def _decision(decision: str, explanation: str) -> None:
@@ -165,7 +152,7 @@ def _decision(decision: str, explanation: str) -> None:
     def decide(read: Reader, *, quarantine_ids: tuple[int, ...], **rule: Any) -> Result:
         from flows.collect import steps, waiting
 
-        with steps.open_run(read()) as one:
+        with steps.open_run(_existing(read())) as one:
             waiting.decide(one, decision, quarantine_ids, **rule)
             one.publisher.publish()
         return _result(one.summary, judge=False)
@@ -189,8 +176,8 @@ def import_files(read: Reader, *, files: tuple[Path, ...], replaces: str | None)
     """
     from flows.collect import importer, steps
 
+    documents = [importer.landed(file, steps.utc_now()) for file in files]
     with steps.open_run(read()) as one:
-        documents = [importer.landed(file, one.clock()) for file in files]
         if replaces:
             importer.withdraw_file(one, replaces, documents)
         for document in documents:
@@ -218,7 +205,7 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
 
     if not reason.strip():
         raise SettingsError("a reason is missing", field="--reason", value=reason, hint="Say what was wrong")
-    with steps.open_run(read()) as one:
+    with steps.open_run(_existing(read())) as one:
         fetches = selected(one.con, selection, one.landing.entries())
         found = events_of(one.con, fetches)
         lines = [
@@ -279,6 +266,14 @@ def sources(read: Reader) -> Result:
     return Result(rows, [output.text_table(rows, VIEW)])
 
 
+def _existing(chosen: "Settings") -> "Settings":
+    """Return the settings of a data directory that has been used: a mistyped one is refused, not made."""
+    if not (chosen.warehouse.is_set or any((chosen.data_dir / name).exists() for name in ("landing", "build.duckdb"))):
+        hint = f"Name another with --data-dir; {FETCH}"
+        raise ChipledgerError("nothing was ever fetched here", source=str(chosen.data_dir), hint=hint)
+    return chosen
+
+
 def _in_regions(chosen: "Settings", regions: str | None) -> "Settings":
     """Return the settings with the regions of AWS's sources, where some are named."""
     if regions is None:
@@ -305,9 +300,7 @@ def _result(summary: "Summary", *, judge: bool = True) -> Result:
     return Result(summary.as_dict(), summary.lines(), is_failed=bool(is_failed))
 
 
-ROOT = Path(__file__).resolve().parents[2]
-
-TOOL = ROOT / "tools" / "new_source.py"
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "new_source.py"
 
 
 @command('sources new northgpu prices.json --provider "North GPU"', group=sources, name="new")
@@ -321,7 +314,7 @@ def new_source(_read: Reader, *, name: str, answer: str | None, rows: bool, **st
     """Write code and tests of a new provider. It works in a checkout only. docs/adding-a-provider.md has the steps."""
     if not TOOL.is_file():
         hint = "Clone the repository, run `make setup` and call it there"
-        raise SettingsError("this command works in a checkout only", field="sources new", value=ROOT, hint=hint)
+        raise SettingsError("this command works in a checkout only", field="sources new", value=TOOL, hint=hint)
     if rows == bool(answer):
         raise SettingsError("expected either URL-OR-FILE or --rows", field="URL-OR-FILE", value=answer)
     received = _answer(answer) if answer else None

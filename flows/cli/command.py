@@ -17,8 +17,12 @@ from flows.shared import output
 class Number(click.FloatRange):
     """A number in a range; infinity and NaN, which Python reads too, are none."""
 
+    name = "number"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number; fail as click does."""
+        if "%" in str(value):
+            self.fail(f"{value!r} is not a number; write a percentage as a share, 0.8 for 80 %", param, ctx)
         number = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a number.", param, ctx)
 
@@ -27,6 +31,13 @@ JSON_TEXT = "Print the result as JSON, errors as JSON on stderr."
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 DAY = click.DateTime(["%Y-%m-%d"])
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def as_sources(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of sources and imports. Raises SettingsError for a name that no source has."""
+    from extract import source_named
+
+    return tuple(name if name.startswith("import:") else source_named(name).name for name in names)
 
 
 class Count(click.ParamType[float]):

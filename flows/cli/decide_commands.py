@@ -58,7 +58,7 @@ class Spread(click.ParamType["Range"]):
 
         match = re.fullmatch(rf"({_NUMBER})(?:\.\.({_NUMBER}))?(?:\.\.({_NUMBER}))?", str(value))
         if match is None:
-            self.fail(f"{value!r} is not a number or range; write 3, 2..6 or 2..3..6", param, ctx)
+            self.fail(f"{value!r} is not a number or range; write 3 (0.8, not 80 %), 2..6 or 2..3..6", param, ctx)
         numbers = [float(each) for each in match.groups() if each is not None]
         if len(numbers) == 2:
             numbers.insert(1, (numbers[0] + numbers[1]) / 2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.cli.command import Result, command
+from flows.cli.command import Result, as_sources, command
 from flows.config import Reader
 from warehouse.errors import SettingsError
 
@@ -138,6 +138,9 @@ def export(
         raise click.UsageError(f"--as {kind} contains list prices only: leave --with-private.")
     if kind in SUFFIXES and target.suffix.lower() != SUFFIXES[kind]:
         raise click.UsageError(f"--as {kind} writes one file: its name must end in {SUFFIXES[kind]}.")
+    if kind not in SUFFIXES and target.suffix in (".csv", ".parquet", ".json", ".xlsx", ".yml") and not target.is_dir():
+        one = "--as focus-sku-price or xlsx, or `chipledger query --output`, writes one file"
+        raise click.UsageError(f"{target} would be a folder of several files: name it without {target.suffix}; {one}.")
     from flows.export import exporting, machines, skypilot
 
     kinds: dict[str | None, Any] = {"focus-sku-price": exporting.focus, "xlsx": exporting.workbook}
@@ -156,7 +159,9 @@ def export(
 @command("release site/ --url https://prices.example.org")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--verify", is_flag=True, help="Check a release against its CHECKSUMS instead; write nothing.")
-@click.option("--with-source", "also", multiple=True, help="Take in this source too, as you decide; may repeat.")
+@click.option(
+    "--with-source", "also", multiple=True, callback=as_sources, help="This source too, as you decide; may repeat."
+)
 @click.option("--url", default="", help="Address at which FOLDER will be served: for sitemap, feed and citation.")
 @click.option("--doi", default="", help="DOI for the citation.")
 def release(read: Reader, *, folder: Path, verify: bool, also: tuple[str, ...], url: str, doi: str) -> Result:

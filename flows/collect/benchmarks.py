@@ -152,7 +152,10 @@ def listed(file: Path, *, model: str | None = None, chip: str | None = None) -> 
     """Return the runs of a published file, of one model or chip where they are named. Raises ChipledgerError."""
     name, form = chip_named(chip, "--chip") if chip else (None, None)
     known = models.find(model) if model else None
-    return _query(file, LISTED, {"model": known.model_name if known else model, "chip": name, "form": form})
+    found = _query(file, LISTED, {"model": known.model_name if known else model, "chip": name, "form": form})
+    if model and not known and not found and not (chip and listed(file, model=model)):
+        raise models.unknown(model)
+    return found
 
 
 def shown(file: Path, throughput_id: int) -> dict[str, Any]:

@@ -163,6 +163,9 @@ def fault(model: type[BaseModel], error: ValidationError, *, name: str = "") -> 
     place = ".".join(([name] if name else []) + parts)
     value = HIDDEN if parts and SECRET_NAME.search(parts[-1]) else without_secrets(first["input"])
     kind, root = first["type"], model.model_json_schema()
+    if kind == "extra_forbidden" and len(parts) > 1 and parts[-1] in root["properties"]:
+        hint = f"{parts[-1]} is of no table: write it above the first [table]"
+        return SettingsError("unknown setting", field=place, value=HIDDEN, hint=hint)
     if kind == "extra_forbidden":
         return unknown(place, {name for each in schemas_at(root, parts[:-1]) for name in each.get("properties", ())})
     if kind in ("model_type", "mapping_type", "dict_type"):

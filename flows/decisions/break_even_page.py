@@ -1,15 +1,16 @@
 """The answer of `decide move` for people; and sections as text, or as a page that needs nothing else."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from flows.decisions import regions
 from flows.decisions.break_even_sides import described
-from flows.decisions.words import words_of
 from flows.shared import output
 from reports import wording
 from reports.pages import frame
 
+words_of = partial(wording.words_of, package=__package__)
 MAX_IN_FULL = 3
 """Points whose sums are shown in full, and lines of a long table; --json has all."""
 MAX_LINES = 12

@@ -247,7 +247,9 @@ def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, bool, float, int]:
 
 def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[str, Any]:
     """Return the bound of a bare sum, as the audit of claims has it: the loosest of the ways to read its rate."""
-    if inputs.chip is None or inputs.model is None:
+    chip = chip_named(inputs.chip, "--chip") if inputs.chip else None
+    model = chips.model_named(inputs.model) if inputs.model else None
+    if chip is None or model is None:
         return {"bound": "no bound: give chip and model"}
     if inputs.precision not in (None, *rates.WIDTHS):
         hint = f"Allowed are {', '.join(rates.WIDTHS)}"
@@ -259,14 +261,13 @@ def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[s
     )
     with duckdb.connect(str(file), read_only=True) as con:
         evidence = Evidence(con, ())
-        forms = evidence.named([chip_named(inputs.chip, "--chip")])
+        forms = evidence.named([chip])
         if len(forms) != 1:
             message = "no figures of this chip in one form are published here"
             hint = "Name the form too, such as H100 SXM; `chipledger chips` lists them"
             raise SettingsError(message, field="--chip", value=inputs.chip, hint=hint)
         count = inputs.chips, "one chip" if inputs.chips == 1 else f"{inputs.chips:g} chips"
-        model, accepted = chips.model_named(inputs.model), inputs.accepted_tokens
-        known = evidence, count, accepted, accepted is not None, inputs.context
+        known = evidence, count, inputs.accepted_tokens, inputs.accepted_tokens is not None, inputs.context
         ways = rates.ways(forms[0], model, conditions, *known)
         bounds = rates.bounds_of(ways, evidence)
     if not bounds:

@@ -19,12 +19,12 @@ import duckdb
 
 from flows.decisions import break_even_sides as sides
 from flows.decisions import regions as allowed
-from flows.decisions import words
 from flows.decisions.break_even import Range, in_memory
 from flows.decisions.commitments import LARGEST_SIZE, Term, advise, cheapest_terms, demands_of
 from flows.decisions.cost_added import Added
 from flows.decisions.hosted import Hosted
 from flows.shared.query import columns, rows
+from reports import wording
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
 from warehouse.reference.instance_types import chips, chips_named
@@ -194,7 +194,7 @@ POINT = columns("model_name, scenario, benchmark, precision, input_length, outpu
 
 def workloads() -> dict[str, Row]:
     """Return the workloads that published comparisons decide for, each as what a `Load` takes of it."""
-    lines = words.table("workloads")
+    lines = wording.table("workloads", __package__)
     numbers = columns("training_tokens, interactivity, peak, is_batch")
     return {
         line["workload"]: {"model": line["model"]} | {name: float(line[name]) for name in numbers if line[name]}

@@ -5,16 +5,15 @@ from operator import itemgetter
 from typing import Any
 
 from flows.decisions import regions
-from flows.decisions.break_even_page import Section
+from flows.decisions.break_even_page import Section, words_of
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS
-from flows.decisions.words import table, words_of
 from flows.shared.query import columns
 from reports import wording
 from warehouse.reference.instance_types import chips_named
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
-NOT_COUNTED = table("not_counted")
+NOT_COUNTED = wording.table("not_counted", __package__)
 """What no sum has, of what order it is, and who says so, read on which day."""
 LADDER = "quarter, units, terms, committed_usd, on_demand_before_usd, on_demand_usd_per_chip_hour"
 TEXT = words_of("text")

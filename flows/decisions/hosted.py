@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extract.web import strict_json
-from flows.decisions.words import words_of
 from flows.shared import user_file
+from reports import wording
 from warehouse.errors import ChipledgerError
 from warehouse.reference.table import Model, Rule, fields_of
 
@@ -73,7 +73,7 @@ MAX_USD = 1_000_000
 ENDS = {"Input tokens": "input", "Output tokens": "output"}
 USAGE = re.compile(r"[A-Z0-9]+-.+-(input|output)-tokens(?:-standard)?")
 ON_DEMAND = "On-demand Inference"
-OTHERS = words_of("bedrock")
+OTHERS = wording.words_of("bedrock", __package__)
 """Words in a product's attributes that make it another price than the one looked for, and what it is counted as."""
 
 

@@ -29,6 +29,7 @@ from warehouse.landing.folder import Landing
 from warehouse.log.db import quote
 from warehouse.log.events import naive
 from warehouse.log.gates import row_gate
+from warehouse.reference import models
 from warehouse.schema.tables import IDENTITY
 
 CHECKSUMS = "CHECKSUMS"
@@ -140,13 +141,15 @@ def _found(con: duckdb.DuckDBPyConnection, query: str, values: Row, words: Mappi
 
 def _refuse_unknown(con: duckdb.DuckDBPyConnection, words: Mapping[str, str | None], file: Path) -> None:
     """Raise SettingsError for the first word of a figure that the file does not know, with the nearest ones."""
-    for name, column in COLUMNS.items():
+    for name, column in (COLUMNS | {"region": "region_id", "instance_type": "instance_type"}).items():
         if not (word := words.get(name)):
             continue
         known = {str(each) for (each,) in con.execute(f"select distinct {column} from mart.price_history").fetchall()}
         if word.casefold() not in map(str.casefold, known):
-            hint = did_you_mean(word, sorted(known))
-            raise SettingsError(f"no such {name}", source=file.name, field=f"--{name}", value=word, hint=hint)
+            field, hint = f"--{name.replace('_', '-')}", did_you_mean(word, sorted(known))
+            raise SettingsError(f"no such {name}", source=file.name, field=field, value=word, hint=hint)
+    if (model := words.get("model")) and models.find(model) is None:
+        raise models.unknown(model)
 
 
 def _steps(body: bytes, figure: Row, where: str, published: float) -> str:

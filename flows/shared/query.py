@@ -246,14 +246,21 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`."""
+    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`.
+
+    A price that waits, on which one decides once, is one row: that of its first sighting, with how many there were.
+    """
     sql = (
-        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json "
+        "select *, count(*) over same as n_observed, max(observed_at) over same as last_observed_at from ("
+        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, offer_id "
         "from core.quarantine "
-        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1 "
+        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1) "
+        "where ? or decision is null window same as (partition by source, offer_id, "
+        "if(gate in ('history', 'band') and decision is null, row_json, quarantine_id::VARCHAR)) "
+        "qualify quarantine_id = arg_min(quarantine_id, (observed_at, quarantine_id)) over same "
         "order by observed_at, source, scope, quarantine_id"
     )
-    return [row for row in rows(con, sql) if everything or row["decision"] is None]
+    return rows(con, sql, [everything])
 
 
 def rows(
@@ -273,7 +280,7 @@ def rows(
     except duckdb.InvalidInputException as error:
         if not field:
             raise
-        message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
+        message = str(error).splitlines()[0].removeprefix("Invalid Input Error: ").removeprefix(f"{field}: ")
         stated = values if isinstance(values, Mapping) else {}
         of_model = field, stated.get("model")
         field, value = next((each for each in stated.items() if message.startswith(each[0])), of_model)

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import BODY, QUICK, Answer, Site, chunked, send, web
 
+from extract.web import http
 from extract.web.http import BLOCK_BYTES, HttpWeb, Retries
 from extract.web.interface import BrokenOff
 from extract.web.streams import read_stream
@@ -86,11 +87,12 @@ def test_a_short_body_names_expected_and_received(site: Site) -> None:
         whole(site)
 
 
-def test_a_broken_stream_is_begun_again_as_a_whole(site: Site) -> None:
+def test_a_broken_stream_is_begun_again_as_a_whole(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a reader made of the first half is thrown away with it."""
+    monkeypatch.setattr(http, "STREAM_RETRIES", QUICK)
     site.answers["/file"] = [send(BODY[:9999], length=len(BODY)), send(BODY)]
 
-    read = read_stream(lambda: web().stream(site.url + "/file"), lambda blocks: b"".join(blocks), QUICK)
+    read = read_stream(lambda: web().stream(site.url + "/file"), b"".join)
 
     assert read == BODY
     assert len(site.asked) == 2
@@ -126,15 +128,16 @@ def test_a_stream_goes_on_where_it_broke_off(site: Site) -> None:
     assert [asked.headers.get("Range") for asked in site.asked] == [None, *(f"bytes={start}-" for start in starts)]
 
 
-def test_another_version_is_not_gone_on_with(site: Site) -> None:
+def test_another_version_is_not_gone_on_with(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers as a whole: then the stream breaks off, and is begun again."""
+    monkeypatch.setattr(http, "STREAM_RETRIES", QUICK)
     other = BODY.replace(b"line", b"LINE")
     site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES), ranged(other, cut_at=len(other), tag='"v2"')]
 
     with pytest.raises(BrokenOff):
         whole(site)
     site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES), ranged(other, cut_at=len(other), tag='"v2"')]
-    read = read_stream(lambda: web().stream(site.url + "/file"), lambda blocks: b"".join(blocks), QUICK)
+    read = read_stream(lambda: web().stream(site.url + "/file"), b"".join)
     assert read == other
 
 

@@ -386,12 +386,19 @@ def test_a_part_of_a_chip_is_stated_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-05-01T10:00:00Z", "2026-05-01T10:00Z", "2026-05-01 10:00", "2026-05-01T12:00+02:00"]
+    ("text", "utc"),
+    [
+        *((text, "2026-05-01 10:00:00") for text in ("2026-05-01T10:00:00Z", "2026-05-01T10:00Z", "2026-05-01 10:00")),
+        *((f"2026-05-01 {text}", "2026-05-01 10:00:00") for text in ("12:00:00+02", "04:30-0530", "10:00:00.0 UTC")),
+        ("2026-05-01T12:00:00.25+02:00", "2026-05-01 10:00:00.250000"),
+        ("2026-05-01", "2026-05-01 00:00:00"),
+        *((text, "None") for text in ("05/01/2026", "2026-05-01 10:00 CET", "1777629600", "2026-05-01-05")),
+    ],
 )
-def test_a_time_may_leave_out_its_seconds(text: str) -> None:
-    """It is UTC without a zone."""
+def test_a_time_is_iso_8601_or_what_databases_print(text: str, utc: str) -> None:
+    """It is UTC without a zone; seconds may be left out. What may be another day or hour is no time."""
     body = f"{NAMES},gpu,gpu_count\n{text},Google Cloud Platform,us-east1,on_demand,3,H100,1".encode()
     now = datetime(2026, 11, 21, tzinfo=UTC)
     observed = observations.parse(Document(source="import", scope="me.csv", url="me.csv", body=body, fetched_at=now))
     [(moment, provider)] = prices(observed, "observed_at", "service_provider_name")
-    assert (str(moment), provider) == ("2026-05-01 10:00:00", "Google Cloud")
+    assert (str(moment), provider) == (utc, "Google Cloud")

@@ -297,7 +297,8 @@ def test_list_filters_by_model_and_chip(catalogue: Path) -> None:
     assert [(row["output_rate"], row["accelerator_count"], row["evidence_grade"]) for row in mine] == [(5000, 8, "C")]
     assert {"PCIe"} == {row["form_factor"] for row in listed("--chip", "H100 PCIe")}
     assert {"Llama-2-70B (LoRA)"} == {row["model_name"] for row in listed("--model", "llama-2-70b (lora)")}
-    assert listed("--model", "llama-3.1") == []
+    assert listed("--model", "llama-3.1-8b", "--chip", "Trainium3") == []
+    assert call("benchmark", "list", "--model", "llama-3.1", data_dir=catalogue).exit_code == 2
     text = call("benchmark", "list", "--chip", "H100 PCIe", "--wide", data_dir=catalogue).stdout
     assert text.lstrip().startswith("throughput_id")
     assert len(text.splitlines()) == len(listed("--chip", "H100 PCIe")) + 1

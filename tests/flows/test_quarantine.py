@@ -10,6 +10,7 @@ from few_marts import published_with
 from published import query
 from toy_source import Toy, installed
 
+import extract
 from flows.backup import replicas
 from flows.cli.main import main
 from flows.collect import steps
@@ -96,18 +97,33 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[st
 
 
 @pytest.mark.usefixtures("log_alone", "refused")
-def test_many_are_decided_at_once(toy: Toy) -> None:
+def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
+    monkeypatch.setattr(extract, "SOURCES", (*extract.SOURCES, toy.source()))
     assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
-    assert call(toy, "quarantine", "list", "--source", "other") == []
+    assert call(toy, "quarantine", "list", "--source", "lambda") == []
     assert call(toy, "quarantine", "list", "--older-than", "100000") == []
     nothing = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse"])
     assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (2, True)
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
-    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "other"])
+    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "lambda"])
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "toy"])
     assert (done.exit_code, "note: 4 chosen" in done.stdout) == (0, True)
+    assert query(toy.data_dir / "build.duckdb", OPEN) == []
+
+
+@pytest.mark.usefixtures("log_alone")
+def test_a_price_that_waits_is_listed_once(toy: Toy) -> None:
+    """With how often it was seen, the first time and the last; whoever decides on it decides on all."""
+    toy.learn(0, one=CUT)
+    for at in (1, 2, 3):
+        toy.learn(at, one={**CUT, "p5.1xlarge": "9.00"})
+    [held] = call(toy, "quarantine", "list")
+    seen = (str(held[name])[:10] for name in ("observed_at", "last_observed_at"))
+    assert (held["n_observed"], *seen) == (3, "2026-01-02", "2026-01-04")
+    done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--all"])
+    assert "note: 1 chosen: refuse" in done.stdout
     assert query(toy.data_dir / "build.duckdb", OPEN) == []
 
 
@@ -127,7 +143,7 @@ def test_an_accepted_fetch_leaves_the_books_right(toy: Toy) -> None:
     assert query(toy.data_dir / "prices.duckdb", found) == [("holds", 3, 0)]
     for at in (4, 5):
         toy.learn(at, one={**CUT, "p5.1xlarge": "9.00"})
-    [held, _] = call(toy, "quarantine", "list")
+    [held] = call(toy, "quarantine", "list")
     decided = toy.decide(6, int(str(held["quarantine_id"])), "accept", publish=False)
     assert next(decided.lines()) == "0 fetches; 0 rows read; 1 change stored"
     toy.learn(7, one={**CUT, "p5.1xlarge": "9.90"})

@@ -458,7 +458,7 @@ def test_the_provider_s_own_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (("offer-1", "--day", "9999-12-31"), 1, "9999-12-31T"),
         (("--chip", "H100", "--provider", "RunPod", "--option", "on_demand"), 2, "no such provider"),
         (("--chip", "H100", "--provider", "aws", "--option", "on-demand"), 2, "Did you mean on_demand?"),
-        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--region", "x"), 1, "no such price"),
+        (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--region", "x"), 2, "no such region"),
         (("--chip", "H100", "--provider", "AWS", "--option", "on_demand", "--day", "1999-01-01"), 1, "1999-01-01T"),
     ],
 )

@@ -94,6 +94,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ('wait_seconds = "nan"', "wait_seconds", "Allowed: "),
         ('heartbeat_url = "ping.example.com"', "heartbeat_url", "Allowed: a web address, https://..."),
         ("mail = 3", "mail", "Write [mail]"),
+        ("[mail]\nreporting_currency = 'EUR'", "mail.reporting_currency", "above the first [table]"),
         ("[sources.vats]", "sources.vats", "Did you mean vast? Known: aws_capacity_block_rates, "),
         ("[sources.vast]\ngpu_name = 1", "sources.vast.gpu_name", "mean gpu_names? Known: enabled, gpu_names, url"),
         ("[sources.vast]\nenabled = 1", "sources.vast.enabled", "Allowed: true or false"),

@@ -286,6 +286,23 @@ def test_of_several_topologies_that_of_fewest_chips_serves_a_load(offline_run: P
     assert {each["network"]: each["accelerators"] for each in found} == {"cluster": 48, None: 48}
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("serving_need('deepseek-r', 50, 7.5e8, 1.0)", "no model is named deepseek-r, see ref.model"),
+        ("training_need('llama-3.1', 3e11, 30, 0.15, 0.9)", "no model is named llama-3.1, see ref.model"),
+        ("training_need(null, 3e11, 30, 0.15, 0.9)", "no model is named NULL"),
+        ("drift('2026-10-08', '2026-10-01')", "until must not be before since"),
+    ],
+)
+def test_a_question_that_nothing_can_answer_is_an_error(offline_run: Path, question: str, said: str):
+    """A mistyped model and days the wrong way round have no empty answer."""
+    with pytest.raises(duckdb.InvalidInputException, match=said):
+        lines(offline_run / "prices.duckdb", f"from mart.{question}")
+    of_one_day = "from mart.drift('2026-10-01', '2026-10-01')"
+    assert {line["drift"] for line in lines(offline_run / "prices.duckdb", of_one_day)} <= {0, None}
+
+
 def test_repeats_of_a_configuration_are_one_knot(file: Path):
     """Three runs of one configuration are one knot: their middle, and least and greatest as low and high."""
     (line,) = lines(

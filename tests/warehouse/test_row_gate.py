@@ -28,14 +28,25 @@ SPOILT: list[tuple[str, Row, Row]] = [
         row(None, "20", **CHIP), {"accelerator_count": None},
     ),
     ("not a count of at most four decimals", row(None, "20", **CHIP), {"accelerator_count": "0.12345"}),
-    ("unknown capacity unit", row("p5.48xlarge", "55.04"), {"capacity_unit": "rack"}),
+    (
+        "unknown capacity unit; known: instance, UltraServer, GPU",
+        row("p5.48xlarge", "55.04"), {"capacity_unit": "rack"},
+    ),
     ("the region is missing", row("p5.48xlarge", "55.04"), {"region_id": None}),
-    ("unknown purchase option", row("p5.48xlarge", "55.04"), {"purchase_option": "lease"}),
-    ("unknown statistic", row("p5.48xlarge", "55.04"), {"statistic": "mean"}),
-    ("unknown pricing unit", row("p5.48xlarge", "55.04"), {"pricing_unit": "Fortnights"}),
-    ("unknown restriction", row("p5.48xlarge", "55.04"), {"restriction": "friends"}),
-    ("unknown kind of price", row("p5.48xlarge", "55.04"), {"unit_price_type": "Guess"}),
-    ("unknown currency", row("p5.48xlarge", "55.04"), {"pricing_currency": "XXX"}),
+    ("the purchase option is missing", row("p5.48xlarge", "55.04"), {"purchase_option": None}),
+    (
+        "unknown purchase option; known: on_demand, reserved, savings_plan, spot, capacity_block",
+        row("p5.48xlarge", "55.04"), {"purchase_option": "lease"},
+    ),
+    ("unknown statistic; known: price, floor, p25, median", row("p5.48xlarge", "55.04"), {"statistic": "mean"}),
+    ("unknown pricing unit; known: Minutes, Months", row("p5.48xlarge", "55.04"), {"pricing_unit": "Fortnights"}),
+    (
+        "unknown restriction; known: grandfathered, announced, reservation",
+        row("p5.48xlarge", "55.04"), {"restriction": "friends"},
+    ),
+    ("unknown kind of price; known: List, Contracted", row("p5.48xlarge", "55.04"), {"unit_price_type": "Guess"}),
+    ("the currency is missing", row("p5.48xlarge", "55.04"), {"pricing_currency": None}),
+    ("unknown currency; known: USD, CNY, EUR, GBP", row("p5.48xlarge", "55.04"), {"pricing_currency": "XXX"}),
     ("no amount such as 2.99, to ten decimals", row("p5.48xlarge", "55.0400000001"), {"unit_price": "55.04000000001"}),
     (
         "no amount such as 2.99, to ten decimals",
@@ -67,11 +78,15 @@ SPOILT: list[tuple[str, Row, Row]] = [
         row("p5.48xlarge", "23.78"), {"upfront_price": "100000"},
     ),
     (
-        "unknown payment model",
+        "the payment model is missing",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"purchase_payment_model": None},
     ),
     (
-        "unknown offering class",
+        "unknown payment model; known: No Upfront, Partial Upfront, All Upfront",
+        row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"purchase_payment_model": "Upfront"},
+    ),
+    (
+        "unknown offering class; known: standard, convertible",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"offering_class": "flexible"},
     ),
     (

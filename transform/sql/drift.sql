@@ -1,15 +1,16 @@
--- Like-for-like drift of each series of int.price_index from the end of day `since` to the end of day `until`, and the
--- change of the level. Unknown where the series lacks one of the days, or where its chain broke in between.
+-- Like-for-like drift of each series of int.price_index from the end of `since` to that of `until`, and the change of
+-- the level. Unknown where the series lacks one of the days, or where its chain broke in between.
 -- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of
--- exchange alone made: no price moved; mix_effect is the part that is neither; the counts are sums over the days after
--- `since` up to `until`.
+-- exchange alone made: no price moved; mix_effect is the part that is neither; counts are of the days after `since`.
 with framed as (
     select
         *,
         index_date = since::DATE as is_before,
         index_date = until::DATE as is_after
     from int.price_index
-    where index_date between since::DATE and until::DATE
+    where
+        index_date between since::DATE and until::DATE
+        or if(coalesce(since::DATE <= until::DATE, false), false, error('until must not be before since')::BOOLEAN)
 ),
 
 summed as (
@@ -26,11 +27,11 @@ summed as (
         case when is_one_chain then index_after / index_before - 1 end as drift,
         level_after / level_before - 1 as level_change,
         case
-            when bool_and(is_before or mix_effect is not null)
+            when is_one_chain and bool_and(is_before or mix_effect is not null)
                 then coalesce(sum(mix_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
         end as mix_effect,
         case
-            when bool_and(is_before or currency_effect is not null)
+            when is_one_chain and bool_and(is_before or currency_effect is not null)
                 then coalesce(sum(currency_effect::DECIMAL(18, 15)) filter (where not is_before), 0)::DOUBLE
         end as currency_effect,
         max(case when is_before then n_items end) as n_items_before,
@@ -47,10 +48,5 @@ summed as (
     group by index_level, service_provider_name, accelerator_name, purchase_option
 )
 
-select
-    * exclude (is_one_chain, index_before, index_after, level_before, level_after) -- noqa: AM04
-    replace (
-        case when is_one_chain then mix_effect end as mix_effect,
-        case when is_one_chain then currency_effect end as currency_effect
-    )
+select * exclude (is_one_chain, index_before, index_after, level_before, level_after) -- noqa: AM04
 from summed

@@ -14,7 +14,11 @@ with paced as (
         ) as interactivity
     from int.serving_rate
     where
-        model_name = model
+        model_name = case
+            when model in (select t.model_name from int.throughput as t) then model
+            when model in (select m.model_name from ref.model as m) then model
+            else error('serving_need: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
+        end
         and is_ranked
         and case
             when speed_asked is not null then task = 'serving'

@@ -1,7 +1,6 @@
 -- Which cluster trains a model (of ref.model or a benchmark) by a deadline: of each chip and size of unit the smallest
 -- that was measured and ends in `deadline_days` (NULL: the smallest), or where none does the fastest, marked.
--- `overhead` is other work as a share of the measured one, `goodput` the share of running time that makes progress
--- (NULL: cost.training_goodput of its chips).
+-- `overhead` is other work / the measured one, `goodput` the share of time in progress (NULL: cost.training_goodput).
 with timed as (
     select
         *,
@@ -12,7 +11,12 @@ with timed as (
             coalesce(goodput::DOUBLE, cost.training_goodput(accelerator_count::DOUBLE))
         ) as hours
     from int.training_rate
-    where model_name = model and is_ranked and evidence_grade <= 'C'
+    where
+        is_ranked and evidence_grade <= 'C' and model_name = case
+            when model in (select t.model_name from int.throughput as t) then model
+            when model in (select m.model_name from ref.model as m) then model
+            else error('training_need: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
+        end
 )
 
 select

@@ -5,16 +5,11 @@
 -- hours committed, by whatever else runs there; NULL: by this training alone, which then pays for its whole term, or so
 -- many of them, however fast it is. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the
 -- fewest whole units whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention
--- left out.
--- Columns are those of int.training_cost, its comment holds here too.
-with shape as (
+-- left out. Columns are those of int.training_cost, its comment holds here too.
+with named as (
+    select model_name
     from ref.model
     where model_name = lower(model) or list_contains(string_split(aliases, '; '), lower(model))
-),
-
-named as (
-    select model_name
-    from shape
     union
     select model_name
     from int.training_rate
@@ -60,8 +55,8 @@ sized as (
     from int.cost_price as p
     inner join peak as k
         on p.accelerator_name = k.accelerator_name and p.chip_form_factor is not distinct from k.form_factor
-    cross join shape as s
     cross join wanted as w
+    inner join ref.model as s on w.model_wanted = s.model_name
     where w.mfu is not null and p.unit_accelerators >= 1 and k.peak_tflops is not null
 ),
 

@@ -43,8 +43,8 @@ def _zero(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.String).str.contains(r"^0*(\.0*)?$")
 
 
-def _one_of(name: str, values: tuple[str, ...]) -> pl.Expr:
-    return pl.col(name).is_in(values)
+def _known(name: str, what: str, values: tuple[str, ...]) -> tuple[str, str, pl.Expr]:
+    return name, f"unknown {what}; known: {', '.join(values)}", pl.col(name).is_in(values)
 
 
 _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
@@ -61,14 +61,16 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         _has("instance_type") | (_has("accelerator_label") & _has("accelerator_count")),
     ),
     ("accelerator_count", "not a count of at most four decimals", pl.col("accelerator_count").str.contains(_COUNT)),
-    ("capacity_unit", "unknown capacity unit", _one_of("capacity_unit", vocabulary.CAPACITY_UNITS)),
+    _known("capacity_unit", "capacity unit", vocabulary.CAPACITY_UNITS),
     ("region_id", "the region is missing", _has("region_id") | (pl.col("service_provider_name") != "AWS")),
-    ("purchase_option", "unknown purchase option", _one_of("purchase_option", vocabulary.PURCHASE_OPTIONS)),
-    ("statistic", "unknown statistic", _one_of("statistic", vocabulary.STATISTICS)),
-    ("pricing_unit", "unknown pricing unit", _one_of("pricing_unit", vocabulary.PRICING_UNITS)),
-    ("restriction", "unknown restriction", _one_of("restriction", vocabulary.RESTRICTIONS)),
-    ("unit_price_type", "unknown kind of price", _one_of("unit_price_type", vocabulary.UNIT_PRICE_TYPES)),
-    ("pricing_currency", "unknown currency", _one_of("pricing_currency", vocabulary.CURRENCIES).fill_null(value=False)),
+    ("purchase_option", "the purchase option is missing", _has("purchase_option")),
+    _known("purchase_option", "purchase option", vocabulary.PURCHASE_OPTIONS),
+    _known("statistic", "statistic", vocabulary.STATISTICS),
+    _known("pricing_unit", "pricing unit", vocabulary.PRICING_UNITS),
+    _known("restriction", "restriction", vocabulary.RESTRICTIONS),
+    _known("unit_price_type", "kind of price", vocabulary.UNIT_PRICE_TYPES),
+    ("pricing_currency", "the currency is missing", _has("pricing_currency")),
+    _known("pricing_currency", "currency", vocabulary.CURRENCIES),
     ("unit_price", "no amount such as 2.99, to ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
     ("upfront_price", "no amount such as 2.99, to ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
     (
@@ -84,20 +86,17 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         ~_AWS_COMMITMENT | pl.col("commitment_term_hours").is_in([8760, 26280]).fill_null(value=False),
     ),
     *(
-        (name, UNBOUND, ~_one_of("purchase_option", ("on_demand", "spot")) | _zero(name))
+        (name, UNBOUND, ~(_is("on_demand") | _is("spot")) | _zero(name))
         for name in ("commitment_term_hours", "purchase_payment_model", "offering_class", "upfront_price")
     ),
-    (
-        "purchase_payment_model",
-        "unknown payment model",
-        _one_of("purchase_payment_model", vocabulary.PAYMENT_MODELS).fill_null(~_AWS_COMMITMENT),
-    ),
-    ("offering_class", "unknown offering class", _one_of("offering_class", vocabulary.OFFERING_CLASSES)),
+    ("purchase_payment_model", "the payment model is missing", _has("purchase_payment_model") | ~_AWS_COMMITMENT),
+    _known("purchase_payment_model", "payment model", vocabulary.PAYMENT_MODELS),
+    _known("offering_class", "offering class", vocabulary.OFFERING_CLASSES),
     (
         "upfront_price",
         "the upfront fee of a Partial or All Upfront term is missing or zero",
         ~_is("reserved")
-        | ~_one_of("purchase_payment_model", ("Partial Upfront", "All Upfront")).fill_null(value=False)
+        | ~pl.col("purchase_payment_model").is_in(["Partial Upfront", "All Upfront"]).fill_null(value=False)
         | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False))
         | (~_has("unit_price") & ~_has("upfront_price")),  # not offered from here on
     ),

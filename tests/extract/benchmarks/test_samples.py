@@ -150,7 +150,7 @@ READ: dict[str, list[dict[str, Any]]] = {
 
 REFUSED = {
     "genai_perf_profile_export_streaming_overcount_bug.json": "mean output of 2565.86 tokens where 500 were requested",
-    "custom_multiturn_summary.json": "no known benchmark tool wrote this file",
+    "custom_multiturn_summary.json": "`vllm bench serve --save-result`, of SGLang's --output-file",
 }
 
 NOTES = {
