@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -208,6 +209,15 @@ def test_a_file_is_verified_as_it_is_published(amended: Path, monkeypatch: pytes
 
     assert amended.read_bytes() == before
     assert list(amended.parent.glob("*.part*")) == []
+
+
+def test_a_mart_that_cannot_be_made_is_named_by_its_own_error(tmp_path: Path) -> None:
+    """And not by the transaction that it left open; the connection is of use after it."""
+    alone = [replace(LEAST_MARTS[0], name="front_move")]
+    with db.writer(tmp_path) as con:
+        with pytest.raises(duckdb.CatalogException, match="price_move does not exist"):
+            published_file.publish(con, tmp_path, marts=alone, sources=SOURCES, built_at=day(1), version="test")
+        assert put(con, tmp_path).exists()
 
 
 def test_prices_of_no_registered_source_are_not_published(tmp_path: Path) -> None:

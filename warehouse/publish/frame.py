@@ -174,6 +174,10 @@ def attached(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
         # A checkpoint that a commit begins may lose what the other connection commits meanwhile (DuckDB 1.5.5).
         con.execute("use published; set checkpoint_threshold = '1TB'")
         yield log
+    except BaseException:
+        with suppress(duckdb.Error):  # none is open
+            con.rollback()
+        raise
     finally:
         con.execute(f"use {log}; reset checkpoint_threshold")
         con.execute("detach published")
