@@ -14,10 +14,11 @@ from pathlib import Path
 
 import duckdb
 
-from flows.backup.snapshot import hashes, scratch_folder
+from flows.backup.snapshot import RECORDS, hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
 from flows.config.settings import RankingSettings, Settings
 from flows.shared import Clock, Progress
+from flows.shared.append_log import Lines
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, transfer
@@ -225,6 +226,11 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
         with timed("publishing", "publishing both"):
             published, file = _published_both(old, new, places, now, target.ranking)
         _refuse_unloaded(old, landings[0])
+        for name in RECORDS:
+            moved, sent = (
+                Lines(path=each.data_dir / name, needed=(), shared=each.shared_records()) for each in (target, source)
+            )
+            moved.take(sent)
         if ducklake.of(new) is None:
             new.execute("checkpoint")
             n_bytes = (places[1].data_dir / db.FILE_NAME).stat().st_size
@@ -270,10 +276,10 @@ def _published_both(
     now: datetime,
     ranking: RankingSettings,
 ) -> tuple[dict[str, TableHash], Path]:
-    """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
+    """Publish both logs with one clock beside, then the target's; return what both say, and the target's file."""
     with scratch_folder(places[1].data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
         was = hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
-        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
-        found = hashes(file)
-    _refuse_differing(was, found, "published file")
-    return found, file
+        (scratch / "target").mkdir()
+        found = hashes(publisher.publish_log(new, scratch / "target", now, ranking=ranking))
+        _refuse_differing(was, found, "published file")
+        return found, publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)

@@ -178,9 +178,13 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 
 
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
-    """Log, landed documents and published file are equal, as migrating compares them; what holds something stays."""
+    """Log, landed documents and published file are equal, as migrating compares them; what holds something stays.
+
+    What was sent stays sent.
+    """
     toy.learn(1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
+    (toy.data_dir / "mail.jsonl").write_text('{"week": "2026-W01"}\n')
 
     there = replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
 
@@ -188,6 +192,7 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
     assert (there.landed.n_lines, there.landed.missing) == (1, ())
     assert there.log["log.price_open"].n_rows == 2
     assert prices(shared.published()) == [1.0, 3.0]
+    assert (tmp_path / "landing/mail.jsonl").read_text() == '{"week": "2026-W01"}\n'
     with pytest.raises(ChipledgerError, match="holds something already"):
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     with pytest.raises(ChipledgerError, match="the target is the source"):
@@ -261,9 +266,12 @@ def test_there_and_back(toy: Toy, lake_place: Place, tmp_path: Path) -> None:
 
 @pytest.mark.prove
 def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move."""
+    """A copy that lacks one row is told by its table, and what is landed and not loaded refuses to move.
+
+    Where what is published of it differs, the published file of the source's directory stays.
+    """
     toy.learn(1, a={"x": "1", "y": "3"})
-    shared = toy.settings().replace(**on(lake_place, tmp_path / "shared", tmp_path / "landing"))
+    shared = toy.settings().replace(**on(lake_place, toy.data_dir, tmp_path / "landing"))
     copy = transfer.copy_tables
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
@@ -274,6 +282,13 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
         patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "log.price_open"
+
+    other = shared.warehouse.model_dump(by_alias=True) | {"schema": "unequal", "landing": str(tmp_path / "unequal")}
+    with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the published file in the target"):
+        patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
+        patch.setattr("flows.backup.replicas.transfer.hashes", lambda con, **others: {})
+        replicas.migrate(toy.settings(), shared.replace(warehouse=other), clock=toy.clock, progress=lambda told: None)
+    assert not (toy.data_dir / "prices.duckdb").exists()
 
     toy.settings().landing().record(
         "decision", datetime(2026, 2, 1, tzinfo=UTC), quarantine_id=1, decision="accept", decided_by="me"
