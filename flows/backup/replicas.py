@@ -16,7 +16,7 @@ import duckdb
 
 from flows.backup.snapshot import RECORDS, hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
-from flows.config.settings import RankingSettings, Settings
+from flows.config.settings import Settings
 from flows.shared import Clock, Progress
 from flows.shared.append_log import Lines
 from warehouse import disk
@@ -82,8 +82,8 @@ def rebuild(
     settings: Settings, *, accept: bool = False, clock: Clock = steps.utc_now, progress: Progress = lambda message: None
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
-    data_dir, ranking = settings.data_dir, settings.ranking
-    now, place = clock(), data_dir / "landing"
+    data_dir, now = settings.data_dir, clock()
+    place = data_dir / "landing"
     none = ChipledgerError(
         "there is no journal to rebuild from",
         source=str(place),
@@ -104,14 +104,14 @@ def rebuild(
         with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
-            new = publisher.publish_log(con, scratch, now, ranking=ranking)
+            new = publisher.publish_log(con, scratch, now, settings=settings)
             con.execute("checkpoint")  # all of it in the one file that is moved
         made = Rebuilt(after=hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
             try:
-                made.before = _published(in_use, landing, scratch / "before", now, ranking)
+                made.before = _published(in_use, landing, scratch / "before", now, settings)
             except (ChipledgerError, duckdb.Error) as error:
                 made.unreadable = str(error).splitlines()[0]
         if made.differing and not accept:
@@ -131,15 +131,13 @@ def rebuild(
     return made
 
 
-def _published(
-    log: Path, landing: Landing, folder: Path, now: datetime, ranking: RankingSettings
-) -> dict[str, TableHash]:
+def _published(log: Path, landing: Landing, folder: Path, now: datetime, settings: Settings) -> dict[str, TableHash]:
     """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
     folder.mkdir()
     with db.open_build(log) as con, _one_thread(con):
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return hashes(publisher.publish_log(con, folder, now, ranking=ranking))
+        return hashes(publisher.publish_log(con, folder, now, settings=settings))
 
 
 def _set_aside(log: Path, now: datetime) -> Path:
@@ -224,7 +222,7 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
             log = transfer.hashes(new, without=without)
             _refuse_differing(transfer.hashes(old, without=without), log, "log")
         with timed("publishing", "publishing both"):
-            published, file = _published_both(old, new, places, now, target.ranking)
+            published, file = _published_both(old, new, now, target)
         _refuse_unloaded(old, landings[0])
         for name in RECORDS:
             moved, sent = (
@@ -272,14 +270,13 @@ def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash]
 def _published_both(
     old: duckdb.DuckDBPyConnection,
     new: duckdb.DuckDBPyConnection,
-    places: tuple[Place, Place],
     now: datetime,
-    ranking: RankingSettings,
+    target: Settings,
 ) -> tuple[dict[str, TableHash], Path]:
     """Publish both logs with one clock beside, then the target's; return what both say, and the target's file."""
-    with scratch_folder(places[1].data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
-        was = hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
+    with scratch_folder(target.data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
+        was = hashes(publisher.publish_log(old, scratch, now, settings=target))
         (scratch / "target").mkdir()
-        found = hashes(publisher.publish_log(new, scratch / "target", now, ranking=ranking))
+        found = hashes(publisher.publish_log(new, scratch / "target", now, settings=target))
         _refuse_differing(was, found, "published file")
-        return found, publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
+        return found, publisher.publish_log(new, target.data_dir, now, settings=target)

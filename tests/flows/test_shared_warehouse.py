@@ -172,9 +172,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
 
     with monkeypatch.context() as patched, db.open_log(writer.place()) as con:
         patched.setattr(publisher, "publish_log", beside_a_load)
-        assert "is equal to the one before" in publisher.publish_anew(
-            con, writer.data_dir, day(4), ranking=writer.ranking
-        )
+        assert "is equal to the one before" in publisher.publish_anew(con, day(4), settings=writer)
 
 
 def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
