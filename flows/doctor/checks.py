@@ -23,7 +23,7 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
 from warehouse.landing.folder import Landing
-from warehouse.landing.journal import lock_of
+from warehouse.landing.journal import CUT, lock_of
 from warehouse.landing.storage import Bucket, is_bucket
 from warehouse.log import db
 
@@ -189,9 +189,7 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
     journal = landing / "journal.jsonl"
     size = journal.stat().st_size if journal.exists() else 0
     if size < position:
-        restore = "`chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
-        found = f"{size:,} bytes, of which {position:,} were loaded"
-        return [fail("journal", found, f"The journal was cut: {restore}")]
+        return [fail("journal", f"{size:,} bytes, of which {position:,} were loaded", CUT)]
     if size > position:
         return [warn("journal", f"{size - position:,} bytes are not loaded", "`chipledger build` loads them")]
     return []
