@@ -4,9 +4,8 @@ Both logs are published with the same clock and the same marts, so that what dif
 use stays until the new one is proven equal, or a person accepts the difference; then it is set aside, not deleted.
 """
 
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -21,7 +20,7 @@ from flows.shared import Clock, Progress
 from flows.shared.append_log import Lines
 from warehouse import disk
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake, transfer
+from warehouse.lake import transfer
 from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
 from warehouse.landing import packs
@@ -154,14 +153,12 @@ def _set_aside(log: Path, now: datetime) -> Path:
 
 @dataclass(kw_only=True)
 class Moved:
-    """What was moved: hashes of the log's tables, what was copied of the landing, the published file, and seconds."""
+    """What was moved: hashes of the log's tables, what was copied of the landing, and the published file."""
 
     log: dict[str, TableHash]
-    published: dict[str, TableHash] = field(default_factory=dict)
-    landed: Landed | None = None
-    file: Path | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    n_bytes: int = 0
+    published: dict[str, TableHash]
+    landed: Landed | None
+    file: Path
 
     def lines(self) -> Iterator[str]:
         yield f"{content.whole(self.log)}  all tables of the log, in both"
@@ -176,8 +173,6 @@ class Moved:
                     f"{len(self.landed.missing)} documents are missing or damaged in the source, and missing in the "
                     f"target, such as {self.landed.missing[0]}"
                 )
-        yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
-        yield ", ".join(f"{what} {seconds:.1f} s" for what, seconds in self.seconds.items())
         yield f"file: {self.file}"
 
 
@@ -202,40 +197,25 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
         transfer.refuse_full(new, places[1].url)
         if is_elsewhere:
             transfer.refuse_landed(landings[1])
-        seconds: dict[str, float] = {}
-
-        @contextmanager
-        def timed(what: str, message: str) -> Iterator[None]:
-            progress(message)
-            began = time.monotonic()
-            yield
-            seconds[what] = time.monotonic() - began
-
         landed = None
         if is_elsewhere:
-            with timed("landing", "copying what was landed"):
-                landed = transfer.copy_landing(*landings)
-        with timed("log", "copying the log"):
-            transfer.copy_tables(old, new, ends=landed.ends if landed else None)
-        with timed("comparison", "comparing the logs"):
-            without = (POSITION,) if landed else ()
-            log = transfer.hashes(new, without=without)
-            _refuse_differing(transfer.hashes(old, without=without), log, "log")
-        with timed("publishing", "publishing both"):
-            published, file = _published_both(old, new, now, target)
+            progress("copying what was landed")
+            landed = transfer.copy_landing(*landings)
+        progress("copying the log")
+        transfer.copy_tables(old, new, ends=landed.ends if landed else None)
+        progress("comparing the logs")
+        without = (POSITION,) if landed else ()
+        log = transfer.hashes(new, without=without)
+        _refuse_differing(transfer.hashes(old, without=without), log, "log")
+        progress("publishing both")
+        published, file = _published_both(old, new, now, target)
         _refuse_unloaded(old, landings[0])
         for name in RECORDS:
             moved, sent = (
                 Lines(path=each.data_dir / name, needed=(), shared=each.shared_records()) for each in (target, source)
             )
             moved.take(sent)
-        if ducklake.of(new) is None:
-            new.execute("checkpoint")
-            n_bytes = (places[1].data_dir / db.FILE_NAME).stat().st_size
-        else:
-            row = new.execute(f"select sum(file_size_bytes) from ducklake_table_info('{ducklake.NAME}')").fetchone()
-            n_bytes = int(row[0] or 0) if row else 0
-        return Moved(log=log, published=published, landed=landed, file=file, seconds=seconds, n_bytes=n_bytes)
+        return Moved(log=log, published=published, landed=landed, file=file)
 
 
 def _refuse_same(source: Place, target: Place) -> None:

@@ -81,7 +81,7 @@ select
     any_value(h.error) filter (where h.error <> '') as error
 from int.source_health as h
 inner join core.source as s on h.source = s.source
-where h.kind = 'live' and s.max_age_hours is not null
+where h.kind in ('live', 'off') and s.max_age_hours is not null
 group by h.source
 """
 

@@ -10,6 +10,7 @@ from toy_source import installed
 
 from flows.collect import publisher, steps
 from flows.config import settings
+from flows.doctor import checks
 from reports import queries
 from warehouse.errors import SettingsError
 
@@ -37,6 +38,8 @@ def test_the_settings_reach_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert query(file, RANKED) == ranked
         assert query(file, f"select kind, state from ({queries.select('scope')}) where scope = 'a'") == [state]
     assert query(file, "select ranked_days, marketplace_days from meta.build") == [(20000, 7)]
+    monkeypatch.setattr("extract.SOURCES", (toy.source(),))  # on again
+    assert "prices of toy" in [row["check"] for row in checks.data_files(toy.settings(), toy.clock())]
 
 
 def test_a_wrong_limit_is_named(tmp_path: Path) -> None:
