@@ -34,7 +34,9 @@ MAX_TROUBLES = 8
 WITHDRAWN_DAYS = 7
 """A price that was withdrawn is named for so many days, and since the run before the last one."""
 MAX_WITHDRAWN = 10
-FOREVER = datetime.fromisoformat("9999-12-31")
+RECENT_DAYS = 30
+"""Of reports/sql/change.sql."""
+ALWAYS, FOREVER = (datetime.fromisoformat(day) for day in ("0001-01-01", "9999-12-31"))
 FRAMES = ("run", "scope", "refused", "unknown", "gap", "model")
 MAX_LETTERS = 90
 """Of an error: enough to know its kind; the table of sources has more."""
@@ -101,9 +103,14 @@ def read(published: Published) -> Facts:
     runs = frames["run"].rows(named=True)
     last = runs[0] if runs else {"run_id": "", "recorded_at": None}
     previous = runs[1]["ended_at"] if len(runs) > 1 else None
-    since = min(filter(None, [built_at - timedelta(days=WITHDRAWN_DAYS), previous]))
+    since, month = (
+        min(filter(None, [built_at - timedelta(days=days), previous])) for days in (WITHDRAWN_DAYS, RECENT_DAYS)
+    )
     frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
-    changes = read_frame(con, "change", recorded_at=last["recorded_at"], previous_ended_at=previous)
+    learnt = {"recorded_at": last["recorded_at"], "previous_ended_at": previous}
+    changes = read_frame(con, "change", since=month, **learnt)
+    if not changes.height:
+        changes = read_frame(con, "change", since=ALWAYS, **learnt)
     moved = [
         since_run(changes).head(change_tables.MAX_CHANGES),
         earlier(changes).head(change_tables.MAX_CHANGES),

@@ -73,13 +73,10 @@ class Market:
             kind.folder: addresses((row[kind.column] for row in self.prices if row[kind.column]), kind.folder)
             for kind in (CHIP, PROVIDER)
         }
-        changes = read_frame(con, "change", recorded_at=None, previous_ended_at=None)
-        self.changes = changes.filter(pl.col("change_kind").is_in(SHOWN_CHANGES)).sort(
-            "observed_at", descending=True, maintain_order=True
-        )
         self.cells = cost_page.by(query("from int.front_cell"), CHIP.column)
         self.lines = cost_page.by(query(LINES), CHIP.column)
         since = self.built_at - TWO_YEARS
+        self.changes = read_frame(con, "market_change", since=since, kinds=SHOWN_CHANGES, n=MAX_CHANGES)
         drifts = ask(con, "chart_drift", chips=[*self.lines], option="on_demand", since=since, until=self.built_at)
         self.drifts = cost_page.by(drifts, CHIP.column)
         self.stock = query("from int.obtainable order by all")
@@ -125,7 +122,8 @@ def render(
     """Return the page of a chip or provider; the same prices give the same text but for the hash of the file."""
     is_chip = kind is CHIP
     newest = max(row["last_observed_at"] for row in prices)
-    changes = market.changes.filter(pl.col(kind.column) == name)
+    nth = pl.col(f"nth_of_{kind.word.lower()}")
+    changes = market.changes.filter((pl.col(kind.column) == name) & (nth <= MAX_CHANGES)).sort(nth)
     plans = [row for row in market.plans if row[kind.column] == name]
     others = market.paths[(PROVIDER if is_chip else CHIP).folder]
     standing = partial(
@@ -154,9 +152,9 @@ def render(
         *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
         ("plans", "Commitments", _plans(plans, is_chip)),
         ("stock", "Availability", _stock([row for row in market.stock if row[kind.column] == name], prices, is_chip)),
-        ("changes", "Changes", _changes(changes)),
+        ("changes", "Changes", _changes(changes, f"n_of_{kind.word.lower()}")),
     ]
-    shown = {row["document_sha256"] for row in (*prices, *plans)} | {*changes["document_sha256"].head(MAX_CHANGES)}
+    shown = {row["document_sha256"] for row in (*prices, *plans)} | {*changes["document_sha256"]}
     documents = [market.documents[sha] for sha in sorted(filter(None, shown)) if sha in market.documents]
     return frame(
         "market.html.j2",
@@ -312,14 +310,15 @@ def _stock(stock: Sequence[Row], prices: Sequence[Row], is_chip: bool) -> Table 
     )
 
 
-def _changes(found: pl.DataFrame) -> Table | str:
+def _changes(found: pl.DataFrame, counted: str) -> Table | str:
     if not found.height:
-        return "No change of a list price is known."
+        return "No change of a list price is known of the last two years."
+    total = found[counted][0]
     return change_tables.changes(
-        found.head(MAX_CHANGES),
+        found,
         {},
         id="moves",
-        title=f"The newest of {wording.count(found.height, 'change')}" if found.height > MAX_CHANGES else "All known",
-        subtitle="Newest first; spot, marketplaces and new offers left out",
-        total=found.height,
+        title=f"The newest of {wording.count(total, 'change')}" if total > MAX_CHANGES else "All known",
+        subtitle="Of two years, newest first; spot, marketplaces and new offers left out",
+        total=total,
     )

@@ -1,5 +1,5 @@
--- Changes with what the page says of them. Learnt in the last run alone is no change since the last run: the window in
--- which it happened must end after the run before, or else a first look at old prices would read as news.
+-- Changes since $since with what the page says of them. Learnt in the last run alone is no change since the last run:
+-- the window in which it happened must end after the run before, or else a first look at old prices would read as news.
 with learnt as (
     select distinct offer_id
     from core.price_event
@@ -15,7 +15,7 @@ select
 from int.price_change as c
 left join learnt as l on c.offer_id = l.offer_id
 cross join meta.build as b
-where c.reason is null
+where c.reason is null and c.observed_at > $since
 order by
     array_position(
         [

@@ -5,6 +5,6 @@ select
     json_extract_string(parameters, '$.source_url') as source_url,
     json_extract_string(parameters, '$.accessed_on') as accessed_on
 from core.document
-where list_contains($shas, document_sha256)
+where document_sha256 in (select unnest($shas))
 qualify row_number() over (partition by document_sha256 order by recorded_at, url) = 1
 order by source, scope, -epoch_us(fetched_at), document_sha256

@@ -1,12 +1,15 @@
 -- The last price of every offer that anybody may see, for the explorer: ranked ones first, then the newest. Not more
--- than $n, of n_offers; the last change is that of int.price_change, of mistakes and their correction apart.
+-- than $n, of n_offers; the last change is that of int.price_change in two years, mistakes and corrections left out.
 with moved as (
     select
         offer_id,
         arg_max(change_ratio, observed_at) as change_ratio,
         max(observed_at)::DATE as changed_on
     from int.price_change
-    where change_kind not in ('correction', 'suspected_error') and change_ratio <> 0
+    where
+        change_kind not in ('correction', 'suspected_error')
+        and change_ratio <> 0
+        and observed_at > meta.built_at() - interval 731 days
     group by offer_id
 )
 

@@ -597,15 +597,16 @@ def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
     found = []
     for rows in (prices, prices[::-1]):
         with duckdb.connect() as con:
-            con.execute("create schema core; create schema int; create schema mart; set threads = 1")
+            con.execute("create schema core; create schema log; create schema mart; set threads = 1")
             con.execute("create table price (offer_id BIGINT, n BIGINT, unit_price DECIMAL(18, 10))")
             con.executemany("insert into price values (?, ?, ?)", rows)
             con.execute(
-                "create table int.price_history as select offer_id, unit_price, TIMESTAMP '2020-01-01' + "
+                "create table log.price_link as select offer_id as offer_no, unit_price, TIMESTAMP '2020-01-01' + "
                 "to_months(n::INTEGER) as valid_from, valid_from + interval 1 month as valid_to, "
                 "valid_to as last_observed_at from price; "
                 "create table core.offer as select distinct 'A' as service_provider_name, offer_id, "
-                "'on_demand' as purchase_option, 'price' as statistic, 'List' as unit_price_type from price; "
+                "offer_id as offer_no, 'on_demand' as purchase_option, 'price' as statistic, "
+                "'List' as unit_price_type from price; "
                 "create table core.offer_unit as select distinct offer_id, 'H100' as accelerator_name from price"
             )
             for name in ("price_window", "price_backtest"):

@@ -97,6 +97,21 @@ def test_every_view_can_be_read_whole(con: duckdb.DuckDBPyConnection) -> None:
         assert con.execute(f"select count(hash(t)) = count(*) from {view} as t").fetchone() == (True,), view
 
 
+def test_no_view_or_mart_holds_each_offer_against_each_other(con: duckdb.DuckDBPyConnection) -> None:
+    """A join by the offer that DuckDB can carry out only by all pairs takes a time that grows with their square."""
+    texts = con.execute(
+        "select schema_name || '.' || view_name as name, 'from ' || name from duckdb_views() where not internal "
+        "union all select name, sql from meta.model where is_table"
+    ).fetchall()
+    slow = []
+    for name, text in texts:
+        ((_, plan),) = con.execute(f"explain (format json) {text}").fetchall()
+        joins = re.findall(r'"name": *"BLOCKWISE_NL_JOIN".*?"Condition": *"([^"]*)"', plan, re.DOTALL)
+        slow += [name for join in joins if re.search(r"offer_(id|no) = offer_", join)]
+    assert len(texts) > len(TEN)
+    assert slow == []
+
+
 @pytest.mark.parametrize("model", PUBLIC, ids=lambda model: model.name)
 def test_a_public_table_is_narrow_and_described(con: duckdb.DuckDBPyConnection, model: Any) -> None:
     """At most 15 columns, each with what it means; one sentence; an example of six lines, on it alone, that runs."""

@@ -71,16 +71,40 @@ known as (
     where h.valid_to is null and h.unit_price is not null
 ),
 
+-- What was replaced, by groups of the few columns that tell: windows would carry all columns of all offers.
+rankable as (
+    select
+        offer_id,
+        machine,
+        zone,
+        last_observed_at
+    from known
+    where may_rank
+),
+
+unconfirmed as (
+    from rankable
+    where last_observed_at + interval 30 days < (select max(last_observed_at) from rankable)
+),
+
 confirmed as (
     select
-        *,
-        may_rank
-        and last_observed_at + interval 30 days
-        < if(zone is null, max(last_observed_at) over anywhere, max(last_observed_at) over in_zone) as is_replaced
-    from known
-    window
-        anywhere as (partition by may_rank, machine),
-        in_zone as (partition by may_rank, machine, zone)
+        machine,
+        zone,
+        max(last_observed_at) as last_observed_at
+    from rankable
+    where machine in (select u.machine from unconfirmed as u)
+    group by machine, zone
+),
+
+replaced as (
+    select distinct u.offer_id
+    from unconfirmed as u
+    inner join confirmed as c
+        on
+            u.machine = c.machine
+            and (u.zone is null or u.zone = c.zone)
+            and u.last_observed_at + interval 30 days < c.last_observed_at
 )
 
 select
@@ -126,11 +150,11 @@ select
     k.last_observed_at,
     k.age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
-    k.is_replaced,
+    r.offer_id is not null as is_replaced,
     k.may_rank
-    and not k.is_replaced
+    and not is_replaced
     and k.age_days <= if(
-        m.service_provider_name is not null
+        k.service_provider_name in (select m.service_provider_name from core.market as m)
         or (k.purchase_option = 'capacity_block' and k.commitment_term_hours is not null),
         b.marketplace_days, b.ranked_days
     ) as is_ranked,
@@ -141,8 +165,8 @@ select
     ) as evidence_kind,
     k.document_sha256,
     k.offer_id
-from confirmed as k
+from known as k
+left join replaced as r on k.offer_id = r.offer_id
 inner join core.source as s on k.source = s.source
-left join core.market as m on k.service_provider_name = m.service_provider_name
 left join changed as d on k.offer_id = d.offer_id
 cross join meta.build as b

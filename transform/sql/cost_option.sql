@@ -74,6 +74,17 @@ spot_window as (
     from zone
 ),
 
+-- By numbers, as a row has many words.
+cheapest_commitment as (
+    select arg_min(offer_id, (not is_ranked, price_per_accelerator_hour_usd, offer_id)) as offer_id
+    from listed
+    where purchase_option in ('reserved', 'savings_plan', 'capacity_block')
+    group by
+        accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
+        offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions,
+        case when purchase_option = 'capacity_block' then row(instance_type, minimum_quantity) end
+),
+
 commitment as (
     select
         *,
@@ -89,15 +100,7 @@ commitment as (
             )
         ) as offer_terms
     from listed
-    where purchase_option in ('reserved', 'savings_plan', 'capacity_block')
-    qualify
-        row_number() over (
-            partition by
-                accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
-                offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions,
-                case when purchase_option = 'capacity_block' then row(instance_type, minimum_quantity) end
-            order by is_ranked desc, price_per_accelerator_hour_usd asc, offer_id asc
-        ) = 1
+    where offer_id in (select c.offer_id from cheapest_commitment as c)
 ),
 
 plain as (

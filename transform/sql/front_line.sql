@@ -3,6 +3,7 @@
 -- each at its lowest, by the rule of int.front_cell asked at the end of every seventh day before the file's own date,
 -- so that their last values are those of the front page. Where fewer than three providers (or than ever were at once)
 -- have a price confirmed within the limit of age there is a gap: one alone is not the market.
+-- Prices are read of the four years that these days are of.
 with point as (
     select b.built_at - to_days(7 * s.n::INTEGER) as moment
     from meta.build as b
@@ -31,13 +32,15 @@ other as (
             when a.is_replaced then 30
             else b.ranked_days
         end as max_days,
-        h.effective_hourly_price / u.accelerator_count::DOUBLE as price
-    from core.offer_unit as u
-    inner join core.offer as o on u.offer_id = o.offer_id
-    inner join int.price_history as h on u.offer_id = h.offer_id
+        core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
+            as hourly_price,
+        hourly_price / u.accelerator_count::DOUBLE as price
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
     left join form as f on u.accelerator_name = f.accelerator_name
     left join core.market as m on o.service_provider_name = m.service_provider_name
-    left join int.accelerator_hour_price as a on h.offer_id = a.offer_id and h.valid_to is null
+    left join int.accelerator_hour_price as a on case when h.valid_to is null then o.offer_id end = a.offer_id
     cross join meta.build as b
     where
         o.service_provider_name <> 'AWS'
@@ -45,7 +48,8 @@ other as (
         and o.unit_price_type = 'List'
         and o.restriction is null
         and o.statistic not in ('floor', 'median')
-        and h.effective_hourly_price > 0
+        and hourly_price > 0
+        and (h.valid_to is null or h.valid_to > meta.built_at() - interval 1463 days)
         and (f.form_factor is null or decision.sold_form(u.accelerator_name, u.form_factor) = f.form_factor)
 ),
 

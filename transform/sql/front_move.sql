@@ -20,19 +20,20 @@ with moved as (
 largest as (
     select
         service_provider_name,
-        count(*) over w as n_moves,
-        count(*) filter (where change_ratio > 0) over w as n_rises,
-        count(*) filter (where change_ratio < 0) over w as n_falls,
-        accelerator_name,
-        change_ratio,
-        observed_at,
-        offer_id
+        count(*) as n_moves,
+        count(*) filter (where change_ratio > 0) as n_rises,
+        count(*) filter (where change_ratio < 0) as n_falls,
+        unnest( -- noqa: AL03
+            arg_max(
+                {
+                    'accelerator_name': accelerator_name, 'change_ratio': change_ratio, 'observed_at': observed_at,
+                    'offer_id': offer_id
+                },
+                (coalesce(abs(change_ratio), -1), observed_at, -offer_id)
+            )
+        )
     from moved
-    window w as (partition by service_provider_name)
-    qualify
-        row_number() over (
-            partition by service_provider_name order by abs(change_ratio) desc, observed_at desc, offer_id asc
-        ) = 1
+    group by service_provider_name
 )
 
 select

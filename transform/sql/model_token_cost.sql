@@ -27,14 +27,8 @@ kinds as (
             o.offer_terms, o.instance_type, o.region_id
         ) as preference
     from int.token_option as o
-    inner join point as p
-        on
-            o.model_name = p.model_name and o.task = p.task and o.scenario = p.scenario and o.benchmark = p.benchmark
-            and o.precision is not distinct from p.precision and o.input_length is not distinct from p.input_length
-            and o.output_length is not distinct from p.output_length and o.decoding is not distinct from p.decoding
-            and o.interactivity is not distinct from p.interactivity
-            and o.interactivity_statistic is not distinct from p.interactivity_statistic
     cross join unnest(cost.option_kinds(o.purchase_option, o.commitment_class)) as k (option_kind)
+    where o.point_rank <= 8
     qualify
         row_number() over (
             partition by o.model_name, o.accelerator_name, k.option_kind, place, o.service_provider_name

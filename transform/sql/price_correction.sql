@@ -53,7 +53,10 @@ anti join better as b on w.offer_id = b.offer_id and w.source = b.source and w.v
 inner join core.offer as o on w.offer_id = o.offer_id
 inner join core.offer_unit as u on w.offer_id = u.offer_id
 left join int.price_history as h
-    on w.offer_id = h.offer_id and w.valid_from >= h.valid_from and coalesce(w.valid_from < h.valid_to, true)
+    on
+        w.offer_id = h.offer_id
+        and w.valid_from >= h.valid_from
+        and w.valid_from < coalesce(h.valid_to, TIMESTAMP 'infinity')
 where
     (w.unit_price is distinct from h.unit_price)
     or (w.upfront_price is distinct from h.upfront_price)

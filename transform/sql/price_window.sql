@@ -7,35 +7,39 @@ with known as (
     select
         o.service_provider_name,
         u.accelerator_name,
-        h.offer_id,
-        h.unit_price::DOUBLE as price,
+        o.offer_id,
+        h.unit_price,
         unnest(generate_series(
             date_trunc('month', h.valid_from - interval 1 microsecond) + interval 1 month,
             date_trunc('month', coalesce(h.valid_to - interval 1 microsecond, h.last_observed_at)), interval 1 month
-        ))::DATE as starts_on
-    from int.price_history as h
-    inner join core.offer as o on h.offer_id = o.offer_id
-    inner join core.offer_unit as u on h.offer_id = u.offer_id
+        )) as starts_at
+    from log.price_link as h
+    inner join core.offer as o on h.offer_no = o.offer_no
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
     where
         o.purchase_option = 'on_demand' and o.statistic = 'price' and o.unit_price_type = 'List'
         and h.unit_price > 0 and u.accelerator_name is not null
+),
+
+-- What was paid on all firsts so far, and how many they are.
+paid as (
+    select
+        *,
+        sum(unit_price) over (partition by offer_id order by starts_at) as paid_so_far,
+        row_number() over (partition by offer_id order by starts_at) as n_so_far
+    from known
 ),
 
 moved as (
     select
         s.service_provider_name,
         s.accelerator_name,
-        s.offer_id,
-        s.starts_on,
-        last(e.price / s.price order by e.starts_on) as end_ratio,
-        avg((e.price / s.price)::DECIMAL(38, 15)) as mean_ratio
-    from known as s
-    inner join known as e
-        on
-            s.offer_id = e.offer_id and s.starts_on < e.starts_on
-            and s.starts_on + to_months(months_asked::INTEGER) >= e.starts_on -- noqa: RF02
-    group by s.service_provider_name, s.accelerator_name, s.offer_id, s.starts_on
-    having max(e.starts_on) = max(s.starts_on + to_months(months_asked::INTEGER)) -- noqa: RF02
+        s.starts_at::DATE as starts_on,
+        e.unit_price / s.unit_price as end_ratio,
+        (e.paid_so_far - s.paid_so_far) / (e.n_so_far - s.n_so_far) / s.unit_price as mean_ratio
+    from paid as s
+    inner join paid as e
+        on s.offer_id = e.offer_id and s.starts_at + to_months(months_asked::INTEGER) = e.starts_at -- noqa: RF02
 )
 
 select

@@ -6,6 +6,7 @@
 with costed as (
     select
         r.* exclude (r.chip_form_factor, r.network, r.is_ranked),
+        p.point_rank,
         o.* exclude (
             o.accelerator_name, o.chip_form_factor, o.unit_accelerators, o.network, o.on_demand_price_usd,
             o.evidence_kind
@@ -22,6 +23,13 @@ with costed as (
         on
             r.accelerator_name = o.accelerator_name and r.chip_form_factor is not distinct from o.chip_form_factor
             and r.unit_accelerators = o.unit_accelerators and r.network is not distinct from o.network
+    left join int.model_point as p
+        on
+            r.model_name = p.model_name and r.task = p.task and r.scenario = p.scenario and r.benchmark = p.benchmark
+            and r.precision is not distinct from p.precision and r.input_length is not distinct from p.input_length
+            and r.output_length is not distinct from p.output_length and r.decoding is not distinct from p.decoding
+            and r.interactivity is not distinct from p.interactivity
+            and r.interactivity_statistic is not distinct from p.interactivity_statistic
 )
 
 select
