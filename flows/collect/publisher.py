@@ -261,7 +261,7 @@ def maintain(settings: Settings, *, days: int, clock: Clock) -> list[str]:
     if not (place.is_shared or is_published):
         return ["nothing is published yet"]
     with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
-        done = list(maintenance.maintain(con, days=days, now=clock()).lines()) if place.is_shared else []
+        done = maintenance.maintain(con, days=days, now=clock()) if place.is_shared else []
         if is_published:
             with turn(con, clock) as now:
                 done.append(publish_anew(con, now, settings=settings))
