@@ -29,6 +29,7 @@ from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance
 from warehouse.log import db
+from warehouse.log.events import naive
 from warehouse.publish import published_file
 from warehouse.publish.frame import FOLDER, SourceRow
 from warehouse.publish.published_file import FILE_NAME, publish
@@ -201,7 +202,8 @@ def publish_log(
     max_age = offline.MAX_AGE if as_of else None
     # Of a release, as of a shared warehouse, to which other machines add, one deployment's choice says nothing.
     is_own = released is None and not settings.place().is_shared
-    off = [each.name for each in sources if is_own and each.kind == "live" and not settings.is_on(each)]
+    off = {each.name for each in sources if is_own and each.kind == "live" and not settings.is_on(each)}
+    off -= {name for (name,) in con.execute(TRIED, [naive(built_at) - timedelta(days=1)]).fetchall()}
     return publish(
         con,
         folder,
@@ -268,6 +270,8 @@ def maintain(settings: Settings, *, days: int, clock: Clock) -> list[str]:
     return done
 
 
+TRIED = "select distinct source from core.scope_run where observed_at >= ?"
+"""Sources that were fetched since a moment, as one that is off may be by its name."""
 IMPORT_PRECEDENCE = 900
 """Behind every registered source."""
 

@@ -27,12 +27,12 @@ def test_the_settings_reach_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     toy.learn(0, a={"p4d.24xlarge": "20"}, b={"p5.48xlarge": "40"})
     toy.learn(400, a=None)
     chosen = toy.settings().replace(ranking={"max_age_days": 20000, "marketplace_max_age_days": 7})
-    off = (replace(toy.source(), off_because="its terms"),)
-    for sources, of_run, ranked, state in (
-        ((toy.source(),), toy.settings(), [("p5.48xlarge",)], ("live", "stale")),
-        (off, chosen, [("p4d.24xlarge",), ("p5.48xlarge",)], ("off", "archived")),
+    monkeypatch.setattr(publisher, "SOURCES", (replace(toy.source(), off_because="its terms"),))
+    for at, of_run, ranked, state in (
+        (400, toy.settings(), [("p5.48xlarge",)], ("live", "stale")),  # it was fetched by its name
+        (402, chosen, [("p4d.24xlarge",), ("p5.48xlarge",)], ("off", "archived")),
     ):
-        monkeypatch.setattr(publisher, "SOURCES", sources)
+        toy.at = at
         with steps.open_run(of_run, clock=toy.clock) as run:
             file = run.publisher.publish()
         assert query(file, RANKED) == ranked
