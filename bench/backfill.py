@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bulk_door, bulk_peers  # noqa: E402
+from bench.machine import memory_mb  # noqa: E402
 from bench.result import Result  # noqa: E402
 
 VERSIONS, COPIES, OTHERS = 100, 10, 400
@@ -61,7 +62,7 @@ def ours(data: Path, url: str, region: str) -> dict[str, Any]:
     from flows.config.settings import Settings
 
     settings = Settings(data_dir=data, sources={"aws_price_list": {"bulk_url": url}})
-    floor, clock, processor = bulk_door.memory_mb("VmRSS"), [time.perf_counter()], [time.process_time()]
+    floor, clock, processor = memory_mb("VmRSS"), [time.perf_counter()], [time.process_time()]
     with steps.open_run(settings) as one:
         for step in (
             lambda: importer.backfill(one, source_named("aws_price_list"), [region], since=None, until=None),
@@ -75,7 +76,7 @@ def ours(data: Path, url: str, region: str) -> dict[str, Any]:
     return {
         "seconds": _between(clock),
         "processor": _between(processor),
-        "peak_mb": bulk_door.memory_mb("VmHWM") - floor,
+        "peak_mb": memory_mb("VmHWM") - floor,
         "rows": sum(each.n_rows for each in summary.results),
         "events": summary.n_events,
         "statuses": sorted({each.status for each in summary.results}),
@@ -111,12 +112,12 @@ def _plain(amount: Decimal | None) -> str | None:
 def read_all(name: str, files: list[Path]) -> dict[str, Any]:
     """Return what a peer takes for all files, one after the other, and the prices that it finds in each."""
     readings = [PEERS[name](str(file)) for file in files]
-    floor, start = bulk_door.memory_mb("VmRSS"), time.perf_counter()
+    floor, start = memory_mb("VmRSS"), time.perf_counter()
     found = [read() for read in readings]
     seconds = time.perf_counter() - start
     return {
         "seconds": seconds,
-        "peak_mb": bulk_door.memory_mb("VmHWM") - floor,
+        "peak_mb": memory_mb("VmHWM") - floor,
         "rows": sum(int(str(each["rows"])) for each in found),
         "prices": [each.get("prices") for each in found],
     }

@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bulk_peers  # noqa: E402
+from bench.machine import memory_mb  # noqa: E402
 from bench.result import Result  # noqa: E402
 
 PEER = "gpuhunt==0.1.34"
@@ -57,12 +58,6 @@ RATIO_BUDGET, SPEED_BUDGET_MB_S, MEMORY_BUDGET_MB, WRITTEN_BUDGET_MB = 3.0, 500.
 
 
 # --- in the process of one reading
-
-
-def memory_mb(name: str) -> float:
-    """Return VmRSS or VmHWM of this process; ru_maxrss would start with the parent's."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith(name + ":"))
 
 
 def ours(url: str) -> Callable[[], dict[str, object]]:

@@ -51,6 +51,20 @@ def load() -> str:
     return " ".join(f"{value:.1f}" for value in os.getloadavg())
 
 
+def memory_mb(name: str, process: int | str = "self") -> float:
+    """Return VmRSS (now) or VmHWM (at its highest) of a process; 0 of one that has ended, NaN where Linux is not.
+
+    ru_maxrss would start with that of the parent.
+    """
+    if not Path("/proc/self/status").exists():
+        return float("nan")
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1000 for line in lines if line.startswith(f"{name}:")), 0.0)
+
+
 def write_mb_s(folder: Path) -> float:
     """Return how fast bytes reach the disk: written in blocks to one file, and flushed."""
     place = folder / "disk.bin"

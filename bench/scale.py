@@ -42,6 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from bench import machine  # noqa: E402
+from bench.machine import memory_mb  # noqa: E402
 from warehouse.lake.place import Place, place  # noqa: E402
 
 TODAY = 2_500
@@ -63,15 +64,6 @@ def usage() -> tuple[float, float, float, float]:
     waited = sum(int(each.read_text().split()[1]) for each in Path("/proc/self/task").glob("*/schedstat")) / 1e9
     spent = resource.getrusage(resource.RUSAGE_SELF)
     return time.perf_counter(), spent.ru_utime + spent.ru_stime, (io["read_bytes"] + io["write_bytes"]) / 1e6, waited
-
-
-def memory_mb(name: str, process: int | str = "self") -> float:
-    """Return a process's memory by its name in /proc: VmRSS now, VmHWM at its highest; 0 where it is gone."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:")), 0.0)
 
 
 def run_step(step: str, where: Place, folder: Path, given: Told) -> Told:

@@ -18,7 +18,6 @@ import logging
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -35,7 +34,7 @@ import shared_roles  # noqa: E402
 import soak_roles  # noqa: E402
 from shared_roles import AGAIN, Key, Load  # noqa: E402
 from shared_world import World  # noqa: E402
-from soak import MINUTE_S, SILENT_S, Tail, quantile  # noqa: E402
+from soak import MINUTE_S, SILENT_S, Processes, quantile  # noqa: E402
 
 QUESTIONS = (1, 5, 7, 20)
 """Numbers of questions in docs/querying.md that each reader asks each round."""
@@ -91,33 +90,16 @@ class Heard:
         return {name: round(value, 3) if isinstance(value, float) else value for name, value in values.items()}
 
 
-class Running:
+class Running(Processes):
     """The processes of one load, and what they told."""
 
     def __init__(self, load: Load) -> None:
-        self.load = load
-        self.all, self.lost = Heard(), list[str]()
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.tails: dict[str, Tail] = {}
-        self.killed: set[str] = set()
-        (load.out / "running").touch()
-
-    def begin(self, *names: str) -> None:
-        for name in names:
-            command = [sys.executable, __file__, "--role", name, "--out", str(self.load.out)]
-            with (self.load.out / f"{name}.log").open("wb") as log:
-                self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log)
-            self.tails[name] = Tail(self.load.out / f"{name}.jsonl")
+        super().__init__(__file__, load.out)
+        self.all = Heard()
 
     def hear(self) -> None:
-        """Take what was told since this was last asked, and note who fell silent."""
-        for name, tail in self.tails.items():
-            self.all.lines += [(name, line) for line in tail.lines()]
-            ended = self.processes[name].poll()
-            if ended is not None and name not in self.killed:
-                self._lose(name, f"{name} ended with {ended}: see {name}.log")
-            elif ended is None and time.time() - tail.heard_at > SILENT_S:
-                self._lose(name, f"{name} told nothing for {SILENT_S:.0f} s")
+        """Take what was told since this was last asked."""
+        self.all.lines += self.heard()
 
     def wait_for(self, *names: str, what: str) -> None:
         """Wait until each of these told something. Raises TimeoutError."""
@@ -146,22 +128,7 @@ class Running:
 
     def end(self) -> None:
         """Let each process finish what it does, and hear the rest."""
-        (self.load.out / "running").unlink(missing_ok=True)
-        for name, process in self.processes.items():
-            try:
-                code = process.wait(SILENT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                code = process.wait()
-            if code and name not in self.killed:
-                self._lose(name, f"{name} ended with {code}: see {name}.log")
-        for name, tail in self.tails.items():
-            self.all.lines += [(name, line) for line in tail.lines()]
-
-    def _lose(self, name: str, words: str) -> None:
-        if not any(each.startswith(f"{name} ") for each in self.lost):
-            self.lost.append(words)
-            print(words, flush=True)
+        self.all.lines += self.ended()
 
 
 def told_looks(heard: Heard) -> dict[Key, list[int]]:

@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 import polars as pl  # noqa: E402
 
+from bench.machine import memory_mb  # noqa: E402
 from extract.base import Context, Parsed, Source  # noqa: E402
 from flows.backup import replicas, retention  # noqa: E402
 from flows.collect import (  # noqa: E402
@@ -280,7 +281,7 @@ def each_day(world: World, meter: Meter, settings: Settings, days: int, *, publi
             started = time.process_time()
             weekly_steps.report(settings, None)
             day.weekly_seconds = time.process_time() - started
-        day.peak_mb, day.journal_lines_read = _peak_mb(), meter.n_lines
+        day.peak_mb, day.journal_lines_read = memory_mb("VmHWM"), meter.n_lines
         _measure(day, settings.data_dir)
         yield day
 
@@ -339,14 +340,6 @@ def _forget_peak() -> None:
     place = Path("/proc/self/clear_refs")
     if place.exists():
         place.write_text("5")
-
-
-def _peak_mb() -> float:
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return float("nan")
-    (peak,) = (text for text in status.read_text().splitlines() if text.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1000
 
 
 def main() -> int:

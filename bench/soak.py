@@ -31,6 +31,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 import soak_roles  # noqa: E402
 
+from bench.machine import memory_mb  # noqa: E402
+
 MINUTE_S = 60.0
 SILENT_S = 1800.0
 """A process that tells nothing for so long hangs; on a busy machine a run may take minutes."""
@@ -53,6 +55,9 @@ class Told:
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
+
+    def take(self, name: str, line: dict[str, Any]) -> None:
+        (self.runs if name == "writer" else self.rounds).append(line)
 
     def of(self, where: str) -> list[float]:
         """Return the milliseconds of all rounds of one kind: `ms` (of questions), `open_ms`, `checks_ms`."""
@@ -99,57 +104,37 @@ class Tail:
                 yield json.loads(line)
 
 
-def memory_mb(pid: int, name: str) -> float:
-    """Return VmRSS or VmHWM of a process; 0 of one that has ended, NaN where the kernel does not tell."""
-    place = Path(f"/proc/{pid}/status")
-    if not Path("/proc/self/status").exists():
-        return float("nan")
-    try:
-        lines = place.read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1000 for line in lines if line.startswith(name + ":")), 0.0)
+class Processes:
+    """Processes of one script, each with a role, that tell what they do: a log and a file of JSON lines each."""
 
-
-class Soak:
-    """One soak: its processes, and what they told."""
-
-    def __init__(self, out: Path, histories: list[Path], readers: int, questions: Sequence[int]) -> None:
-        self.out = out
-        self.names = ["writer", *(f"reader-{number}" for number in range(readers))]
-        self.tails = {name: Tail(out / f"{name}.jsonl") for name in self.names}
-        self.all = Told()
+    def __init__(self, script: str, out: Path) -> None:
+        self.script, self.out = script, out
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.tails: dict[str, Tail] = {}
+        self.killed: set[str] = set()
         self.lost: list[str] = []
         (out / "running").touch()
-        given = ["--questions", *map(str, questions), "--history", *(str(file.resolve()) for file in histories)]
-        self.processes = {name: self._begin(name, given) for name in self.names}
 
-    def _begin(self, name: str, given: list[str]) -> subprocess.Popen[bytes]:
-        command = [sys.executable, __file__, "--role", name, "--out", str(self.out), *given]
-        with (self.out / f"{name}.log").open("wb") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log)
+    def begin(self, *names: str, given: Sequence[str] = ()) -> None:
+        for name in names:
+            command = [sys.executable, self.script, "--role", name, "--out", str(self.out), *given]
+            with (self.out / f"{name}.log").open("wb") as log:
+                self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log)
+            self.tails[name] = Tail(self.out / f"{name}.jsonl")
 
-    def hear(self) -> Told:
-        """Return what was told since this was last asked, and note who fell silent."""
-        new = Told()
+    def heard(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield what was told since this was last asked, by whom, and note who ended or fell silent."""
         for name, tail in self.tails.items():
-            (new.runs if name == "writer" else new.rounds).extend(tail.lines())
+            for line in tail.lines():
+                yield name, line
             ended = self.processes[name].poll()
-            if ended is not None:
+            if ended is not None and name not in self.killed:
                 self._lose(name, f"{name} ended with {ended}: see {name}.log")
-            elif time.time() - tail.heard_at > SILENT_S:
+            elif ended is None and time.time() - tail.heard_at > SILENT_S:
                 self._lose(name, f"{name} told nothing for {SILENT_S:.0f} s")
-        self.all.runs += new.runs
-        self.all.rounds += new.rounds
-        return new
 
-    def _lose(self, name: str, words: str) -> None:
-        if not any(each.startswith(f"{name} ") for each in self.lost):
-            self.lost.append(words)
-            print(words, flush=True)
-
-    def end(self) -> None:
-        """Let each process finish what it does, and hear the rest."""
+    def ended(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Let each process finish what it does, and yield the rest."""
         (self.out / "running").unlink(missing_ok=True)
         for name, process in self.processes.items():
             try:
@@ -157,10 +142,39 @@ class Soak:
             except subprocess.TimeoutExpired:
                 process.kill()
                 code = process.wait()
-            if code:
+            if code and name not in self.killed:
                 self._lose(name, f"{name} ended with {code}: see {name}.log")
         for name, tail in self.tails.items():
-            (self.all.runs if name == "writer" else self.all.rounds).extend(tail.lines())
+            for line in tail.lines():
+                yield name, line
+
+    def _lose(self, name: str, words: str) -> None:
+        if not any(each.startswith(f"{name} ") for each in self.lost):
+            self.lost.append(words)
+            print(words, flush=True)
+
+
+class Soak(Processes):
+    """One soak: its processes, and what they told."""
+
+    def __init__(self, out: Path, histories: list[Path], readers: int, questions: Sequence[int]) -> None:
+        super().__init__(__file__, out)
+        self.all = Told()
+        given = ["--questions", *map(str, questions), "--history", *(str(file.resolve()) for file in histories)]
+        self.begin("writer", *(f"reader-{number}" for number in range(readers)), given=given)
+
+    def hear(self) -> Told:
+        """Return what was told since this was last asked."""
+        new = Told()
+        for name, line in self.heard():
+            new.take(name, line)
+            self.all.take(name, line)
+        return new
+
+    def end(self) -> None:
+        """Let each process finish what it does, and hear the rest."""
+        for name, line in self.ended():
+            self.all.take(name, line)
 
     def line(self, minute: float, told: Told) -> dict[str, Any]:
         """Return the line of a minute for soak.csv."""
@@ -172,9 +186,9 @@ class Soak:
             "query_p50_ms": quantile(told.of("ms"), 0.5), "query_p99_ms": quantile(told.of("ms"), 0.99),
             "query_max_ms": max(told.of("ms"), default=None), "open_p50_ms": quantile(told.of("open_ms"), 0.5),
             "reader_errors": len(told.reader_errors), "breaches": len(told.breaches),
-            "run_errors": len(told.run_errors), "writer_rss_mb": memory_mb(writer, "VmRSS"),
-            "writer_peak_mb": memory_mb(writer, "VmHWM"),
-            "readers_rss_mb": max((memory_mb(pid, "VmRSS") for pid in readers), default=None),
+            "run_errors": len(told.run_errors), "writer_rss_mb": memory_mb("VmRSS", writer),
+            "writer_peak_mb": memory_mb("VmHWM", writer),
+            "readers_rss_mb": max((memory_mb("VmRSS", pid) for pid in readers), default=None),
             "prices_mb": _mb(self.out / "data/prices.duckdb"), "build_mb": _mb(self.out / "data/build.duckdb"),
             "events": sum(each["events"] for each in told.runs if "events" in each),
             "published": sum(each.get("published", False) for each in told.runs),

@@ -83,14 +83,16 @@ def opened(file: Path) -> Iterator[Published]:
         yield Published(con)
 
 
-def has_mart(con: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Return whether a published file has a mart, stored or a view; those of older versions lack some."""
-    found = con.execute(
-        "select 1 from information_schema.tables where table_schema = 'int' and table_name = ? "
-        "and table_catalog = current_database()",
-        [name],
-    ).fetchone()
-    return found is not None
+def marts(con: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return the marts of a published file, stored ones and views; files of older versions lack some."""
+    where = "table_schema = 'int' and table_catalog = current_database()"
+    found = con.execute(f"select table_name from information_schema.tables where {where}").fetchall()
+    return {name for (name,) in found}
+
+
+def truth_checks(con: duckdb.DuckDBPyConnection) -> list[Row] | None:
+    """Return the truth checks of a published file, those that differ first; None where it has none."""
+    return ask(con, "truth") if "truth_check" in marts(con) else None
 
 
 def fit_threads(con: duckdb.DuckDBPyConnection, database: str | None = None) -> None:

@@ -127,9 +127,8 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
     found = []
     with duckdb.connect(str(file), read_only=True) as con:
         built_at: datetime = con.execute("select built_at from meta.build").fetchall()[0][0]
-        for kind in chosen.kinds:
-            if not queries.has_mart(con, NEEDS[kind]):
-                continue
+        marts = queries.marts(con)
+        for kind in (each for each in chosen.kinds if NEEDS[each] in marts):
             values = {
                 "since": max(state.since.get(kind, built_at), built_at - MAX_AGE),
                 "now": at.astimezone(UTC).replace(tzinfo=None),

@@ -157,6 +157,7 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     found |= stated
     if found.get("training_tokens") or found.get("deadline_days"):
         months = found.pop("months")
+        found.setdefault("training_tokens", table.training_tokens)
         found.setdefault("deadline_days", months and months * 365 / 12)
     elif "model" in found:
         found.setdefault("tokens_per_day", table.tokens_per_day)

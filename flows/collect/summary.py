@@ -76,7 +76,7 @@ class Summary:
         from flows.collect import truth
 
         found = truth.differing(self.file)
-        news = [each for each in found if each.key not in self.known_truth]
+        news = [each for each in found if truth.key(each) not in self.known_truth]
         n_known = len(found) - len(news)
         return truth.lines(news) + ([f"{n_known:,} known: `chipledger doctor` says of each"] if n_known else [])
 

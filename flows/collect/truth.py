@@ -1,90 +1,76 @@
 """What the truth checks of a published file say, as lines: for the summary of a run and the doctor."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import duckdb
 
 from flows.doctor.row import Row, ok, warn
-from reports.queries import has_mart
+from reports.queries import truth_checks
 
-CHECKS = """
-select check_name, subject, n_compared, n_differing, coalesce(example, '') as example, coalesce(advice, '') as advice
-from int.truth_check
-where result = 'differs'
-order by check_group, check_name, subject
-"""
-COUNTS = """
-select count_if(result = 'holds'), count_if(result = 'differs'), count_if(result = 'not_checked') from int.truth_check
-"""
 MAX_LINES = 10
 MAX_LETTERS = 240
 
-
-class Differing(NamedTuple):
-    """One check of one subject that differs: how much of it, the worst case in words, and what to do."""
-
-    check_name: str
-    subject: str
-    n_compared: int
-    n_differing: int
-    example: str
-    advice: str
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.check_name, self.subject
-
-    @property
-    def line(self) -> str:
-        """Return it on one line, without control characters."""
-        worst = f"; the worst: {self.example}" if self.example else ""
-        lines = f"{self.check_name} of {self.subject}: {self.n_differing:,} of {self.n_compared:,}{worst}"
-        clean = "".join(letter for letter in " ".join(lines.split()) if letter.isprintable())
-        return clean if len(clean) <= MAX_LETTERS else f"{clean[: MAX_LETTERS - 3]}..."
+Check = Mapping[str, Any]
+"""One check of one subject: how much of it differs, the worst case in words (`example`), and what to do (`advice`)."""
 
 
-def differing(file: Path) -> list[Differing]:
+def key(check: Check) -> tuple[str, str]:
+    """Return what a check is known by from one file to the next: its name and its subject."""
+    return check["check_name"], check["subject"]
+
+
+def line(check: Check) -> str:
+    """Return a check that differs on one line, without control characters."""
+    worst = f"; the worst: {check['example']}" if check["example"] else ""
+    counts = f"{check['n_differing']:,} of {check['n_compared']:,}"
+    words = " ".join(f"{check['check_name']} of {check['subject']}: {counts}{worst}".split())
+    clean = "".join(letter for letter in words if letter.isprintable())
+    return clean if len(clean) <= MAX_LETTERS else f"{clean[: MAX_LETTERS - 3]}..."
+
+
+def read(file: Path) -> list[Check] | None:
+    """Return the truth checks of a published file, those that differ first; None in one of an older version."""
+    with duckdb.connect(str(file), read_only=True) as con:
+        return truth_checks(con)
+
+
+def differing(file: Path) -> list[Check]:
     """Return what differs in a published file; nothing where it has no truth checks."""
-    return _read(file)[1]
+    return [check for check in read(file) or () if check["result"] == "differs"]
 
 
 def known(file: Path) -> frozenset[tuple[str, str]]:
     """Return the checks and subjects that differ in a file that stands; nothing of one that cannot be read."""
     try:
-        return frozenset(each.key for each in differing(file)) if file.exists() else frozenset()
+        return frozenset(map(key, differing(file))) if file.exists() else frozenset()
     except duckdb.Error:
         return frozenset()
 
 
-def _read(file: Path) -> tuple[tuple[int, int, int] | None, list[Differing]]:
-    """Return how many checks hold, differ and were not made, and those that differ; None in an older file."""
-    with duckdb.connect(str(file), read_only=True) as con:
-        if not has_mart(con, "truth_check"):
-            return None, []
-        return con.execute(COUNTS).fetchall()[0], [Differing(*row) for row in con.execute(CHECKS).fetchall()]
-
-
-def lines(found: Sequence[Differing]) -> list[str]:
+def lines(found: Sequence[Check]) -> list[str]:
     """Return a line for each, and how many more there are."""
-    shown = [each.line for each in found[:MAX_LINES]]
+    shown = [line(each) for each in found[:MAX_LINES]]
     left = len(found) - len(shown)
     return [*shown, f"and {left:,} more: select * from int.truth_check where result = 'differs'"] if left else shown
 
 
 def doctor(file: Path) -> list[Row]:
     """Return what `chipledger doctor` says of truth checks: one line of counts, and one for each kind that differs."""
-    counts, found = _read(file)
-    if counts is None:  # a file of an older version, which has a line of its own
+    checks = read(file)
+    if checks is None:  # a file of an older version, which has a line of its own
         return []
-    text = f"{counts[0]:,} hold, {counts[1]:,} differ, {counts[2]:,} had nothing to compare"
+    n = Counter(check["result"] for check in checks)
+    text = f"{n['holds']:,} hold, {n['differs']:,} differ, {n['not_checked']:,} had nothing to compare"
     advice = "docs/auditing-a-claim.md#truth-checks says of each"
-    rows = [warn("truth checks", text, advice) if found else ok("truth checks", text)]
-    for name, alike in groupby(found, key=attrgetter("check_name")):
+    rows = [warn("truth checks", text, advice) if n["differs"] else ok("truth checks", text)]
+    for name, alike in groupby(checks[: n["differs"]], key=itemgetter("check_name")):
         first, *others = alike
         more = f"; {len(others):,} more" if others else ""
-        rows.append(warn(f"truth: {name}", f"{first.line.removeprefix(f'{name} of ')}{more}", first.advice))
+        found = f"{line(first).removeprefix(f'{name} of ')}{more}"
+        rows.append(warn(f"truth: {name}", found, first["advice"] or ""))
     return rows

@@ -20,7 +20,7 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import as_json, plain
-from flows.shared.query import columns, refuse_older
+from flows.shared.query import RELATIONS, columns, refuse_older
 from flows.shared.tabular import cursor
 from transform.models import PUBLIC
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -41,12 +41,8 @@ FOCUS = (
 MARTS = (
     "select case when schema_name = 'mart' then '' else schema_name || '.' end || name as name, "
     "schema_name || '.' || name as made, "
-    "schema_name = 'mart' as is_public from ("
-    "select schema_name, table_name as name, comment from duckdb_tables() where database_name = current_database() "
-    "union all "
-    "select schema_name, view_name, comment from duckdb_views() where database_name = current_database()) "
-    "where schema_name in ('int', 'mart', 'focus', 'ref') and not starts_with(coalesce(comment, ''), 'Deprecated') "
-    "order by all"
+    f"schema_name = 'mart' as is_public from {RELATIONS} "
+    "where schema_name in ('int', 'mart', 'focus', 'ref') and parameters is null order by all"
 )
 """Tables that can be exported, by the name that a user enters: the public ones by their own, others with schema."""
 PRIVATE_TABLES = f"select table_name from duckdb_tables() where database_name = '{PRIVATE}' order by 1"
@@ -135,9 +131,7 @@ def dbt(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(
             "select t.name, t.comment, d.column_name, d.data_type, concat_ws(' ', d.meaning, '[' || d.unit || ']') "
-            "from ("
-            "select schema_name, table_name as name, comment from duckdb_tables() union all "
-            "select schema_name, view_name, comment from duckdb_views()) as t inner join mart.data_dictionary as d "
+            f"from {RELATIONS} as t inner join mart.data_dictionary as d "
             "on t.schema_name = d.table_schema and t.name = d.table_name "
             "where t.schema_name = 'mart' and list_contains($public, t.name) order by list_position($public, t.name)",
             {"public": [mart.name for mart in PUBLIC]},

@@ -15,14 +15,13 @@ from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
 from flows.read_api import free_sql
 from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.read_api.published_file import Book, Row, cut, wrong
-from flows.shared.query import columns
+from flows.shared.query import RELATIONS, columns
 from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.errors import did_you_mean
 from warehouse.reference import accelerators, claims
 from warehouse.reference.accelerators import Chip
-from warehouse.schema.dictionary import DEPRECATED
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -433,14 +432,8 @@ offer_id, price_source, valid_from, last_observed_at, is_current
 """What a cost rests on: the price, the measured run and its bound."""
 
 TABLES = (
-    "select schema_name || '.' || name as name, row, parameters from ("
-    "select schema_name, table_name as name, comment as row, null as parameters from duckdb_tables() "
-    "where database_name = current_database() union all "
-    "select schema_name, view_name, comment, null from duckdb_views() where not internal union all "
-    "select schema_name, function_name, comment, parameters from duckdb_functions() "
-    "where function_type = 'table_macro' and not internal) "
+    f"select schema_name || '.' || name as name, comment as row, parameters from {RELATIONS} "
     "where schema_name in ('core', 'ref', 'focus', 'int', 'mart') "
-    f"and not starts_with(coalesce(\"row\", ''), '{DEPRECATED}') "
     "order by array_position(['mart', 'int', 'ref', 'focus', 'core'], schema_name), name"
 )
 """The tables, views and table macros, the last with their parameters."""

@@ -52,21 +52,29 @@ longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
+RELATIONS = f"""(
+    select * from (
+        select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
+        where database_name = current_database()
+        union all
+        select schema_name, view_name, comment, null from duckdb_views() where database_name = current_database()
+        union all
+        select schema_name, function_name, comment, parameters from duckdb_functions()
+        where database_name = current_database() and function_type = 'table_macro'
+    ) where not starts_with(coalesce(comment, ''), '{DEPRECATED}')
+)"""
+"""The tables, views and table macros of a file, each with what a row of it is; of a macro its parameters as a list."""
 TABLES = f"""
-select t.schema_name || '.' || t.name as name, t.comment as row, t.parameters, m.example
+select
+    concat(t.schema_name, '.', t.name, if(t.parameters is null, '', '()')) as name, t.comment as row,
+    array_to_string(t.parameters, ', ') as parameters, m.example
 from (
-    select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
-    where database_name = current_database()
-    union all
-    select schema_name, view_name, comment, null from duckdb_views() where not internal
+    from {RELATIONS}
     union all
     select database_name, table_name, comment, null from duckdb_tables() where database_name = '{PRIVATE}'
-    union all
-    select schema_name, function_name || '()', comment, array_to_string(parameters, ', ')
-    from duckdb_functions() where function_type = 'table_macro' and not internal and comment is not null
 ) as t
 left join meta.model as m on t.schema_name = 'mart' and m.name = 'mart.' || t.name
-where list_contains({{schemas}}, t.schema_name) and not starts_with(coalesce(t.comment, ''), '{DEPRECATED}')
+where list_contains({{schemas}}, t.schema_name) and (t.parameters is null or t.comment is not null)
 order by array_position({{schemas}}, t.schema_name), t.parameters is not null, m.rowid nulls last, t.name
 """
 """The question behind `query --list`: the tables and macros of `schemas`."""

@@ -14,7 +14,7 @@ from reports import wording
 from reports.charts import chart_facts, sparkline
 from reports.pages import guard
 from reports.pages.frame import frame, root
-from reports.queries import Published, Row
+from reports.queries import Published, Row, truth_checks
 from reports.queries import frame as read_frame
 from reports.tables import change_tables, source_tables, truth_tables
 from reports.tables.table import Table
@@ -124,7 +124,7 @@ def read(published: Published) -> Facts:
         counts=published.ask("count", run_id=last["run_id"])[0],
         frames=frames | {"change": changes, "document": read_frame(con, "document", shas=shas)},
         sparks=sparkline.of_offers(sparks, built_at),
-        checks=truth_tables.read(con),
+        checks=truth_checks(con),
     )
 
 

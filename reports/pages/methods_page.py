@@ -4,7 +4,7 @@ import re
 
 from reports import wording
 from reports.pages.frame import frame
-from reports.queries import Published
+from reports.queries import Published, marts
 from reports.tables.table import outside
 
 SCHEMAS = {
@@ -22,8 +22,7 @@ def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     _, version = published.build
     macros = published.ask("formula")
-    has_runs = "throughput" in {row["mart_name"] for row in published.ask("mart_name")}
-    found = published.ask("misdeclared") if has_runs else []
+    found = published.ask("misdeclared") if "throughput" in marts(published.con) else []
     months = (3, 6, 12, 24) if "price_backtest" in {row["macro_name"] for row in macros} else ()
     backtest = [row for n in months for row in published.query("from mart.price_backtest($n)", n=n)]
     misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]

@@ -16,7 +16,7 @@ import duckdb
 from reports import wording
 from reports.files import put
 from reports.pages import archive, claims_page, daily_page, evidence_page, feed, front_page, guard, market_pages
-from reports.queries import Published, opened
+from reports.queries import Published, marts, opened
 
 DRAWN = ("price_index", "token_cost")
 """The marts that charts are drawn of, beside those of prices."""
@@ -95,10 +95,10 @@ def write(
     """
     with opened(file) as published:
         built_at, _ = published.build
-        marts = {row["mart_name"] for row in published.ask("mart_name")}
+        known = marts(published.con)
         if draw is None:
             draw = bool(published.query("select 1 from int.accelerator_hour_price where is_current limit 1"))
-        drawn = draw and marts.issuperset(DRAWN)
+        drawn = draw and known.issuperset(DRAWN)
         trouble = ""
         places = (f"daily/{wording.day(built_at)}.html", "latest.html")
 
@@ -113,7 +113,7 @@ def write(
             put(folder / place, text)
         has_claims = False
         for each in PAGES:
-            if marts.issuperset(each.needs) and (local or not each.local_only):
+            if known.issuperset(each.needs) and (local or not each.local_only):
                 put(folder / each.path, each.render(published, drawn))
                 has_claims = has_claims or each.path == claims_page.PLACE
             else:

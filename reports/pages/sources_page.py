@@ -7,7 +7,7 @@ import polars as pl
 from reports import wording
 from reports.pages import daily_page
 from reports.pages.frame import frame
-from reports.queries import Published, Row
+from reports.queries import Published, Row, truth_checks
 from reports.queries import frame as read_frame
 from reports.tables import source_tables, truth_tables
 from reports.tables.source_tables import NEVER
@@ -21,7 +21,7 @@ KINDS = ("live", "archive", "import", "off")
 def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     scopes, refused = (read_frame(published.con, name) for name in ("scope", "refused"))
-    failed, checks = published.ask("failed"), truth_tables.read(published.con)
+    failed, checks = published.ask("failed"), truth_checks(published.con)
     return frame(
         "sources.html.j2",
         headline=headline(scopes, refused.height),

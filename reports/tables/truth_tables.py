@@ -3,22 +3,16 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-import duckdb
 from markupsafe import Markup
 
 from reports import wording
-from reports.queries import Row, ask, has_mart
+from reports.queries import Row
 from reports.tables.table import Column, Number, Table, left_out, small, span
 from reports.templating import macro
 
 MAX_DIFFERING = 60
 MAX_WARNED = 8
 RESULTS = ("holds", "differs", "not_checked")
-
-
-def read(con: duckdb.DuckDBPyConnection) -> list[Row] | None:
-    """Return the truth checks of a published file; None where it has none."""
-    return ask(con, "truth") if has_mart(con, "truth_check") else None
 
 
 def differing(checks: Sequence[Row] | None) -> list[Row]:

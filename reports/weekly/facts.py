@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, fit_threads, framed, has_mart, select
+from reports.queries import SQL, fit_threads, framed, marts, select, truth_checks
 from reports.tables import truth_tables
 from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
 from warehouse.errors import SettingsError
@@ -250,9 +250,7 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
     shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
     documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
-    differing = answers.value(
-        "truth", lambda: truth_tables.differing(truth_tables.read(con) if found.is_newest else None)
-    )
+    differing = answers.value("truth", lambda: truth_tables.differing(truth_checks(con) if found.is_newest else None))
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
     values = {"chips": [*found.chips], "until": found.as_of}
@@ -294,7 +292,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
 
 def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     """Return the drift of a week by the index of the database in use; None where it has none."""
-    if not has_mart(con, "price_index"):
+    if "price_index" not in marts(con):
         return None
     before = week.since.date() - timedelta(days=1)
     return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})

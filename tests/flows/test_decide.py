@@ -312,6 +312,16 @@ def test_spot_must_end_a_training_in_time_too(file: Path) -> None:
     assert spot["charged_usd"] == pytest.approx(20 * days * 24 / 0.9)
 
 
+def test_the_tokens_of_a_training_may_be_a_setting(file: Path, tmp_path: Path) -> None:
+    settings = tmp_path / "chipledger.toml"
+    settings.write_text(f'data_dir = "{file.parent}"\n[decision]\ntraining_tokens = 1e10\n')
+    words = ["--settings", str(settings), "decide", "--model", MODEL, "--deadline-days", "30", "--json"]
+    for more, tokens in (([], 1e10), (["--training-tokens", "20B"], 2e10)):
+        told = CliRunner().invoke(main.main, [*words, *more])
+        assert told.exit_code == 0, told.stderr
+        assert json.loads(told.stdout)["inputs"]["training_tokens"] == tokens
+
+
 @pytest.mark.parametrize(
     ("load", "lacking"),
     [

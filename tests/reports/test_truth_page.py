@@ -84,7 +84,7 @@ def test_the_doctor_and_the_run_name_what_differs(hostile_reports: Path, tmp_pat
     rows = truth.doctor(file)
 
     assert rows[0]["check"] == "truth checks"
-    assert {str(row["check"]) for row in rows[1:]} == {f"truth: {each.check_name}" for each in found}
+    assert {str(row["check"]) for row in rows[1:]} == {f"truth: {each['check_name']}" for each in found}
     assert all(row["advice"] for row in rows[1:])
     assert truth.lines(found * 20)[-1].startswith("and ") if found else truth.lines(found) == []
 
@@ -105,7 +105,7 @@ def test_what_differed_before_is_counted(hostile_reports: Path, tmp_path: Path) 
 
 def test_a_line_of_what_differs_is_one_line() -> None:
     """Without control characters, and not longer than a screen is wide."""
-    line = truth.Differing("a", "b\n\x1b[31m", 3, 1, "x" * 999, "").line
+    line = truth.line(CHECK | {"subject": "b\n\x1b[31m", "example": "x" * 999})
     assert line.isprintable()
     assert len(line) <= truth.MAX_LETTERS
 

@@ -4,6 +4,8 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from published import content, query
 from warehouse.errors import ChipledgerError
 from warehouse.log import db
 from warehouse.log.load import load
-from warehouse.publish import published_file
+from warehouse.publish import frame, published_file
 from warehouse.schema.columns import columns as declared_columns
 from warehouse.schema.columns import focus_columns
 from warehouse.schema.tables import DERIVED_TABLES, TABLES
@@ -43,10 +45,10 @@ def documented(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch) -> None:
         load(con, [each], recorded_at=each.observed_at)
 
 
-def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1) -> Path:
+def put(con: duckdb.DuckDBPyConnection, data_dir: Path, at: float = 1, *, from_nothing: bool = False) -> Path:
     return published_file.publish(
         con, data_dir, marts=LEAST_MARTS, formulas=formulas_of(LEAST_MARTS), sources=SOURCES, built_at=day(at),
-        version="test",
+        version="test", from_nothing=from_nothing,
     )  # fmt: skip
 
 
@@ -167,10 +169,33 @@ def test_a_failing_check_leaves_the_old_file(
     monkeypatch.setattr(published_file, "CHECKS", [check for check in published_file.CHECKS if check[0] == name])
 
     with pytest.raises(ChipledgerError, match=f"not published: {name}"):
-        published_file.make_whole(file, build=build, verify=published_file._verify)
+        published_file.make_whole(file, build=build, verify=lambda part: published_file._verify(part, {}))
 
     assert file.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("from_nothing", [True, False])
+def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
+    amended: Path, tmp_path: Path, from_nothing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a checkpoint between the commits of two connections: the table and both numbers are named."""
+    file = one_price(tmp_path, "50")
+    before, attached = file.read_bytes(), frame.attached
+
+    @contextmanager
+    def losing(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
+        with attached(con, part) as log:
+            yield log
+        with duckdb.connect(str(part)) as other:
+            other.execute("delete from core.offer")
+
+    monkeypatch.setattr(frame, "attached", losing)
+    with db.writer(tmp_path) as con, pytest.raises(ChipledgerError, match="not what was written") as caught:
+        put(con, tmp_path, 1, from_nothing=from_nothing)
+
+    assert caught.value.value == "core.offer has 0 of 2 rows"
+    assert file.read_bytes() == before
 
 
 def test_a_file_is_verified_as_it_is_published(amended: Path, monkeypatch: pytest.MonkeyPatch) -> None:

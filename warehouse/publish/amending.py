@@ -45,32 +45,33 @@ class FromNothing(Exception):
     """Why a published file cannot be amended, and is made from nothing."""
 
 
-def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Path) -> bool:
-    """Make `part` of the published file `before` and of the log that the connection has open; return whether it is.
+def amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, *, before: Path) -> Mapping[str, int] | None:
+    """Make `part` of the published file `before` and of the log that the connection has open; return its tables' rows.
 
-    Where it is not, there is no part, and the file is to be made from nothing. An open published file may be copied:
+    None: there is no part, and the file is to be made from nothing. An open published file may be copied:
     nobody ever writes into one. No transaction may be open. What needs more memory than that is made again without a
     limit; of a lake, which does not survive such an error, it is made without one.
     """
     if not before.exists():
-        return False
+        return None
     ((n_prices,),) = con.execute("select count(*) from log.price_open").fetchall()
     memory = None if ducklake.of(con) else MEMORY + OF_A_PRICE * n_prices
     try:
         try:
             with nullcontext() if memory is None else db.memory_limit(con, memory):
-                _amend(con, part, made, before, memory)
+                return _amend(con, part, made, before, memory)
         except duckdb.OutOfMemoryException as error:
             LOG.info("the published file is amended with more memory: %s", str(error).splitlines()[0])
-            _amend(con, part, made, before)
+            return _amend(con, part, made, before)
     except FromNothing as reason:
         LOG.info("the published file is made from nothing: %s", reason)
         part.unlink(missing_ok=True)
-        return False
-    return True
+        return None
 
 
-def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path, memory: int | None = None) -> None:
+def _amend(
+    con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path, memory: int | None = None
+) -> Mapping[str, int]:
     shutil.copyfile(before, part)
     with ExitStack() as stack:
         try:
@@ -85,6 +86,7 @@ def _amend(con: duckdb.DuckDBPyConnection, part: Path, made: Made, before: Path,
         stack.enter_context(db.few_threads(con, amendment.count_new()))
         stack.enter_context(ducklake.transaction(con))
         amendment.carry_out()
+        return building.count_rows(con)
 
 
 @dataclass

@@ -54,8 +54,8 @@ class Made:
         return f"from {log}.log.price_open{self.at} {'' if self.snapshot_id is None else LAST_OF_CHAIN}"
 
 
-def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
-    """Make a published file from nothing, from the log that the connection has open."""
+def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> Mapping[str, int]:
+    """Make a published file from nothing, from the log that the connection has open; return the rows of each table."""
     contents = made.contents
     frame.copy(contents, part)
     with frame.attached(con, part) as log, chains.excerpt(con), ducklake.transaction(con):
@@ -76,6 +76,16 @@ def build(con: duckdb.DuckDBPyConnection, part: Path, made: Made) -> None:
         db.keep(con)
         fill = {**SHARING, **dict.fromkeys(chains.OF_REFERENCES, _fill_runs)}
         carry_out(con, queue_of(con, contents, fill, sharing=[*SHARING], begin=_show_prices))
+        return count_rows(con)
+
+
+def count_rows(con: duckdb.DuckDBPyConnection) -> Mapping[str, int]:
+    """Return how many rows each table of the database in use has, by schema and name."""
+    tables = con.execute(
+        "select schema_name || '.' || table_name from duckdb_tables() where database_name = current_database()"
+    ).fetchall()
+    counts = " union all ".join(f"select '{name}', count(*) from {name}" for (name,) in tables)
+    return dict(con.execute(counts).fetchall())
 
 
 def carry_out(

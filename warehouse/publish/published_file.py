@@ -7,7 +7,7 @@ never copied while it is open, and never opened a second time by the process tha
 import os
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import datetime
@@ -51,22 +51,22 @@ def publish(
     another history, or have more recorded events; then it is kept in the folder `replaced`.
     The file appears whole or not at all; where a check fails, ChipledgerError says which, and the old file stays.
     """
-    is_amended = False
+    amended: Mapping[str, int] | None = None
+    n_rows: Mapping[str, int] = {}
 
     def build(part: Path) -> None:
         what = Contents(**contents)
         made = building.Made(contents=what, built_at=built_at, version=version, snapshot_id=snapshot_id)
-        nonlocal is_amended
-        is_amended = not from_nothing and amending.amend(con, part, made, before=data_dir / FILE_NAME)
-        if not is_amended:
-            building.build(con, part, made)
+        nonlocal amended, n_rows
+        amended = None if from_nothing else amending.amend(con, part, made, before=data_dir / FILE_NAME)
+        n_rows = amended or building.build(con, part, made)
 
     def verify(part: Path) -> None:
         # What was amended is of the history of the file before, and has all of its events.
-        other = None if is_amended else other_history(part, data_dir / FILE_NAME)
+        other = None if amended else other_history(part, data_dir / FILE_NAME)
         if other and not new_history:
             raise other
-        _verify(part)
+        _verify(part, n_rows)
         if other:
             set_aside(data_dir / FILE_NAME, naive(built_at))
 
@@ -192,15 +192,26 @@ CHECKS = tuple(_CHECKED["checks"].items())
 """What must hold of every published file: each is a name and a SELECT that must give no row."""
 
 
-def _verify(part: Path) -> None:
-    """Open the finished file anew, as a reader would, run every check, and see that every table can be read.
+def _verify(part: Path, n_rows: Mapping[str, int]) -> None:
+    """Open the finished file anew, as a reader would, count its rows, run every check, and read every table.
 
-    Of an amended file what may differ from the one before is checked. Views are bound where a frame is made.
+    `n_rows` are those of its tables when it was made. Of an amended file what may differ from the one before is
+    checked. Views are bound where a frame is made.
     """
     with duckdb.connect(str(part), read_only=True) as con:
         ((since,),) = con.execute("select changed_from from meta.build").fetchall()
         if since:
             con.execute("set threads = 1")
+        found = building.count_rows(con)
+        lost = [f"{name} has {found.get(name, 0)} of {n} rows" for name, n in n_rows.items() if found.get(name) != n]
+        if lost:
+            raise ChipledgerError(
+                "not published: the file is not what was written",
+                source=part.name,
+                field="rows",
+                value=", ".join(lost),
+                hint="The last published file stays in place; run the same command again",
+            )
 
         def check(name: str, query: str) -> None:
             for table, at in _CHECKED["changed"].items() if since else ():

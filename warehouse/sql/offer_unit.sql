@@ -21,7 +21,9 @@ with known as (
         end as chips
     from core.offer as o
     left join ref.current_instance_type as t
-        on o.service_provider_name = 'AWS' and regexp_replace(o.instance_type, '^ml[.]', '') = t.instance_type
+        on
+            case when o.service_provider_name = 'AWS' then regexp_replace(o.instance_type, '^ml[.]', '') end
+            = t.instance_type
     left join ref.accelerator_label as l
         on o.service_provider_name = l.service_provider_name and o.accelerator_label = l.accelerator_label
 )

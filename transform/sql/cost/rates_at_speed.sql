@@ -1,8 +1,8 @@
 -- rates_at_speed(speed, slow, fast, below_slowest, at_slow, rates): Rates of a point at one speed for a user, and how
 -- they are known, as a STRUCT.
--- Rates of a point, and how they are known (reach). On a stretch of a frontier (slow < speed <= fast) each lies on the
--- straight line between the slower run's (at_slow) and the faster run's (rates). Below the slowest run a chip is at
--- least as fast as that: a cost is "at most". A point that is no stretch (slow NULL) has the rates that were measured.
+-- On a stretch of a frontier (slow < speed <= fast) each lies on the straight line between the slower run's (at_slow)
+-- and the faster run's (rates). Below the slowest run a chip is at least as fast as that: a cost is "at most" (reach).
+-- A point that is no stretch (slow NULL) has the rates that were measured.
 select
     {
         'high_output_rate': cost.interpolated(

@@ -1,7 +1,6 @@
 -- speeds_within(speeds, speed_from, speed_to, kept_speed): Speeds for a user at which a point has rates: those of a
 -- list within its stretch, or the one that it kept.
--- Speeds at which a row of int.serving_rate is read: of a stretch of a frontier (speed_from < speed <= speed_to) those
--- of the list that lie on it; of any other point the one speed that every run kept, which may be unknown.
+-- A stretch of a frontier is speed_from < speed <= speed_to; the speed that all runs of another point kept may be NULL.
 select
     case
         when speed_from is null then [kept_speed]

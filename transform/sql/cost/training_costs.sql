@@ -1,8 +1,7 @@
 -- training_costs(low_price, median_price, high_price, high_rate, median_rate, low_rate, chips, share_working,
 -- trained_tokens, overhead, goodput, running_share): Every cost of a training on one option, as a STRUCT.
--- What training on so many tokens costs on one option at its low, median and high price and rate; rates are of one
--- working chip, of whose units a share works (working_share). low: cheapest price and high rate; high: dearest price
--- and low rate; either is NULL where its price is not known.
+-- At its low, median and high price and rate; rates are of one working chip, of whose units a share works. low:
+-- cheapest price and high rate; high: dearest price and low rate; either is NULL where its price is not known.
 select
     {
         'paid_rate_usd': cost.paid_rate(median_price, running_share),

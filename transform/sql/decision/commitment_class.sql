@@ -1,7 +1,6 @@
 -- commitment_class(option_name, term_hours): How long one is bound by a purchase option and its term in hours, in
--- words.
--- How long one is bound: none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks),
--- one_year, two_years, three_years, longer, by whole years of 8,760 hours; NULL where the length is not stated.
+-- words. none (on demand), interruptible (spot), under_a_year (shorter terms and Capacity Blocks), one_year, two_years,
+-- three_years, longer, by whole years of 8,760 hours; NULL where the length is not stated.
 select
     case
         when option_name = 'on_demand' then 'none'

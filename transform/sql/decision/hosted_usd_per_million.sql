@@ -1,8 +1,7 @@
 -- hosted_usd_per_million(input_usd_per_million >= 0, output_usd_per_million >= 0, cached_usd_per_million >= 0,
 -- input_per_output >= 0, cached_share between 0 and 1): USD a million output tokens and their input, hosted.
--- What a hosted model costs for a million output tokens and the input that comes with them; cached_share of the input
--- is charged at its own price: output + r x ((1 - s) x input + s x cached). Where s is 0 no price of cached input is
--- needed.
+-- output + r x ((1 - s) x input + s x cached): r input tokens to each of output, of which a share s is charged at the
+-- price of cached input. Where s is 0 none is needed.
 select
     output_usd_per_million::DOUBLE
     + input_per_output
