@@ -195,10 +195,9 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
         is_elsewhere = str(landings[0].place) != str(landings[1].place)
         _refuse_unloaded(old, landings[0])
         transfer.refuse_full(new, places[1].url)
-        if is_elsewhere:
-            transfer.refuse_landed(landings[1])
         landed = None
         if is_elsewhere:
+            transfer.refuse_landed(landings[1])
             progress("copying what was landed")
             landed = transfer.copy_landing(*landings)
         progress("copying the log")

@@ -164,9 +164,7 @@ def _writer(folder: Path, landing: Path | str, now: datetime) -> list[Row]:
         return [
             fail("writer's file", str(error).splitlines()[0], "`chipledger data rebuild` makes it anew from landing/")
         ]
-    if not isinstance(landing, Path):
-        return rows
-    return [*rows, *_unloaded(landing, position)]
+    return [*rows, *_unloaded(landing, position)] if isinstance(landing, Path) else rows
 
 
 def _future(con: duckdb.DuckDBPyConnection, now: datetime) -> Iterator[Row]:

@@ -45,9 +45,9 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> lis
         deleted = con.execute(
             f"call ducklake_cleanup_old_files('{ducklake.NAME}', older_than => ?::TIMESTAMPTZ)", [now - GRACE]
         ).fetchall()
-        rows = f"{sum(row[-1] for row in flushed)} rows that the catalogue held"
+        n_rows = sum(row[-1] for row in flushed)
         return [
-            f"{before} files of rows became {_n_files(con)}, with {rows}",
+            f"{before} files of rows became {_n_files(con)}, with {n_rows} rows that the catalogue held",
             f"{expired} snapshots and {len(gone)} publications expired, {len(deleted)} old files deleted",
         ]
 
