@@ -52,27 +52,19 @@ def read(document: Document) -> Iterator[Found]:
     """Yield the rates of the page, or of the collector's file; the gate refuses those that contradict themselves."""
     text = document.body.decode("utf-8-sig", "replace")
     if not text.lstrip().startswith("<"):
-        for name, machine in _machines(document.body):
-            yield from (_offer(name, *_in_file(machine, place)) for place in machine.objects("pricing"))
+        answer = Fields("the collector's file", content(document.body))
+        answer.inner("metadata")
+        for name in (machines := answer.inner("instance_types")):
+            count = str((machine := machines.inner(name)).any("accelerator_count"))
+            for place in machine.objects("pricing"):
+                hourly, chip = (str(place.any(f"{each}hourly_rate_usd")) for each in ("", "accelerator_"))
+                yield _offer(name, place.text("region_code"), place.text("region"), _rate(hourly, chip, count))
         return
     tables = [table for script in _SCRIPT.findall(text) if "itemTableData" in script for table in _tables(script)]
     if not tables:
         raise refusal(f"expected tables with {HOURLY_RATE!r} in the page's scripts", "itemTableData", text[:80])
     for types, rows in tables:
         yield from each(rows, lambda row, types=types: _on_page(row, types))  # type: ignore[misc]  # a closure's own
-
-
-def _machines(body: bytes) -> Iterator[tuple[str, Fields]]:
-    answer = Fields("the collector's file", content(body))
-    answer.inner("metadata")
-    machines = answer.inner("instance_types")
-    yield from ((name, machines.inner(name)) for name in machines)
-
-
-def _in_file(machine: Fields, place: Fields) -> tuple[str, str, str]:
-    hourly, chip = (str(place.any(f"{name}hourly_rate_usd")) for name in ("", "accelerator_"))
-    rate = _rate(hourly, chip, str(machine.any("accelerator_count")))
-    return place.text("region_code"), place.text("region"), rate
 
 
 def _tables(script: str) -> Iterator[tuple[dict[str, str], list[Fields]]]:

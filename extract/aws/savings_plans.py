@@ -260,7 +260,10 @@ def rates(document: Document) -> Iterator[Rate]:
     """Yield every rate of a document in its order; raise LayoutChanged."""
     body, start = LAYOUT.plain(document.body)
     if start not in b"{[":
-        return map(_csv_rate, bulk.rows_of(body, _read_head(body), LAYOUT))
+        rows = bulk.rows_of(body, _read_head(body), LAYOUT)
+        return (
+            _rate(row, CSV, f"{row['LeaseContractLength']} {row['LeaseContractLengthUnit']}".strip()) for row in rows
+        )
     content = LAYOUT.mapping(LAYOUT.json(body), "body")
     if "searchResults" in content:
         return map(_api_rate, LAYOUT.listed(content["searchResults"], "searchResults"))
@@ -276,10 +279,6 @@ def _read_head(start: bytes) -> Head | None:
     if missing:
         raise LAYOUT.refusal("columns expected once each and not found so", ", ".join(missing), "header")
     return head
-
-
-def _csv_rate(row: Mapping[str, str]) -> Rate:
-    return _rate(row, CSV, f"{row['LeaseContractLength']} {row['LeaseContractLengthUnit']}".strip())
 
 
 def _api_rate(result: Mapping[str, object]) -> Rate:

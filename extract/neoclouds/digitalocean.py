@@ -17,7 +17,7 @@ alone, which the API does not have), so that no offer is listed twice.
 6. In the API `vram` is of all chips together; the label has one chip's. A month is 672 to 744 times the hourly price:
    beyond that one of them has another unit, and nothing is read.
 7. A price holds in all regions. `regions` are those that have the size now; it may be none, and `available` false: then
-   it has a price and no stock.
+   it has a price and no stock. The row without a region says if any has it.
 """
 
 import os
@@ -136,10 +136,10 @@ def _size(size: Fields, slug: str) -> Iterator[Found]:
         raise size.wrong("price_monthly", f"expected {least} to {most} x price_hourly, which is {price}")
     label = f"{chip.text('model')} {total // count}GB"
     yield offer(label, price, count=count, instance_type=slug)
-    is_available = size.flag("available")
-    for region in size.texts("regions") or [""]:
-        status = "available" if is_available and region else "not available"
-        yield stock(label, count=count, instance_type=slug, region_id=region or None, stock_status=status)
+    regions = size.texts("regions")
+    status = "available" if size.flag("available") and regions else "not available"
+    for region in (None, *regions):
+        yield stock(label, count=count, instance_type=slug, region_id=region, stock_status=status)
 
 
 SOURCE = web_source(

@@ -12,7 +12,7 @@ Settings: `regions` ("all" of SUBSIDIARIES, or a list of them), `url` (up to and
 3. GPU instances are those with the commercial brick "gpu". AI plans (`ai-training.h100-1-gpu.minute.consumption`) have
    the same technical data under another brick: as hours they would be sixty times too cheap. Their service is the tier.
 4. Counted are AI plans without technical data, and plans of partners' software (`ai-app.<partner>-<app>-gpu...`,
-   `...-bracket1.unit.consumption`), which sell no chip.
+   `...-bracket1.unit.consumption`), which sell no chip. A plan with GPUs under a brick that is new is named.
 5. Flavours of family windows (`win-...`) have a licence in their price: counted, never mixed with Linux.
 6. `t1-le-45` and `t1-45` are two machines of one price: each keeps its name.
 7. "coming_soon" among the tags says that a price is not to be had yet (A10 in August 2026), "active" that it is; of a
@@ -29,7 +29,7 @@ from typing import Any
 from extract.base import Context, no_scope
 from extract.neoclouds.answers import Fields, answer
 from extract.neoclouds.fetching import chosen, web_source
-from extract.neoclouds.offers import Found, each, offer, plain
+from extract.neoclouds.offers import Found, Unknown, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
 
@@ -85,7 +85,7 @@ def _reason_to_leave_out(addon: Fields, code: str, *, is_ai: bool) -> str | None
     if is_ai:
         return "AI plan that names no GPU" if gpu is None else None
     if brick != "gpu":
-        return "no GPU instance"
+        return "no GPU instance" if gpu is None else Unknown(f"a plan with GPUs of the brick {brick}, {code}")
     system = addon.inner("blobs").inner("technical").inner("os")
     is_windows = system.one_of("family", ("linux", "windows")) == "windows"
     if is_windows != code.startswith("win-"):

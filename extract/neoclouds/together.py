@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
-from extract.neoclouds.offers import Found, ShownPrice, each, offer, outside, shown_price
+from extract.neoclouds.offers import Found, each, offer, outside, shown_price
 from extract.neoclouds.pages import Node, Page, Section, grid, pieces, text_of
 from warehouse.documents import Document
 
@@ -104,21 +104,16 @@ def _offers(rows: _Grid, ways: Sequence[tuple[str, str, int | None]]) -> Iterato
             if len({one[place].attributes.get("class") for one in rows if places[one[place].mem_id] == 1}) > 1:
                 raise form_changed("expected the cells of a column to be alike", field, text)
             prices.append(price)
-        _refuse_exchanged(label, prices)
+        # A longer commitment that is dearer, or has a price beyond one without: columns may be exchanged.
+        amounts = [price.amount for price in prices]
+        present = [amount for amount in amounts if amount is not None]
+        sold = [place for place, amount in enumerate(amounts) if amount is not None]
+        if present != sorted(present, reverse=True) or (sold and sold[-1] - sold[0] >= len(sold)):
+            raise form_changed("prices that do not fall with the length of the commitment", label, str(amounts))
         for price, (option, tier, hours) in zip(prices, ways, strict=True):
             yield offer(label, price, option=option, tier=tier, commitment_term_hours=hours)
 
     yield from each(((row[0], row) for row in rows), read_row)
-
-
-def _refuse_exchanged(label: str, prices: list[ShownPrice]) -> None:
-    """Raise where a longer commitment is dearer, or has a price beyond one without: columns may be exchanged."""
-    amounts = [price.amount for price in prices]
-    present = [amount for amount in amounts if amount is not None]
-    places = [place for place, amount in enumerate(amounts) if amount is not None]
-    has_gap = bool(places) and places[-1] - places[0] >= len(places)
-    if has_gap or present != sorted(present, reverse=True):
-        raise form_changed("prices that do not fall with the length of the commitment", label, str(amounts))
 
 
 def _label(cell: Node) -> str:

@@ -57,14 +57,10 @@ KINDS = {
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of an answer of the API or of the page."""
     if not document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        return _api(document)
+        found = content(document.body)
+        types = objects("instance types", found) if isinstance(found, list) else Fields("answer", found).objects("data")
+        return each(types, _machine)
     return each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
-
-
-def _api(document: Document) -> Iterator[Found]:
-    answer = content(document.body)
-    types = objects("instance types", answer) if isinstance(answer, list) else Fields("answer", answer).objects("data")
-    yield from each(types, _machine)
 
 
 def _machine(one: Fields) -> Iterator[Found]:

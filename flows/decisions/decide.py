@@ -154,6 +154,21 @@ left join int.obtainable as o
         l.service_provider_name = o.service_provider_name and l.accelerator_name = o.accelerator_name
         and l.purchase_option = o.purchase_option
 """
+UNREAD = """
+select
+    concat(a.purchase_option, ': ', if(
+        a.form_factor is null and a.accelerator_name in (select c.accelerator_name from ref.accelerator as c),
+        'form of the chip not stated', 'chip without published figures'
+    ), ', ', a.service_provider_name) as reason,
+    count(*) as n
+from int.accelerator_hour_price as a
+anti join ref.accelerator as c
+    on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
+where a.is_ranked and list_contains($chips, a.accelerator_name)
+    and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
+group by reason
+"""
+"""Ranked prices of chips that int.cost_option does not have."""
 MOVES = """
 select
     c.service_provider_name, c.accelerator_name, c.observed_at::DATE as observed_on,
@@ -206,9 +221,9 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
     with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
         (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
         point, needs = _needs(con, load)
-        named = [name.split()[0] for name in columns(NEED)]
+        fields = [name.split()[0] for name in columns(NEED)]
         values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
-        values |= {"needs": [{name: need.get(name) for name in named} for need in needs], "shares": asdict(load.use)}
+        values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
         for name in {*load.providers} - {*(known := sides.providers(con))}:
             raise SettingsError("unknown provider", field="--provider", value=name, hint=did_you_mean(name, known))
         ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
@@ -218,7 +233,9 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         options += [row for row in hosted if row["left_out"] is None]
         options.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
         market, every = _market(options), [*ladder, *hosted]
+        named = {"chips": [need["accelerator_name"] for need in needs]}
         left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in every if row["left_out"])
+        left.update({row["reason"]: row["n"] for row in rows(con, UNREAD, named)})
         return {
             "as_of": built["as_of"],
             "inputs": asdict(load) | {"months": months},
@@ -231,7 +248,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "market": market,
             "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
             "together": _together(options, market, load) if market else None,
-            "moves": rows(con, MOVES, {"chips": [need["accelerator_name"] for need in needs]}),
+            "moves": rows(con, MOVES, named),
             "own_is_cheaper": _own_is_cheaper(options, needs, load),
             "decide_again": list(_decide_again(options, built, load)),
         }

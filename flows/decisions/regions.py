@@ -29,6 +29,7 @@ where is_current and not coalesce(region_id in (select region_id from allowed_re
 group by region_id
 order by region_id nulls last
 """
+LYING = "select unnest([region_id, country]) as region_id from published.ref.region where $name in (country, continent)"
 ALIKE = """
 select 1 from int.accelerator_hour_price as a
 semi join (from int.accelerator_hour_price where service_provider_name = 'AWS' and instance_type = $machine) as m
@@ -112,15 +113,15 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[list[str], list[SettingsError]]:
     """Return regions as providers name them, and the refusals of those without a price.
 
-    A country (DE) or a continent (Europe) stands for those of ref.region.
+    A country (DE) or a continent (Europe) stands for those of ref.region, and for countries, as marketplaces have.
     """
     found = rows(con, f"select distinct region_id from published.int.{CUT} where region_id is not null order by 1")
     known = [row["region_id"] for row in found]
     allowed: dict[str, None] = {}
     unpriced = []
     for name in names:
-        lying = rows(con, "from published.ref.region where $name in (country, continent)", {"name": name})
-        places = [name] if name in known else [row["region_id"] for row in lying if row["region_id"] in known]
+        lying = rows(con, LYING, {"name": name})
+        places = sorted({name, *(row["region_id"] for row in lying)} & {*known})
         if not places:
             hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
             message = "no price is of this region"

@@ -114,6 +114,22 @@ def test_what_was_left_out_is_said(file: Path) -> None:
         assert list(allowed.lines(allowed.as_dict(con, ()))) == []
 
 
+@pytest.mark.parametrize(("name", "places"), [
+    ("US", ["US", "us-east-1"]), ("Europe", ["DE", "eu-central-1"]), ("us-east-1", ["us-east-1"]),
+])  # fmt: skip
+def test_a_marketplace_names_its_countries_as_others_their_regions(name: str, places: list[str]) -> None:
+    """Where Lium and Vast.ai sell in "US" a country is theirs too, and not theirs alone."""
+    with duckdb.connect() as con:
+        con.execute("attach ':memory:' as published; create schema published.int; create schema published.ref")
+        con.execute(
+            "create table published.int.accelerator_hour_price as "
+            "select unnest(['US', 'us-east-1', 'DE', 'eu-central-1', '20 east', null]) as region_id"
+        )
+        con.execute("create table published.ref.region as from (values ('us-east-1', 'US', 'North America'), "
+                    "('eu-central-1', 'DE', 'Europe')) as r (region_id, country, continent)")  # fmt: skip
+        assert allowed._resolved(con, [name]) == (places, [])
+
+
 def test_a_country_or_a_continent_stands_for_its_regions(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of AWS, Azure and Google; a region that no cloud of them has is in no country."""
     making(monkeypatch, "accelerator_hour_price")

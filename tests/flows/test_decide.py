@@ -169,6 +169,13 @@ def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
 
 
+def test_a_price_of_a_chip_whose_form_is_not_stated_is_left_out_and_named(file: Path) -> None:
+    """Nobody knows if it is SXM or PCIe; who sells it may."""
+    left = decide.answer(file, Load(chips=("h100",), accelerators=1, months=1))["left_out"]
+
+    assert left["on_demand: form of the chip not stated, Toy"] == 1
+
+
 def test_what_aws_says_of_its_blocks_is_of_no_other_seller(terms: Path) -> None:
     """A flex-start ends after days that no price says: it is no option of a month, and loses no 30 minutes."""
     found = decide.answer(terms, Load(machine=P5, nodes=1, months=1))

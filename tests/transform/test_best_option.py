@@ -114,28 +114,28 @@ BLOCK = world.case(seen(0, "aws_capacity_block_rates", block(P5, "10", None)), a
 
 @pytest.mark.parametrize(
     ("hours", "charged"),
-    [(1, 24), (24, 24), (25, 48), (14 * 24, 14 * 24), (14 * 24 + 1, 21 * 24), (HALF_YEAR - 12, 4368), (4368, 4368)],
+    [(1, 24), (23.5, 24), (24, 48), (335.5, 14 * 24), (14 * 24, 21 * 24), (HALF_YEAR - 20, 4368), (4367.5, 4368)],
 )
-def test_a_block_is_charged_in_the_lengths_that_are_sold(hours: int, charged: int) -> None:
-    """Days up to 14, then weeks, up to 26 of them; the share of use does not count."""
+def test_a_block_is_charged_in_the_lengths_that_are_sold(hours: float, charged: int) -> None:
+    """Days up to 14, then weeks, up to 26 of them, all but 30 minutes usable; the share of use does not count."""
     columns = ("charged_hours", "total_cost", "price_basis", "capacity_guaranteed")
     assert said(best(BLOCK, hours, share=0.1), *columns) == (charged, 10 * charged, "published rate", True)
 
 
 @world.shown(seen(0, "aws_price_list", row(P5, "20")), seen(0, "aws_capacity_block_rates", block(P5, "10", None)), at=0)
 def test_no_block_is_longer_than_182_days(case: Case) -> None:
-    """At 4368 hours the block wins, an hour later it is left out."""
-    assert said(best(case, 4368), *ANSWER) == ("capacity_block", 4368, 43680, "on-demand", 87360, 43680)
-    answer = best(case, 4369)
-    assert answer["purchase_option"] == "on_demand"
-    assert "Capacity Blocks last 4368 hours at most (1)" in str(answer["left_out"])
+    """At 4367.5 hours the block wins, half an hour later it is left out, as it is for more than 256 machines."""
+    assert said(best(case, 4367.5), *ANSWER) == ("capacity_block", 4368, 43680, "on-demand", 87350, 43670)
+    for answer, reason in ((best(case, 4368), "last 4368 hours"), (best(case, 24, nodes=257), "hold 256 machines")):
+        assert answer["purchase_option"] == "on_demand"
+        assert f"Capacity Blocks {reason} at most" in str(answer["left_out"])
 
 
 @world.shown(seen(0, "aws_capacity_blocks", block(P5, "10", 48, "4")), at=0)
 def test_a_block_has_its_least_quantity_and_length(case: Case) -> None:
     """An offer of four machines for 48 hours is charged so for one machine and a day."""
     columns = ("nodes", "charged_hours", "total_cost", "price_basis")
-    assert said(best(case, 24), *columns) == (4, 48, 1920, "rate of an offer of 48 hours")
+    assert said(best(case, 23), *columns) == (4, 48, 1920, "rate of an offer of 48 hours")
     assert said(best(case, 100, nodes=6), *columns) == (6, 120, 7200, "rate of an offer of 48 hours")
 
 
@@ -230,7 +230,7 @@ def cost(line: dict[str, object], hours: float, share: float, nodes: float) -> f
         length = int(str(line["commitment_term_hours"]))
         return math.ceil(hours / length) * length * price * nodes
     if option == "capacity_block":
-        days = math.ceil(hours / 24)
+        days = math.ceil((hours + 0.5) / 24)
         length = 24 * days if days <= 14 else 168 * math.ceil(days / 7)
         least = float(str(line["minimum_quantity"] or 0))
         return max(length, int(str(line["commitment_term_hours"] or 0))) * price * max(nodes, least)
@@ -257,7 +257,7 @@ def test_nothing_eligible_is_cheaper(
         cost(line, hours, share, nodes)
         for line in named(rows)
         if (tolerates or line["purchase_option"] != "spot")
-        and (hours <= 4368 or line["purchase_option"] != "capacity_block")
+        and (hours <= 4367.5 or line["purchase_option"] != "capacity_block")
     ]
 
     assert found["total_cost"] == pytest.approx(min(costs))

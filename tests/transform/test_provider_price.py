@@ -94,6 +94,7 @@ CURRENT = [
     market("market", "2", "p25"), market("market", "3", "median"), market("market", "1.5", "p25", "CA"),
     market("market", "2.5", "median", "CA"), market("market", "0.1", "price"),
     machine("sold out", "40"), machine("sold out", "48", region_id="us-west-2"),
+    machine("short", "40"), machine("short", "48", region_id="us-west-2"),
     market("median", "3", "median"),
     machine("both ages", "40"), *(chip(f"read on {at}", "2") for at in (NOW - 31, NOW - 30)),
     *(machine(f"equal, {older} is older", "40", region_id=newer) for older, newer in ("ab", "ba", "cd", "dc")),
@@ -110,18 +111,20 @@ OLD = [
     *((NOW - 20, machine(f"equal, {place} is older", "40", region_id=place)) for place in "abcd"),
 ]  # fmt: skip
 RATE = {"pricing_currency": "USD", "rate_date": day(NOW - 3).date(), "units_per_eur": Decimal("1.25")}
-SOLD_OUT = {"instance_type": "8x", "accelerator_count": Decimal(8), "stock_status": "sold out"}
+SOLD_OUT = {"instance_type": "8x", "accelerator_count": Decimal(8), "stock_status": "shortage"}
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a file of all of them, each provider of which is a case of its own."""
+    places = (("sold out", "us-east-1"), ("sold out", "us-west-2"), ("short", "us-east-1"))
+    sold_out = [stock(name, None, region, **SOLD_OUT) for name, region in places]
     stocks = [stock("market", 3), stock("market", 5, "CA"), stock("market", 99, "JP")]
     with putting(tmp_path_factory.mktemp("market"), asked=ASKED) as put:
         yield put(
             said(NOW, "offline_archive", "fx_rate", RATE),
             said(NOW - 1, "aws_spot", "availability", *stocks),
-            said(NOW, "aws_spot", "availability", stock("market", 4), stock("sold out", None, "us-east-1", **SOLD_OUT)),
+            said(NOW, "aws_spot", "availability", stock("market", 4), *sold_out),
             *(seen(at, "aws_price_list", old, scope=f"old {n}") for n, (at, old) in enumerate(OLD)),
             seen(NOW, "aws_price_list", *CURRENT), at=NOW, at_last=True,
         )  # fmt: skip
@@ -263,8 +266,12 @@ def test_a_marketplace_has_its_quartile_its_median_and_its_machines(file: Path) 
     )  # fmt: skip
 
 
-def test_what_is_said_of_the_stock_of_the_cheapest_is_told(file: Path) -> None:
-    assert values(only(file, "sold out"), "cheapest_price_usd", "stock_status", "n_machines") == (5, "sold out", None)
+def test_what_is_sold_out_is_told_and_has_no_rank(file: Path) -> None:
+    """In every place; where one place has it, that place's price is the cheapest."""
+    found = [only(file, name) for name in ("sold out", "short")]
+    assert values(found[0], "cheapest_price_usd", "stock_status", "price_rank") == (5, "shortage", None)
+    assert values(found[1], "cheapest_price_usd", "region_id", "stock_status") == (6, "us-west-2", None)
+    assert found[1]["price_rank"] is not None
 
 
 def test_where_only_a_median_is_known_the_row_says_so(file: Path) -> None:

@@ -374,6 +374,25 @@ def test_an_old_commitment_is_not_compared_with_todays_price(case: Case, share: 
     assert case.records(SHARES) == [{"share": share}, {"share": share}]
 
 
+def reserved(price: str, tier: str | None, hours: int, **others: object) -> Row:
+    """Return a commitment that another provider names by its term in the tier."""
+    return row(None, price, tier=tier, purchase_option="reserved", commitment_term_hours=hours, **others)
+
+
+CHIP: Row = {"service_provider_name": "Toy", "accelerator_label": "H100 SXM", "accelerator_count": "1"}
+
+
+@world.shown(
+    seen(0, "aws_price_list",
+         row(None, "5", tier="Clusters", **CHIP), reserved("4", "Clusters, 31-90 days", 744, **CHIP),
+         row(None, "2", **CHIP), reserved("1095", "monthly", 730, pricing_unit="Months", **CHIP)), at=0,
+)  # fmt: skip
+def test_a_term_in_the_tier_makes_no_other_machine(case: Case) -> None:
+    """Together names its clusters so, OVH its months."""
+    found = case.records("select breakeven_share_on_demand as share from int.commitment_option where $own order by 1")
+    assert [line["share"] for line in found] == [0.75, 0.8]
+
+
 SHARES = """
 select breakeven_share_on_demand as share from int.aws_purchase_options where $own and purchase_option = 'reserved'
     and effective_hourly_price is not null

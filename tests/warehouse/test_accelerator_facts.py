@@ -60,6 +60,7 @@ def test_chips_that_are_asked_for_are_there(chips: Chips) -> None:
         "A10G", "L4", "L40", "L40S", "T4", "V100", "Gaudi1", "Gaudi2", "Gaudi3", "Inferentia1", "Inferentia2",
         "Trainium1", "Trainium2", "Trainium3", "MI300X", "MI325X", "MI350X", "MI355X", "TPU-v5e", "TPU-v5p", "TPU-v6e",
         "TPU-v7", "H200", "B200", "B300", "GB200", "GB300", "GH200", "A100-40GB", "RTX-PRO-6000",
+        "RTX-PRO-4500",
     }  # fmt: skip
 
 

@@ -134,6 +134,7 @@ NO_CHIPS = [
     *("NVIDIA", "GeForce RTX", "RTX 9999", "A1000", "RTX A1000", "R100", "Trainium", "Gaudi", "MI300"),
     *("H100X", "H100C", "H1000", "A100X", "A100 0", "GH100", "AH100", "xH100", "H 100", "L4S", "L400", "B2000"),
     *("H100 / H200", "A100 H100", "RTX 4090 RTX 3090", "A10 or A100", "GB200 B200"),
+    *("GB200 Superchip", "NVIDIA GB300 Superchip"),  # two chips
     *("RTX PRO 6000s", "H100 S", "RTX PRO 6000 S Max"),
     *("H100 Lite", "H100 (refurbished)", "RTX 3080 Laptop", "RTX 2080 with Max-Q Design", "H100\u00e9", "H100\u0301"),
     *("AMD H100", "Intel H100", "NVIDIA MI300X", "H100 Blackwell", "RTX 6000 Blackwell"),

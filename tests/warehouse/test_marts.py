@@ -331,13 +331,14 @@ OF_CASE = '"PricingRegionId" in (select region_id from core.offer where $own)'
             "p4d.24xlarge", "4.5", upfront_price="39420", sku_id="S2", sku_price_id="S2.HU7G6KETJZ.6YS6EN2CT7",
             **PARTIAL,
         ),
+        row("p3.2xlarge", "1.5", upfront_price="1", sku_price_id="S3.4NA7Y494T4.Q7UJUT2CE6", **PARTIAL),
         row("g6.xlarge", "0", upfront_price="5000", **TERM, purchase_payment_model="All Upfront"),
         row("g5.xlarge", "0.4", purchase_option="spot", availability_zone_id="use1-az1"),
     ),
     at=BUILT_DAY,
 )  # fmt: skip
 def test_focus_records(case: Case) -> None:
-    """Partial Upfront is two records with two codes, All Upfront one, on-demand one; categories are FOCUS's."""
+    """Partial Upfront is two records with two codes (China's upfront code is unknown), all others are one."""
     found = lines(
         case,
         'select "x_InstanceType", case when "SkuPriceId" like \'chipledger:%\' then \'own\' else "SkuPriceId" end, '
@@ -347,6 +348,8 @@ def test_focus_records(case: Case) -> None:
     assert found == [
         ("g5.xlarge", "own", "Usage", "Dynamic", None, 0.4, "Hours"),
         ("g6.xlarge", "own", "Purchase", "Committed", "1 Year", 5000, "Units"),
+        ("p3.2xlarge", "own", "Purchase", "Committed", "1 Year", 1, "Units"),
+        ("p3.2xlarge", "S3.4NA7Y494T4.Q7UJUT2CE6", "Usage", "Committed", "1 Year", 1.5, "Hours"),
         ("p4d.24xlarge", "S2.HU7G6KETJZ.2TG2D8R56U", "Purchase", "Committed", "1 Year", 39420, "Units"),
         ("p4d.24xlarge", "S2.HU7G6KETJZ.6YS6EN2CT7", "Usage", "Committed", "1 Year", 4.5, "Hours"),
         (P5, "SKU.JRTCKXETXF.6YS6EN2CT7", "Usage", "Standard", None, 55.04, "Hours"),

@@ -24,3 +24,9 @@ def test_a_country_lies_in_one_continent() -> None:
     pairs = {(row["country"], row["continent"]) for row in REGIONS.read() if row["country"]}
     assert len(pairs) == len({country for country, _ in pairs})
     assert {country for country, continent in pairs if continent == "North America"} == {"CA", "MX", "US"}
+
+
+def test_a_zone_of_scaleway_lies_in_the_country_that_it_names() -> None:
+    zones = [row for row in REGIONS.read() if row["service_provider_name"] == "Scaleway"]
+    assert {row["region_id"][:6]: row["country"] for row in zones} == {"fr-par": "FR", "nl-ams": "NL", "pl-waw": "PL"}
+    assert {row["continent"] for row in zones} == {"Europe"}

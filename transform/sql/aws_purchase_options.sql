@@ -136,9 +136,7 @@ capability as (
     select
         region_id,
         instance_type,
-        arg_max(supports_on_demand, (observed_at, recorded_at)) as supports_on_demand,
-        arg_max(supports_spot, (observed_at, recorded_at)) as supports_spot,
-        arg_max(supports_capacity_block, (observed_at, recorded_at)) as supports_capacity_block
+        arg_max(columns('^supports_'), (observed_at, recorded_at)) as '\0' -- noqa: RF05
     from core.instance_capability
     group by region_id, instance_type
 ),

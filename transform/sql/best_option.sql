@@ -1,10 +1,10 @@
 -- The cheapest way to have `nodes` machines of each AWS type for `horizon_hours`, used for `share_of_use` of that time,
 -- in `regions` (NULL: all); spot only where the work tolerates interruption.
--- On-demand and spot pay for the hours of use. A Reserved or plan term is charged whole, used or not, and as often as
--- the horizon needs. A Capacity Block is charged whole in the lengths that AWS sells (days up to 14, then weeks), up to
--- 182 days. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's current price. Only
--- amounts in USD that are ranked (is_ranked of int.aws_purchase_options) are compared; what is left out is counted,
--- with the reason. The runner-up is the cheapest option of another kind, in any of the regions.
+-- On-demand and spot pay for the hours of use; a Reserved or plan term whole, used or not, and as often as the horizon
+-- needs; a Capacity Block, of 256 machines at most, whole days up to 14, then weeks, up to 182 days, with the last 30
+-- minutes, which nobody can use. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's
+-- current price. Only ranked amounts in USD are compared; what is left out is counted, with the reason. The runner-up
+-- is the cheapest option of another kind, in any of the regions.
 with asked as (
     select
         case when horizon_hours > 0 then horizon_hours::DOUBLE else error('horizon_hours must be above 0')::DOUBLE end
@@ -21,8 +21,8 @@ with asked as (
 charged as (
     select
         o.*,
-        case when ceil(a.hours / 24) <= 14 then ceil(a.hours / 24) * 24 else ceil(a.hours / 168) * 168 end
-            as block_hours,
+        a.hours + 0.5 as block_needed,
+        if(block_needed <= 336, ceil(block_needed / 24) * 24, ceil(block_needed / 168) * 168) as block_hours,
         greatest(a.machines, coalesce(o.minimum_quantity, 0)) as machines,
         coalesce(o.conditions = 'region-level, public spot feed', false) as is_feed,
         coalesce(s.lowest_mean_price_30d, s.cheapest_zone_price) as zone_price,
@@ -38,8 +38,10 @@ charged as (
             when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
             when o.purchase_option = 'spot' and is_feed and zone_price is not null
                 then 'region-level spot price, as zones have prices'
-            when o.purchase_option = 'capacity_block' and a.hours > 182 * 24
-                then 'Capacity Blocks last 4368 hours at most'
+            when o.purchase_option = 'capacity_block' and block_needed > 182 * 24
+                then 'Capacity Blocks last 4368 hours at most, 30 minutes of which nobody can use'
+            when o.purchase_option = 'capacity_block' and a.machines > 256
+                then 'Capacity Blocks hold 256 machines at most'
         end as reason,
         concat_ws(
             ', ',
@@ -54,10 +56,7 @@ charged as (
             o.purchase_payment_model,
             case when o.purchase_option in ('reserved', 'savings_plan', 'on_demand') then o.conditions end
         ) as kind_of_option,
-        case
-            when o.purchase_option = 'spot' and not is_feed then coalesce(zone_price, o.effective_hourly_price)
-            else o.effective_hourly_price
-        end as price,
+        coalesce(if(o.purchase_option = 'spot' and not is_feed, zone_price, null), o.effective_hourly_price) as price,
         case
             when o.purchase_option in ('reserved', 'savings_plan')
                 then ceil(a.hours / o.commitment_term_hours) * o.commitment_term_hours

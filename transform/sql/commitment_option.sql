@@ -1,15 +1,16 @@
 -- Each commitment that a provider sells beside the on-demand price of the same machine in the same place, in US dollars
 -- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
 -- the cheapest without conditions that is ranked, or else the last one confirmed. The two are compared only where both
--- are ranked or confirmed within 30 days of each other. A commitment whose machine has no such price has no row, as
--- there is nothing that it saves; nor has one without a stated term.
+-- are ranked or confirmed within 30 days of each other. A commitment whose machine has no such price (in its tier, but
+-- for the words of the term) has no row, as there is nothing that it saves; nor has one without a stated term.
 with listed as (
     select
         *,
         {
             'provider': service_provider_name, 'host': host_provider_name, 'region': region_id,
             'instance_type': instance_type, 'label': accelerator_label, 'count': accelerator_count,
-            'unit': capacity_unit, 'fabric': fabric, 'tier': tier
+            'unit': capacity_unit, 'fabric': fabric,
+            'tier': nullif(regexp_replace(tier, '(, )?(monthly|[0-9]+(-[0-9]+|[+]) days)$', ''), '')
         } as machine
     from int.accelerator_hour_price
     where
@@ -27,10 +28,7 @@ on_demand as (
         row_number() over (
             partition by machine
             order by
-                is_ranked desc,
-                case when not is_ranked then last_observed_at end desc,
-                price_per_accelerator_hour_usd asc,
-                offer_id asc
+                not is_ranked, if(is_ranked, 0, -epoch_us(last_observed_at)), price_per_accelerator_hour_usd, offer_id
         ) = 1
 )
 

@@ -1,6 +1,7 @@
 -- What each way to have chips costs over a time: every offer of int.cost_option for each need, charged as it is sold.
 -- `needs` is a list of STRUCTs, `shares` one of low, likely and high shares of the hours in which the machines run:
---   accelerator_name, form_factor, instance_type  the chip; of AWS that machine alone, where one is named
+--   accelerator_name, form_factor, instance_type  the chip; of AWS that machine alone, where one is named, though here
+--                                                 int.cost_option has the cheapest of each chip, size and option only
 --   accelerators, spare_units                     chips that must run at once, and whole units more
 --   least_unit; unit_accelerators, network        least chips of a unit; or exactly the unit that a rate is of
 --   hours, hours_left                             that it takes (NULL: `months_asked` of 730), and a training has

@@ -1,10 +1,10 @@
 -- What each provider asks for each chip now, in US dollars per chip-hour, beside AWS at the same terms.
 -- One row per chip, form factor, provider, purchase option, commitment class, capacity class, fabric, tier and kind of
 -- amount; of several regions, sizes and hosts the cheapest and the median. Prices that nobody new can have
--- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count
--- (is_ranked of int.accelerator_hour_price); where there are none, those confirmed within 30 days of the newest stand
--- apart, with their date, never ranked. price_rank 1 is the cheapest of its chip, form, purchase option and commitment
--- class, without what its provider says is sold out: the one meaning of cheapest.
+-- (grandfathered, announced, for reservations) and negotiated ones are left out. Prices that are ranked count, by
+-- int.accelerator_hour_price; where there are none, those confirmed within 30 days of the newest, never ranked.
+-- price_rank 1 is the cheapest of its chip, form, purchase option and commitment class: the one meaning of cheapest.
+-- What its provider says is sold out has no rank, and is the cheapest of a row only where all of it is.
 --   commitment_class  how long one is bound: decision/commitment_class.sql
 --   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
@@ -12,14 +12,10 @@
 -- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of
 -- the commitment, of those that are ranked if there are any. Left out of it are SageMaker, partitions that need an
--- account of their own (China, GovCloud and the like), and the public spot feed where zones have prices. There is no
--- AWS price where the capacity class is not stated, nor where the chip is not known to have the form that AWS says it
--- has; of B200 and B300 there is only one (https://www.nvidia.com/en-us/data-center/hgx/). There is no distance where
--- the two prices are neither both ranked nor confirmed within 30 days of each other.
+-- account of their own (China, GovCloud and the like), and the public spot feed where zones have prices. There is none
+-- where the capacity class is not stated, nor where the chip is not known to have the form that AWS says it has, and no
+-- distance where the two prices are neither both ranked nor confirmed within 30 days of each other.
 with zone_spot as (
-    select distinct
-        region_id,
-        instance_type
     from int.accelerator_hour_price
     where
         service_provider_name = 'AWS'
@@ -81,30 +77,6 @@ standing as (
     where l.is_ranked or (n.n_ranked = 0 and l.last_observed_at >= n.newest_at - interval 30 days)
 ),
 
-chosen as (
-    select
-        terms,
-        -- Floors have none: nobody says what others pay.
-        coalesce(
-            median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
-            median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
-        ) as median_price_usd,
-        case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
-        arg_min(
-            {
-                'price': price_per_accelerator_hour_usd, 'native': price_per_accelerator_hour,
-                'currency': pricing_currency, 'rate_date': fx_rate_date, 'host': host_provider_name,
-                'region': region_id, 'instance_type': instance_type, 'statistic': statistic,
-                'observed': last_observed_at, 'changed': valid_from, 'age': age_days, 'is_current': is_current,
-                'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
-                'offer': offer_id
-            },
-            (statistic = 'median', statistic <> 'p25', price_per_accelerator_hour_usd, floor(age_days), offer_id)
-        ) as cheapest
-    from standing
-    group by terms
-),
-
 -- The last word on how much of each thing there is; a fact without a count of chips is of all sizes.
 stock as (
     from core.availability
@@ -135,6 +107,45 @@ offered as (
             and (o.tier is not distinct from a.tier or concat_ws(', ', o.tier, o.fabric) = a.tier)
 ),
 
+status as (
+    select
+        offer_id,
+        arg_max(stock_status, observed_at) as stock_status,
+        bool_and(coalesce(
+            n_machines = 0 or n_accelerators = 0
+            or lower(stock_status) in ('sold out', 'unavailable', 'not available', 'shortage'), false
+        )) as is_sold_out
+    from offered
+    group by offer_id
+),
+
+chosen as (
+    select
+        terms,
+        -- Floors have none: nobody says what others pay.
+        coalesce(
+            median(price_per_accelerator_hour_usd) filter (where statistic = 'median'),
+            median(price_per_accelerator_hour_usd) filter (where statistic = 'price')
+        ) as median_price_usd,
+        case when bool_and(statistic = 'price') then max(price_per_accelerator_hour_usd) end as dearest_price_usd,
+        arg_min(
+            {
+                'price': price_per_accelerator_hour_usd, 'native': price_per_accelerator_hour,
+                'currency': pricing_currency, 'rate_date': fx_rate_date, 'host': host_provider_name,
+                'region': region_id, 'instance_type': instance_type, 'statistic': statistic,
+                'observed': last_observed_at, 'changed': valid_from, 'age': age_days, 'is_current': is_current,
+                'is_ranked': is_ranked, 'evidence_kind': evidence_kind, 'source': source, 'document': document_sha256,
+                'offer': offer_id
+            },
+            (
+                (offer_id, true) in (select (t.offer_id, t.is_sold_out) from status as t), statistic = 'median',
+                statistic <> 'p25', price_per_accelerator_hour_usd, floor(age_days), offer_id
+            )
+        ) as cheapest
+    from standing
+    group by terms
+),
+
 available as (
     select
         terms,
@@ -142,14 +153,6 @@ available as (
         sum(n_accelerators)::BIGINT as n_accelerators
     from (select distinct * exclude (offer_id) from offered) as fact
     group by terms
-),
-
-status as (
-    select
-        offer_id,
-        arg_max(stock_status, observed_at) as stock_status
-    from offered
-    group by offer_id
 ),
 
 asked as (
@@ -206,7 +209,7 @@ asked as (
         c.cheapest.is_ranked
         and not c.terms.is_floor
         and c.cheapest.statistic <> 'median'
-        and not coalesce(m.n_machines = 0 or m.n_accelerators = 0 or t.stock_status = 'sold out', false) as may_rank
+        and not coalesce(t.is_sold_out, false) as may_rank
     from chosen as c
     inner join counted as n on c.terms is not distinct from n.terms
     left join available as m on c.terms is not distinct from m.terms

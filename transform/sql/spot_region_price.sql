@@ -142,8 +142,7 @@ advice as (
     select
         region_id,
         instance_type,
-        arg_max(interruption_band, (observed_at, recorded_at)) as interruption_band,
-        arg_max(savings_percent, (observed_at, recorded_at)) as savings_percent
+        arg_max(columns('^(interruption_band|savings_percent)$'), (observed_at, recorded_at)) as '\0' -- noqa: RF05
     from core.spot_advice
     where operating_system = 'Linux'
     group by region_id, instance_type

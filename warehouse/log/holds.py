@@ -279,13 +279,14 @@ STATED = (
 """The last prices that other sources tell of the offers in differing_row."""
 COMPARED = (
     "with k as (from known_price select row_number, true as is_known union from repeated_row select row_number, true), "
-    "w as (from observed_row select *, rank() over (partition by offer_id, source order by observed_at) > 1 as later) "
+    "f as (from observed_row select offer_id, source, min(observed_at) as first_at group by all having count(*) > 1) "
     "select w.fetch_number, w.observed_at, count(*), count(k.is_known), "
     "count(*) filter (where coalesce(w.accelerator_count, t.accelerator_count) > 1) "
-    "from w left join k on w.row_number = k.row_number "
+    "from observed_row as w left join k on w.row_number = k.row_number "
+    "left join f on w.offer_id = f.offer_id and w.source = f.source "
     "left join (from core.instance_type where known_from is null) as t "
-    "on if(w.service_provider_name = 'AWS', w.instance_type, null) = t.instance_type where (w.later or k.is_known) "
-    "and w.unit_price_type = 'List' and w.purchase_option <> 'spot' and not w.is_past_gates group by all"
+    "on if(w.service_provider_name = 'AWS', w.instance_type, null) = t.instance_type "
+    "where (w.observed_at > f.first_at or k.is_known) and w.unit_price_type = 'List' and w.purchase_option <> 'spot' and not w.is_past_gates group by all"
 )
 """How many prices of each answer have one before them, in the log or the batch, in the log, and of several chips."""
 

@@ -108,7 +108,10 @@ def test_a_refused_token_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_the_api_tells_sizes_and_where_they_are():
-    """640 GiB of eight are 80 of one. A size that no region has keeps its price, and has no stock."""
+    """640 GiB of eight are 80 of one. A size that no region has keeps its price, and has no stock.
+
+    Of a size that is back, nothing is left that says it is not.
+    """
     found = parsed(H100, ADA, CPU)
 
     assert [
@@ -118,6 +121,7 @@ def test_the_api_tells_sizes_and_where_they_are():
         ("gpu-4000adax1-20gb", "nvidia_rtx4000_ada 20GB", "1", "0.76"),
     ]
     assert found.facts["availability"].select("instance_type", "region_id", "stock_status").rows() == [
+        ("gpu-h100x8-640gb", None, "available"),
         ("gpu-h100x8-640gb", "nyc2", "available"),
         ("gpu-h100x8-640gb", "tor1", "available"),
         ("gpu-4000adax1-20gb", None, "not available"),

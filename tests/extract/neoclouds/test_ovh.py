@@ -158,8 +158,14 @@ def test_a_plan_that_contradicts_itself_is_refused():
 
 
 def test_what_is_no_machine_with_gpus_is_counted():
-    """Windows, partners' software, CPUs, credits."""
-    assert CASE.parse(CASE.body).ignored == {"Windows licence included": 1, "no GPU instance": 4}
+    """Windows, partners' software, CPUs, credits; a new brick of GPUs is named."""
+    new = plan("b200-2880.consumption")
+    new["blobs"]["commercial"]["brick"] = "gpu-3az"
+
+    found = parsed([*CATALOGUE["addons"], new])
+
+    assert found.ignored == {"Windows licence included": 1, "no GPU instance": 4}
+    assert found.unknown == ("a plan with GPUs of the brick gpu-3az, b200-2880.consumption",)
 
 
 def test_an_ai_plan_that_names_no_gpu_is_counted():

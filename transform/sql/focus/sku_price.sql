@@ -17,8 +17,10 @@ with record as (
         'Purchase' as charge_category,
         h.upfront_price as amount,
         'Units' as pricing_unit,
-        coalesce(replace(o.sku_price_id, '.6YS6EN2CT7', '.2TG2D8R56U'), 'chipledger:' || o.offer_id || ':upfront')
-            as price_id
+        if(
+            contains(o.sku_price_id, '.6YS6EN2CT7'),
+            replace(o.sku_price_id, '.6YS6EN2CT7', '.2TG2D8R56U'), 'chipledger:' || o.offer_id || ':upfront'
+        ) as price_id
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     where h.upfront_price > 0

@@ -49,8 +49,8 @@ priced as (
     from every as r
     left join core.instance_type as t
         on
-            r.service_provider_name = 'AWS'
-            and regexp_replace(r.instance_type, '^ml[.]', '') = t.instance_type
+            case when r.service_provider_name = 'AWS' then regexp_replace(r.instance_type, '^ml[.]', '') end
+            = t.instance_type
             and t.known_from is null
     left join label_chip as l
         on r.service_provider_name = l.service_provider_name and r.accelerator_label = l.accelerator_label
