@@ -14,7 +14,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
 
 @dataclass
 class Server:
-    """A running server: its port, what it took, its answer to each address it refuses, and the certificate of its authority."""
+    """A running server: its port, what it took, its answers to those it refuses, its authority's certificate."""
 
     port: int
     taken: list[Envelope]
