@@ -30,7 +30,7 @@ import warehouse  # noqa: E402, F401 - before polars, as a run does: it says how
 from bench import growth_log  # noqa: E402
 from bench.result import Result, in_loops  # noqa: E402
 from flows.collect.publisher import publish_log, write_pages  # noqa: E402
-from flows.config.settings import RankingSettings, Settings  # noqa: E402
+from flows.config.settings import Settings  # noqa: E402
 from warehouse.log import db  # noqa: E402
 from warehouse.log.load import load  # noqa: E402
 from warehouse.publish import published_file  # noqa: E402
@@ -144,7 +144,7 @@ def _days(folder: Path, years: int, days: int) -> Grown:
             n_events = sum(result.n_events for result in loaded[2])
             if any(result.status != "ok" for result in loaded[2]) or abs(n_events - n_changed) > n_changed // 100:
                 raise ValueError(f"{n_changed} prices changed, {n_events} events came of it, not all looks were good")
-            published = timed(lambda now=now: publish_log(con, folder, now, ranking=RankingSettings()))
+            published = timed(lambda now=now: publish_log(con, folder, now, settings=Settings(data_dir=folder)))
         (n_events,) = con.execute("select count(*) from core.price_event").fetchone() or (0,)
         con.execute("checkpoint")
         log_mb = sum(_table_mb(con, name) for name in ("price_closed", "price_open", "price_other", "scope_fetch"))

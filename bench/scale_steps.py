@@ -19,7 +19,7 @@ import polars as pl
 
 from bench import growth_log
 from flows.collect import publisher
-from flows.config.settings import RankingSettings
+from flows.config.settings import Settings
 from warehouse.lake.place import Place
 from warehouse.log import db
 from warehouse.log.load import load
@@ -161,7 +161,7 @@ def publish(place: Place, around: Callable[[], Any]) -> dict[str, object]:
     with db.open_log(place) as con:
         now = next_day(con) - timedelta(days=1) + timedelta(minutes=10)
         with around():
-            publisher.publish_log(con, place.data_dir, now, ranking=RankingSettings())
+            publisher.publish_log(con, place.data_dir, now, settings=Settings(data_dir=place.data_dir))
         return {"n_events": n_events(con)}
 
 

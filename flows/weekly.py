@@ -57,7 +57,7 @@ def weekly(week: str | None = None, data_dir: str | None = None) -> "State[Path]
     if not outcome.is_good:
         raise ChipledgerError(
             f"{len(outcome.failed) + outcome.n_newly_uncertain} of the week's mails did not surely arrive",
-            hint="The record is mail.jsonl in the data directory; the next run sends what failed",
+            hint="The log names them; the next run sends what failed, but to addresses that the server does not know",
         )
     return Completed(message=f"{found.week}: {len(outcome.sent)} sent", data=page)
 
@@ -66,7 +66,7 @@ def summary(page: Path, outcome: Outcome) -> str:
     """Return the run's page in Markdown: counts and our own words, no text from outside and no address."""
     counts = (
         f"- sent: {len(outcome.sent)}, had it already: {len(outcome.already)}, failed: {len(outcome.failed)}, "
-        f"uncertain: {len(outcome.uncertain)}"
+        f"uncertain: {len(outcome.uncertain)}, refused for good: {len(outcome.rejected)}"
     )
     why = [f"- {outcome.left_out}"] if outcome.left_out else []
     return "\n".join((f"# Week {outcome.week}", "", f"- page: `{page.name}`", counts, *why))

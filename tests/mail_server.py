@@ -14,11 +14,11 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword
 
 @dataclass
 class Server:
-    """A running server: its port, what it took, the addresses it refuses, and the certificate of its authority."""
+    """A running server: its port, what it took, its answers to those it refuses, its authority's certificate."""
 
     port: int
     taken: list[Envelope]
-    refused: set[str]
+    refused: dict[str, str]
     context: ssl.SSLContext
     authority: bytes
 
@@ -26,11 +26,11 @@ class Server:
 class Handler:
     def __init__(self) -> None:
         self.taken: list[Envelope] = []
-        self.refused: set[str] = set()
+        self.refused: dict[str, str] = {}
 
     async def handle_RCPT(self, server: SMTP, session: Any, envelope: Envelope, address: str, options: Any) -> str:  # noqa: N802
         if address in self.refused:
-            return "450 mailbox busy"
+            return self.refused[address]
         envelope.rcpt_tos.append(address)
         return "250 OK"
 

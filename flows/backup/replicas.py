@@ -4,9 +4,8 @@ Both logs are published with the same clock and the same marts, so that what dif
 use stays until the new one is proven equal, or a person accepts the difference; then it is set aside, not deleted.
 """
 
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -14,13 +13,14 @@ from pathlib import Path
 
 import duckdb
 
-from flows.backup.snapshot import hashes, scratch_folder
+from flows.backup.snapshot import RECORDS, hashes, scratch_folder
 from flows.collect import ingest, publisher, steps
-from flows.config.settings import RankingSettings, Settings
+from flows.config.settings import Settings
 from flows.shared import Clock, Progress
+from flows.shared.append_log import Lines
 from warehouse import disk
 from warehouse.errors import ChipledgerError
-from warehouse.lake import ducklake, transfer
+from warehouse.lake import transfer
 from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
 from warehouse.landing import packs
@@ -81,8 +81,8 @@ def rebuild(
     settings: Settings, *, accept: bool = False, clock: Clock = steps.utc_now, progress: Progress = lambda message: None
 ) -> Rebuilt:
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
-    data_dir, ranking = settings.data_dir, settings.ranking
-    now, place = clock(), data_dir / "landing"
+    data_dir, now = settings.data_dir, clock()
+    place = data_dir / "landing"
     none = ChipledgerError(
         "there is no journal to rebuild from",
         source=str(place),
@@ -103,14 +103,14 @@ def rebuild(
         with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)
             progress("publishing the new log")
-            new = publisher.publish_log(con, scratch, now, ranking=ranking)
+            new = publisher.publish_log(con, scratch, now, settings=settings)
             con.execute("checkpoint")  # all of it in the one file that is moved
         made = Rebuilt(after=hashes(new), notes=[*unpacked, *notes], n_fetches=len(results))
         in_use = data_dir / db.FILE_NAME
         if in_use.exists():
             progress("publishing the log in use")
             try:
-                made.before = _published(in_use, landing, scratch / "before", now, ranking)
+                made.before = _published(in_use, landing, scratch / "before", now, settings)
             except (ChipledgerError, duckdb.Error) as error:
                 made.unreadable = str(error).splitlines()[0]
         if made.differing and not accept:
@@ -130,15 +130,13 @@ def rebuild(
     return made
 
 
-def _published(
-    log: Path, landing: Landing, folder: Path, now: datetime, ranking: RankingSettings
-) -> dict[str, TableHash]:
+def _published(log: Path, landing: Landing, folder: Path, now: datetime, settings: Settings) -> dict[str, TableHash]:
     """Return the hashes of what the log in use says, with what was landed and not yet loaded."""
     folder.mkdir()
     with db.open_build(log) as con, _one_thread(con):
         with suppress(ChipledgerError):  # of a journal that was cut: what the log says by itself is compared
             ingest.catch_up(con, landing)
-        return hashes(publisher.publish_log(con, folder, now, ranking=ranking))
+        return hashes(publisher.publish_log(con, folder, now, settings=settings))
 
 
 def _set_aside(log: Path, now: datetime) -> Path:
@@ -155,14 +153,12 @@ def _set_aside(log: Path, now: datetime) -> Path:
 
 @dataclass(kw_only=True)
 class Moved:
-    """What was moved: hashes of the log's tables, what was copied of the landing, the published file, and seconds."""
+    """What was moved: hashes of the log's tables, what was copied of the landing, and the published file."""
 
     log: dict[str, TableHash]
-    published: dict[str, TableHash] = field(default_factory=dict)
-    landed: Landed | None = None
-    file: Path | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    n_bytes: int = 0
+    published: dict[str, TableHash]
+    landed: Landed | None
+    file: Path
 
     def lines(self) -> Iterator[str]:
         yield f"{content.whole(self.log)}  all tables of the log, in both"
@@ -177,8 +173,6 @@ class Moved:
                     f"{len(self.landed.missing)} documents are missing or damaged in the source, and missing in the "
                     f"target, such as {self.landed.missing[0]}"
                 )
-        yield f"the target's rows take {self.n_bytes / 1e6:.2f} MB"
-        yield ", ".join(f"{what} {seconds:.1f} s" for what, seconds in self.seconds.items())
         yield f"file: {self.file}"
 
 
@@ -201,37 +195,26 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
         is_elsewhere = str(landings[0].place) != str(landings[1].place)
         _refuse_unloaded(old, landings[0])
         transfer.refuse_full(new, places[1].url)
-        if is_elsewhere:
-            transfer.refuse_landed(landings[1])
-        seconds: dict[str, float] = {}
-
-        @contextmanager
-        def timed(what: str, message: str) -> Iterator[None]:
-            progress(message)
-            began = time.monotonic()
-            yield
-            seconds[what] = time.monotonic() - began
-
         landed = None
         if is_elsewhere:
-            with timed("landing", "copying what was landed"):
-                landed = transfer.copy_landing(*landings)
-        with timed("log", "copying the log"):
-            transfer.copy_tables(old, new, ends=landed.ends if landed else None)
-        with timed("comparison", "comparing the logs"):
-            without = (POSITION,) if landed else ()
-            log = transfer.hashes(new, without=without)
-            _refuse_differing(transfer.hashes(old, without=without), log, "log")
-        with timed("publishing", "publishing both"):
-            published, file = _published_both(old, new, places, now, target.ranking)
+            transfer.refuse_landed(landings[1])
+            progress("copying what was landed")
+            landed = transfer.copy_landing(*landings)
+        progress("copying the log")
+        transfer.copy_tables(old, new, ends=landed.ends if landed else None)
+        progress("comparing the logs")
+        without = (POSITION,) if landed else ()
+        log = transfer.hashes(new, without=without)
+        _refuse_differing(transfer.hashes(old, without=without), log, "log")
+        progress("publishing both")
+        published, file = _published_both(old, new, now, target)
         _refuse_unloaded(old, landings[0])
-        if ducklake.of(new) is None:
-            new.execute("checkpoint")
-            n_bytes = (places[1].data_dir / db.FILE_NAME).stat().st_size
-        else:
-            row = new.execute(f"select sum(file_size_bytes) from ducklake_table_info('{ducklake.NAME}')").fetchone()
-            n_bytes = int(row[0] or 0) if row else 0
-        return Moved(log=log, published=published, landed=landed, file=file, seconds=seconds, n_bytes=n_bytes)
+        for name in RECORDS:
+            moved, sent = (
+                Lines(path=each.data_dir / name, needed=(), shared=each.shared_records()) for each in (target, source)
+            )
+            moved.take(sent)
+        return Moved(log=log, published=published, landed=landed, file=file)
 
 
 def _refuse_same(source: Place, target: Place) -> None:
@@ -266,14 +249,13 @@ def _refuse_differing(was: Mapping[str, TableHash], now: Mapping[str, TableHash]
 def _published_both(
     old: duckdb.DuckDBPyConnection,
     new: duckdb.DuckDBPyConnection,
-    places: tuple[Place, Place],
     now: datetime,
-    ranking: RankingSettings,
+    target: Settings,
 ) -> tuple[dict[str, TableHash], Path]:
-    """Publish both logs with one clock, the source's beside, and return what both say, and the target's file."""
-    with scratch_folder(places[1].data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
-        was = hashes(publisher.publish_log(old, scratch, now, ranking=ranking))
-        file = publisher.publish_log(new, places[1].data_dir, now, ranking=ranking)
-        found = hashes(file)
-    _refuse_differing(was, found, "published file")
-    return found, file
+    """Publish both logs with one clock beside, then the target's; return what both say, and the target's file."""
+    with scratch_folder(target.data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
+        was = hashes(publisher.publish_log(old, scratch, now, settings=target))
+        (scratch / "target").mkdir()
+        found = hashes(publisher.publish_log(new, scratch / "target", now, settings=target))
+        _refuse_differing(was, found, "published file")
+        return found, publisher.publish_log(new, target.data_dir, now, settings=target)

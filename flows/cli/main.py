@@ -27,7 +27,9 @@ MODULES = ("ask", "decide", "collect", "maintenance", "share")
     epilog="Example: chipledger run --offline",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )
-@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Folder of all data [data].")
+@click.option(
+    "--data-dir", type=click.Path(path_type=Path, file_okay=False, readable=False), help="Folder of all data [data]."
+)
 @click.option("--settings", "file", type=click.Path(path_type=Path), help="Settings file [chipledger.toml].")
 @click.option("-v", "--verbose", is_flag=True, help="Log more to stderr.")
 @click.version_option(package_name="chipledger")

@@ -170,8 +170,6 @@ def migrate(read: Reader, *, into: Path | None, progress: Progress, **table: str
         "log_sha256": content.whole(done.log),
         "published_sha256": content.whole(done.published),
         "file": done.file,
-        "bytes": done.n_bytes,
-        "seconds": done.seconds,
         "landed": asdict(done.landed) if done.landed else None,
         "tables": {name: asdict(table) for name, table in done.log.items()},
     }

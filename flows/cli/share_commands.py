@@ -58,7 +58,7 @@ def weekly(read: Reader, *, week: str | None, known_then: bool) -> Result:
 @WEEK
 @KNOWN_THEN
 @click.option("--dry-run", is_flag=True, help="Send nothing; write the message as an .eml file and print where it is.")
-@click.option("--again", is_flag=True, help="Send to those, too, where a sending broke off and may have arrived.")
+@click.option("--again", is_flag=True, help="Also where it may have arrived, or the address was refused for good.")
 def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, again: bool) -> Result:
     """Send the weekly mail once to each recipient.
 
@@ -72,7 +72,7 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
     if dry_run:
         return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=steps.utc_now))
     outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=steps.utc_now)
-    names = ("week", "sent", "already", "failed", "uncertain", "faults")
+    names = ("week", "sent", "already", "failed", "uncertain", "rejected", "faults")
     result = {name: getattr(outcome, name) for name in names} | {"quiet": bool(outcome.left_out)}
     return Result(result, weekly_steps.lines(outcome), is_failed=not outcome.is_good)
 

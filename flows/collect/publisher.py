@@ -19,7 +19,7 @@ from extract import SOURCES
 from extract.base import Source
 from flows.collect import offline, truth
 from flows.collect.summary import Summary
-from flows.config.settings import RankingSettings, Settings
+from flows.config.settings import Settings
 from flows.shared import Clock, query
 from reports.files import put
 from reports.queries import fit_threads
@@ -29,6 +29,7 @@ from transform.models import ALIASES, MACROS, MARTS, PUBLIC
 from warehouse.errors import ChipledgerError
 from warehouse.lake import ducklake, maintenance
 from warehouse.log import db
+from warehouse.log.events import naive
 from warehouse.publish import published_file
 from warehouse.publish.frame import FOLDER, SourceRow
 from warehouse.publish.published_file import FILE_NAME, publish
@@ -69,7 +70,7 @@ class Publisher:
             fit_threads(self.con)
         with turn(self.con, self.clock) as now:
             self.summary.file = publish_log(
-                self.con, self.settings.data_dir, now, ranking=self.settings.ranking, new_history=new_history
+                self.con, self.settings.data_dir, now, settings=self.settings, new_history=new_history
             )
         self._note(file=[made_of, _state(file)])
         self._build_private()
@@ -107,6 +108,7 @@ class Publisher:
                 _code(),
                 as_of,
                 self.settings.ranking.model_dump(),
+                [self.settings.is_on(source) for source in SOURCES],
             ]
         )
 
@@ -182,7 +184,7 @@ def publish_log(
     folder: Path,
     built_at: datetime,
     *,
-    ranking: RankingSettings,
+    settings: Settings,
     from_nothing: bool = False,
     new_history: bool = False,
     released: Collection[str] | None = None,
@@ -190,13 +192,18 @@ def publish_log(
 ) -> Path:
     """Build, verify and replace the published file of a log, with all marts; return its path.
 
-    `ranking` has the highest age of a ranked price. A log of the archive alone is published as of the archive's day.
-    What did not change since the last published file stays as it is there, unless all is to be made `from_nothing`.
-    `released`: the log is cut to these sources; no others are named, no claims audited, and `built_at` stays.
+    `settings` have the highest age of a ranked price, and which sources are on. A log of the archive alone is published
+    as of the archive's day. What did not change since the last published file stays as it is there, unless all is to be
+    made `from_nothing`. `released`: the log is cut to these sources; no others are named, no claims audited, and
+    `built_at` stays.
     """
     as_of = offline.as_of(con, built_at)
     sources = [each for each in SOURCES if released is None or each.name in released]
     max_age = offline.MAX_AGE if as_of else None
+    # Of a release, as of a shared warehouse, to which other machines add, one deployment's choice says nothing.
+    is_own = released is None and not settings.place().is_shared
+    off = {each.name for each in sources if is_own and each.kind == "live" and not settings.is_on(each)}
+    off -= {name for (name,) in con.execute(TRIED, [naive(built_at) - timedelta(days=1)]).fetchall()}
     return publish(
         con,
         folder,
@@ -207,11 +214,11 @@ def publish_log(
         macros=MACROS,
         computed=audit_tables.TABLES if released is None else (),
         # A generator: read only when the log is copied, from that copy.
-        sources=(row for log in (con,) for row in source_rows(log, sources, archive_max_age=max_age)),
+        sources=(row for log in (con,) for row in source_rows(log, sources, archive_max_age=max_age, off=off)),
         built_at=built_at if released is not None else as_of or built_at,
         version=version("chipledger"),
-        ranked_days=ranking.max_age_days,
-        marketplace_days=ranking.marketplace_max_age_days,
+        ranked_days=settings.ranking.max_age_days,
+        marketplace_days=settings.ranking.marketplace_max_age_days,
         code=_code(),
         from_nothing=from_nothing,
         # The archive can be replayed at any time, and its scopes land in the order in which threads end.
@@ -220,18 +227,19 @@ def publish_log(
     )
 
 
-def publish_anew(con: duckdb.DuckDBPyConnection, folder: Path, built_at: datetime, *, ranking: RankingSettings) -> str:
+def publish_anew(con: duckdb.DuckDBPyConnection, built_at: datetime, *, settings: Settings) -> str:
     """Publish a log, then make the same file from nothing and put it in place; return what was done.
 
     Raises ChipledgerError where the two differ, which they never should; the file from nothing stays in place.
     """
     snapshot_id = ducklake.snapshot(con) if ducklake.of(con) else None  # the same for both: others load meanwhile
-    file = publish_log(con, folder, built_at, ranking=ranking, snapshot_id=snapshot_id)
+    again = partial(publish_log, con, settings.data_dir, built_at, settings=settings, snapshot_id=snapshot_id)
+    file = again()
     amended = file.with_name(f"{file.name}.amended")
     amended.unlink(missing_ok=True)
     os.link(file, amended)  # a file that is replaced lives on by its other name
     try:
-        publish_log(con, folder, built_at, ranking=ranking, from_nothing=True, snapshot_id=snapshot_id)
+        again(from_nothing=True)
         differing = published_file.differing(amended, file)
     finally:
         amended.unlink()
@@ -255,31 +263,37 @@ def maintain(settings: Settings, *, days: int, clock: Clock) -> list[str]:
     if not (place.is_shared or is_published):
         return ["nothing is published yet"]
     with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
-        done = list(maintenance.maintain(con, days=days, now=clock()).lines()) if place.is_shared else []
+        done = maintenance.maintain(con, days=days, now=clock()) if place.is_shared else []
         if is_published:
             with turn(con, clock) as now:
-                done.append(publish_anew(con, settings.data_dir, now, ranking=settings.ranking))
+                done.append(publish_anew(con, now, settings=settings))
     return done
 
 
+TRIED = "select distinct source from core.scope_run where observed_at >= ?"
+"""Sources that were fetched since a moment, as one that is off may be by its name."""
 IMPORT_PRECEDENCE = 900
 """Behind every registered source."""
 
 
 def source_rows(
-    con: duckdb.DuckDBPyConnection, sources: Iterable[Source], *, archive_max_age: timedelta | None = None
+    con: duckdb.DuckDBPyConnection,
+    sources: Iterable[Source],
+    *,
+    archive_max_age: timedelta | None = None,
+    off: Collection[str] = (),
 ) -> list[SourceRow]:
     """Return the rows of core.source: the registered sources, and one for each origin that was imported.
 
     The precedence of a source is its place among `sources`, from 1; imports come last.
-    `archive_max_age`: how long prices of the archive count as current; None: never.
+    `archive_max_age`: how long prices of the archive count as current; None: never. `off`: those turned off.
     """
     rows: list[SourceRow] = [
         (
             source.name,
             source.provider,
             source.title,
-            source.kind,
+            "off" if source.name in off else source.kind,
             precedence,
             int(max_age.total_seconds() // 3600) if max_age else None,
             source.url,

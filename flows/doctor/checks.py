@@ -23,7 +23,7 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
 from warehouse.landing.folder import Landing
-from warehouse.landing.journal import lock_of
+from warehouse.landing.journal import CUT, lock_of
 from warehouse.landing.storage import Bucket, is_bucket
 from warehouse.log import db
 
@@ -81,7 +81,7 @@ select
     any_value(h.error) filter (where h.error <> '') as error
 from int.source_health as h
 inner join core.source as s on h.source = s.source
-where h.kind = 'live' and s.max_age_hours is not null
+where h.kind in ('live', 'off') and s.max_age_hours is not null
 group by h.source
 """
 
@@ -164,9 +164,7 @@ def _writer(folder: Path, landing: Path | str, now: datetime) -> list[Row]:
         return [
             fail("writer's file", str(error).splitlines()[0], "`chipledger data rebuild` makes it anew from landing/")
         ]
-    if not isinstance(landing, Path):
-        return rows
-    return [*rows, *_unloaded(landing, position)]
+    return [*rows, *_unloaded(landing, position)] if isinstance(landing, Path) else rows
 
 
 def _future(con: duckdb.DuckDBPyConnection, now: datetime) -> Iterator[Row]:
@@ -189,9 +187,7 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
     journal = landing / "journal.jsonl"
     size = journal.stat().st_size if journal.exists() else 0
     if size < position:
-        restore = "`chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
-        found = f"{size:,} bytes, of which {position:,} were loaded"
-        return [fail("journal", found, f"The journal was cut: {restore}")]
+        return [fail("journal", f"{size:,} bytes, of which {position:,} were loaded", CUT)]
     if size > position:
         return [warn("journal", f"{size - position:,} bytes are not loaded", "`chipledger build` loads them")]
     return []

@@ -279,10 +279,6 @@ class Need:
     is_seen: bool
     workloads: str
 
-    @property
-    def words(self) -> str:
-        return f"{self.instance_type} {self.purchase_option} in {self.region_id}"
-
 
 def aws(settings: Settings) -> list[Row]:
     """Return access, permissions and quotas; AWS is called only where credentials are found."""
@@ -460,7 +456,8 @@ def checked(needs: Sequence[Need], read: Callable[[str], Quotas | str]) -> list[
 
 
 def _quota_row(need: Need, quotas: Quotas | str) -> Row:
-    check, advice = f"quota: {need.words}", f"Best, or best of AWS, for {need.workloads}"
+    check = f"quota: {need.instance_type} {need.purchase_option} in {need.region_id}"
+    advice = f"Best, or best of AWS, for {need.workloads}"
     unseen = "" if need.is_seen else "; never seen obtainable"
     facts = (fact for fact in machine_facts() if fact.machine == need.instance_type and fact.fact == "vcpus")
     vcpus = next((fact.value for fact in facts), None)

@@ -1,10 +1,11 @@
 """Sending the weekly mail: one message a recipient, never the same week twice to the same one.
 
 `mail.jsonl` is the record: one line before a message is handed over (`handing`) and one after
-(`sent`, `uncertain`, or `failed` with the server's words), flushed to disk each, under a lock of its own. What was
-refused, or never reached the server, is sent by the next call for that week. A message is uncertain where the
-connection broke before the server confirmed it, or the process was killed: it may have arrived. The first call that
-finds it so counts as failed, later ones only name it, and it is sent again only with `again`.
+(`sent`, `uncertain`, or `failed` and `rejected` with the server's words), flushed to disk each, under a lock of its
+own. What failed is sent by the next call for that week. A message is uncertain where the connection broke before the
+server confirmed it, or the process was killed: it may have arrived. It is rejected where the server does not know the
+address. The first call that finds either counts as failed, later ones only name it, and it is sent again only with
+`again`.
 """
 
 import smtplib
@@ -27,10 +28,16 @@ from warehouse.landing.storage import Bucket
 
 RECORD = "mail.jsonl"
 MAX_ERROR = 300
+UNKNOWN_ADDRESS = (550, 551, 553)
+"""Answers to RCPT that wait for another address (RFC 5321, 4.2.3)."""
 
 
 class Refused(Exception):
     """The server did not take the message; sending it again cannot double it."""
+
+
+class Rejected(Refused):
+    """The server does not know the address, and will not by itself."""
 
 
 class Uncertain(Exception):
@@ -48,8 +55,8 @@ class Post(Protocol):
 class Outcome:
     """What became of a week's mail: addresses by what happened, with the errors of those it failed for.
 
-    `n_newly_uncertain` of the uncertain are named for the first time. `left_out`: why nobody is to get this week.
-    `faults`: sections that could not be made.
+    `n_newly_uncertain` of the uncertain are named for the first time; those rejected by this call failed, too.
+    `left_out`: why nobody is to get this week. `faults`: sections that could not be made.
     """
 
     week: str
@@ -57,6 +64,7 @@ class Outcome:
     already: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     uncertain: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
     n_newly_uncertain: int = 0
     left_out: str = ""
     faults: tuple[str, ...] = ()
@@ -101,13 +109,17 @@ def send(
                 outcome.already.append(to)
             elif state in ("handing", "uncertain") and not again:
                 uncertain(to, is_new=state == "handing")
+            elif state == "rejected" and not again:
+                outcome.rejected.append(to)
             else:
                 message = letters.message(written, sender=chosen.sender, to=to, reply_to=chosen.reply_to, at=clock())
                 try:
                     post.hand_over(message, sender=chosen.sender, to=to, before=partial(note, "handing", to))
                 except Refused as error:
                     outcome.failed[to] = " ".join(str(error).split())[:MAX_ERROR]
-                    note("failed", to, error=outcome.failed[to])
+                    is_final = isinstance(error, Rejected)
+                    outcome.rejected += [to] * is_final
+                    note("rejected" if is_final else "failed", to, error=outcome.failed[to])
                 except Uncertain:
                     uncertain(to)
                 else:
@@ -128,7 +140,13 @@ class Smtp:
         try:
             with self._connected() as server:
                 _expect(server.mail(sender))
-                _expect(server.rcpt(to))
+                try:
+                    _expect(server.rcpt(to))
+                except smtplib.SMTPResponseException as error:
+                    # RFC 3463: 5.7 is a rule of the server's, which the sender's settings may break.
+                    if error.smtp_code in UNKNOWN_ADDRESS and not str(error.smtp_error).startswith("5.7."):
+                        raise Rejected(self.redacted(error)) from None
+                    raise
                 before()
                 try:
                     _expect(server.data(body))

@@ -135,7 +135,11 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
         return
     yield f"{outcome.week}: {len(outcome.sent)} sent, {len(outcome.already)} had it already"
     for to, error in outcome.failed.items():
-        yield f"failed; when it is mended, `chipledger mail --week {outcome.week}` sends it: {to}: {error}"
+        again = " --again" if to in outcome.rejected else ""
+        yield f"failed; when it is mended, `chipledger mail --week {outcome.week}{again}` sends it: {to}: {error}"
+    for to in outcome.rejected:
+        if to not in outcome.failed:
+            yield f"refused for good, and not tried again without --again: {to}"
     for to in outcome.uncertain:
         yield f"may have arrived, and is not sent again without --again: {to}"
     for fault in outcome.faults:

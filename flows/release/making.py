@@ -130,7 +130,7 @@ def _cut(settings: Settings, published: Path, part: Path, about: Row) -> dict[st
         _store(con, settings.landing(), Landing(part / "documents"), names)
         built_at = about["built_at"].replace(tzinfo=UTC)
         con.execute("detach published")
-        made = publisher.publish_log(con, work, built_at, ranking=settings.ranking, released=names)
+        made = publisher.publish_log(con, work, built_at, settings=settings, released=names)
         made.chmod(0o644)
         con.execute(f"attach {quote(str(made))} as made; use made")
         con.execute(f"create table meta.row_licence as {(HERE / 'row_licence.sql').read_text()}")

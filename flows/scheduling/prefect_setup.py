@@ -93,8 +93,9 @@ def rescheduled(text: str, chosen: Mapping[str, str]) -> str:
 def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
     if done.returncode:
         lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
+        shown = lines[-1:] if "Traceback" in f"{done.stdout}{done.stderr}" else lines[-LAST_LINES:]
         hint = "Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start"
-        raise ChipledgerError(redact.hide(f"{failure}: {' | '.join(lines[-LAST_LINES:])}"), source="prefect", hint=hint)
+        raise ChipledgerError(redact.hide(f"{failure}: {' | '.join(shown)}"), source="prefect", hint=hint)
 
 
 def _prefect(folder: Path, environ: Mapping[str, str], arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":

@@ -43,7 +43,16 @@ class Lines:
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Append one line and flush it to disk; what a crash left of a line is closed first."""
-        line = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
+        self._append(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+
+    def take(self, other: "Lines") -> None:
+        """Append what another record has and this one lacks, as what was sent stays sent where a history moves."""
+        (self._seen, _), (there, _) = self._read(), other._read()
+        known = set(self._seen.split(b"\n"))
+        if self._seen or there:
+            self._append(b"".join(line + b"\n" for line in there.split(b"\n") if line and line not in known))
+
+    def _append(self, line: bytes) -> None:
         if isinstance(self.shared, Bucket):
             self._put(self.shared, line)
             return

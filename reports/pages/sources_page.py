@@ -15,7 +15,7 @@ from reports.tables.table import Column, Number, Table, left_out, outside, small
 
 PLACE = "sources.html"
 MAX_FAILED = 50
-KINDS = ("live", "archive", "import")
+KINDS = ("live", "archive", "import", "off")
 
 
 def render(published: Published) -> str:

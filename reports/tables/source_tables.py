@@ -46,9 +46,9 @@ def health(scopes: pl.DataFrame) -> Table:
             ),
         ],
         note="Fresh: read by the last fetch and within the source's own limit of age. Archived: prices of a past date, "
-        "from the offline archive or an import; the last good fetch of an import is when it was read, not when the "
-        "prices were true. Disagreements: offers for which another source says something else about the same moment."
-        + left_out(len(rows) - MAX_SCOPES, "more scope", "select * from int.source_health"),
+        "from the offline archive, an import or a source that is off; the last good fetch of an import is when it was "
+        "read, not when the prices were true. Disagreements: offers for which another source says something else about "
+        "the same moment." + left_out(len(rows) - MAX_SCOPES, "more scope", "select * from int.source_health"),
     )
 
 

@@ -106,6 +106,14 @@ def test_an_export_has_the_users_umask(here: Callable[..., None], made: Path, tm
 
 
 @pytest.mark.usefixtures("log_alone")
+def test_who_may_only_pass_a_data_directory_may_query(
+    here: Callable[..., None], made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `chmod o+x` of the documents has it: it cannot be listed."""
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.R_OK)
+    here(made, "query", "from mart.price_now")
+
+
 def test_folders_that_are_there_keep_their_modes(here: Callable[..., None], tmp_path: Path) -> None:
     """A user who shares his data directory goes on doing so."""
     (tmp_path / "seen.csv").write_text(CSV)

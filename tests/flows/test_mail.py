@@ -16,7 +16,7 @@ from mail_server import serving
 from pydantic import SecretStr
 
 from flows.config.settings import MailSettings
-from flows.mail import sending
+from flows.mail import sending, weekly_steps
 from flows.mail.sending import Outcome, Refused, Smtp, Uncertain
 from flows.shared.append_log import Lines
 from reports.weekly.mail import Letter
@@ -74,18 +74,38 @@ def test_the_same_week_is_never_sent_twice(tmp_path: Path) -> None:
     assert [envelope.rcpt_tos[0] for envelope in server.taken] == [A, B, "c@example.com", A, B]
 
 
-def test_a_failed_sending_is_repeated_for_those_it_failed_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", ["450 mailbox busy", "550 5.7.1 relay access denied"])
+def test_a_failed_sending_is_repeated_for_those_it_failed_for(tmp_path: Path, answer: str) -> None:
     with serving() as server:
         chosen = BASE.model_copy(update={"port": server.port})
-        server.refused.add(A)
+        server.refused[A] = answer
         first = send(tmp_path, Smtp(chosen, server.context), chosen)
         server.refused.clear()
         second = send(tmp_path, Smtp(chosen, server.context), chosen)
 
     assert first.sent == [B]
-    assert "mailbox busy" in first.failed[A]
+    assert answer[4:] in first.failed[A]
     assert (second.sent, second.already, second.is_good) == ([A], [B], True)
     assert [envelope.rcpt_tos for envelope in server.taken] == [[B], [A]]
+
+
+def test_an_address_that_the_server_does_not_know_fails_once(tmp_path: Path) -> None:
+    """The others have the week; the next calls name the address, and try it again with `again` or in another week."""
+    with serving() as server:
+        chosen = BASE.model_copy(update={"port": server.port})
+        post = Smtp(chosen, server.context)
+        server.refused[A] = "550 5.1.1 no such user"
+        first, second = (send(tmp_path, post, chosen) for _ in "12")
+        server.refused.clear()
+        third, fourth = (send(tmp_path, post, chosen, again=again) for again in (False, True))
+
+    assert (first.sent, first.is_good) == ([B], False)
+    assert [line.partition(": ")[0] for line in weekly_steps.lines(first)][1:] == [
+        "failed; when it is mended, `chipledger mail --week 2026-W02 --again` sends it"
+    ]
+    assert (second.rejected, second.failed, second.is_good) == ([A], {}, True)
+    assert [*weekly_steps.lines(second)][1:] == [f"refused for good, and not tried again without --again: {A}"]
+    assert (third.rejected, fourth.sent, fourth.already) == ([A], [A], [B])
 
 
 @pytest.mark.parametrize(

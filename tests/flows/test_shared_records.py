@@ -109,3 +109,18 @@ def test_of_two_machines_at_once_one_sends(machines: tuple[Settings, Settings]) 
         assert [*one.entries()] == [*two.entries()] == []
         one.add({"kind": "handing"})
         two.add({"kind": "handing"})
+
+
+def test_a_record_moves_there_and_back(machines: tuple[Settings, Settings]) -> None:
+    """What a machine had alone is shared by the move, and what was sent since comes back, each line once."""
+    alone, shared = (
+        Lines(path=one.data_dir / "mail.jsonl", needed=(), shared=one.shared_records()) for one in machines
+    )
+    alone.shared = None
+    alone.add({"week": 1})
+    shared.take(alone)
+    shared.add({"week": 2})
+    alone.take(shared)
+    alone.take(shared)
+
+    assert [*alone.entries()] == [*shared.entries()] == [{"week": 1}, {"week": 2}]

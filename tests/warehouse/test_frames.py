@@ -21,7 +21,7 @@ from pathlib import Path
 from log_rows import add_documents
 from looks import day, look, row
 from flows.collect.publisher import publish_log
-from flows.config.settings import RankingSettings
+from flows.config.settings import Settings
 from warehouse.log import db
 from warehouse.log.load import load
 
@@ -29,7 +29,7 @@ with db.writer(Path(sys.argv[1])) as con:
     seen = look(0, row("p5.48xlarge", "98.32"))
     add_documents(con, seen)
     load(con, [seen], recorded_at=day(0))
-    publish_log(con, Path(sys.argv[1]), day(0), ranking=RankingSettings())
+    publish_log(con, Path(sys.argv[1]), day(0), settings=Settings(data_dir=Path(sys.argv[1])))
 """
 MANY_THREADS = """
 import duckdb, polars as pl

@@ -1,7 +1,5 @@
 """Keeping a lake small: little files become large ones, and what no publication needs any more goes after some days."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import duckdb
@@ -19,34 +17,11 @@ GRACE = timedelta(days=1)
 """Files that nothing names any more stay for so long: a question that began before may still read them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Maintained:
-    """What was done, as numbers: files before and after, snapshots, publications and old files that went."""
-
-    files_before: int
-    files_after: int
-    n_rows_flushed: int
-    n_snapshots: int
-    n_publications: int
-    n_files_deleted: int
-
-    def lines(self) -> Iterator[str]:
-        """Yield what was done, for people."""
-        yield (
-            f"{self.files_before} files of rows became {self.files_after}, with {self.n_rows_flushed} rows that the "
-            "catalogue held"
-        )
-        yield (
-            f"{self.n_snapshots} snapshots and {self.n_publications} publications expired, "
-            f"{self.n_files_deleted} old files deleted"
-        )
-
-
-def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Maintained:
-    """Merge small files, and let what is older than so many days expire; `now` is aware. Raises ChipledgerError.
+def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> list[str]:
+    """Merge small files, and let what is older than so many days expire; return what was done, for people.
 
     The newest publication stays, and so do the snapshots that publications were built from. Writers go on meanwhile;
-    nobody publishes.
+    nobody publishes. `now` is aware. Raises ChipledgerError.
     """
     shared = ducklake.of(con)
     if shared is None:
@@ -70,14 +45,11 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> Mai
         deleted = con.execute(
             f"call ducklake_cleanup_old_files('{ducklake.NAME}', older_than => ?::TIMESTAMPTZ)", [now - GRACE]
         ).fetchall()
-        return Maintained(
-            files_before=before,
-            files_after=_n_files(con),
-            n_rows_flushed=sum(row[-1] for row in flushed),
-            n_snapshots=expired,
-            n_publications=len(gone),
-            n_files_deleted=len(deleted),
-        )
+        n_rows = sum(row[-1] for row in flushed)
+        return [
+            f"{before} files of rows became {_n_files(con)}, with {n_rows} rows that the catalogue held",
+            f"{expired} snapshots and {len(gone)} publications expired, {len(deleted)} old files deleted",
+        ]
 
 
 def _expire(con: duckdb.DuckDBPyConnection, kept: set[int], oldest: datetime) -> int:

@@ -29,6 +29,10 @@ NAMELESS = "-"
 """The part without a name, in a bucket; no name begins like it."""
 AHEAD = 10 * CONNECTIONS
 """Objects that are fetched at once, before the first of them is read."""
+CUT = (
+    "See that its disk is mounted; else bring the landing back from a backup (`chipledger data restore`), or "
+    "`chipledger data rebuild` from what is left"
+)
 RESTORE = "Restore the journal from a backup; its documents are intact"
 
 
@@ -237,8 +241,7 @@ class Objects:
 
 def _cut(source: str, field: str, start: int) -> ChipledgerError:
     message = "the journal is not the one that was loaded: it is missing, cut or changed"
-    hint = "`chipledger data restore` a backup, or `chipledger data rebuild` from what is left"
-    return ChipledgerError(message, source=source, field=field, value=str(start), hint=hint)
+    return ChipledgerError(message, source=source, field=field, value=str(start), hint=CUT)
 
 
 def _close_torn_line(journal: Path, size: int) -> None:
