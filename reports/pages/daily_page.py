@@ -31,11 +31,9 @@ _part = partial(macro, "daily_parts.html.j2")
 MAX_KNOWN = 8
 """Rows of the last known changes, for AWS and for all others."""
 MAX_TROUBLES = 8
-WITHDRAWN_DAYS = 7
-"""A price that was withdrawn is named for so many days, and since the run before the last one."""
+WITHDRAWN_DAYS, RECENT_DAYS = 7, 30
+"""Prices that were withdrawn, and changes, are shown for so many days, and since the run before the last one."""
 MAX_WITHDRAWN = 10
-RECENT_DAYS = 30
-"""Of reports/sql/change.sql."""
 ALWAYS, FOREVER = (datetime.fromisoformat(day) for day in ("0001-01-01", "9999-12-31"))
 FRAMES = ("run", "scope", "refused", "unknown", "gap", "model")
 MAX_LETTERS = 90
@@ -103,12 +101,10 @@ def read(published: Published) -> Facts:
     runs = frames["run"].rows(named=True)
     last = runs[0] if runs else {"run_id": "", "recorded_at": None}
     previous = runs[1]["ended_at"] if len(runs) > 1 else None
-    since, month = (
-        min(filter(None, [built_at - timedelta(days=days), previous])) for days in (WITHDRAWN_DAYS, RECENT_DAYS)
-    )
-    frames["withdrawn"] = read_frame(con, "withdrawn", since=since, until=FOREVER)
+    ago = {days: min(filter(None, [built_at - timedelta(days), previous])) for days in (WITHDRAWN_DAYS, RECENT_DAYS)}
+    frames["withdrawn"] = read_frame(con, "withdrawn", since=ago[WITHDRAWN_DAYS], until=FOREVER)
     learnt = {"recorded_at": last["recorded_at"], "previous_ended_at": previous}
-    changes = read_frame(con, "change", since=month, **learnt)
+    changes = read_frame(con, "change", since=ago[RECENT_DAYS], **learnt)
     if not changes.height:
         changes = read_frame(con, "change", since=ALWAYS, **learnt)
     moved = [
