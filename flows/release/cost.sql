@@ -5,15 +5,9 @@ with chosen as (
         t.*,
         count(*) over () as n_costs
     from int.token_option as t
-    inner join int.model_point as p
-        on
-            t.model_name = p.model_name and t.task = p.task and t.scenario = p.scenario and t.benchmark = p.benchmark
-            and t.precision is not distinct from p.precision and t.input_length is not distinct from p.input_length
-            and t.output_length is not distinct from p.output_length and t.decoding is not distinct from p.decoding
-            and t.interactivity is not distinct from p.interactivity
-            and t.interactivity_statistic is not distinct from p.interactivity_statistic
     where
-        t.usd_per_million_output_tokens is not null
+        t.point_rank is not null
+        and t.usd_per_million_output_tokens is not null
         and lower(t.model_name) = lower($model)
         and coalesce(t.offer_id = $offer_id, lower(t.accelerator_name) = lower($chip))
         and coalesce(lower(t.service_provider_name) = lower($provider), $provider is null)

@@ -39,7 +39,9 @@ moved as (
         (e.paid_so_far - s.paid_so_far) / (e.n_so_far - s.n_so_far) / s.unit_price as mean_ratio
     from paid as s
     inner join paid as e
-        on s.offer_id = e.offer_id and s.starts_at + to_months(months_asked::INTEGER) = e.starts_at -- noqa: RF02
+        on
+            s.offer_id = e.offer_id and s.n_so_far < e.n_so_far
+            and s.starts_at + to_months(months_asked::INTEGER) = e.starts_at -- noqa: RF02
 )
 
 select
