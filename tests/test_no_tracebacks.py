@@ -70,7 +70,7 @@ def a_folder(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, flip, a_folder])
-@pytest.mark.parametrize("words", [("query", "from mart.price_now"), ("report",), ("chips",), ("export", "x.parquet")])
+@pytest.mark.parametrize("words", [("query", "from mart.price_now"), ("report",), ("chips",), ("export", "x")])
 def test_a_damaged_published_file_is_named_with_what_mends_it(
     folder: Path, damage: Callable[[Path], None], words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

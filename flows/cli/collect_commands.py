@@ -268,7 +268,8 @@ def sources(read: Reader) -> Result:
 
 def _existing(chosen: "Settings") -> "Settings":
     """Return the settings of a data directory that has been used: a mistyped one is refused, not made."""
-    if not (chosen.warehouse.is_set or any((chosen.data_dir / name).exists() for name in ("landing", "build.duckdb"))):
+    used = ("landing", "build.duckdb", "prices.duckdb")  # the last alone: a disk that is not mounted
+    if not (chosen.warehouse.is_set or any((chosen.data_dir / name).exists() for name in used)):
         hint = f"Name another with --data-dir; {FETCH}"
         raise ChipledgerError("nothing was ever fetched here", source=str(chosen.data_dir), hint=hint)
     return chosen

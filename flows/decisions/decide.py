@@ -269,6 +269,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         size = {"accelerators": load.accelerators, "least_unit": min(8.0, load.accelerators or 0)}
         return None, [{"accelerator_name": name, "form_factor": form} | size | spare for name, form in wanted]
     of_model = {"model": known.model_name if (known := models.find(load.model)) else load.model}
+    if not known and not rows(con, "select 1 from int.throughput where model_name = $model limit 1", of_model):
+        raise models.unknown(load.model)
     of_chips = of_model | {"chips": sorted({name for name, _ in wanted}) or None}
     if load.is_training:
         values: Row = of_model | {"tokens": load.training_tokens, "days": load.deadline_days}
@@ -292,8 +294,6 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     ]
     in_time = [row for row in found if row.get("is_in_time", True)]
     if not found:
-        if not rows(con, "select 1 from int.throughput where model_name = $model limit 1", of_model):
-            raise models.unknown(load.model)
         runs = ", ".join(row["run"] for row in rows(con, RUNS, of_chips))
         hint = f"Its runs (--scenario, --precision, tokens a second of a user): {runs or 'none that may be ranked'}"
         message = f"no run of this model is known at this point{' on these chips' if wanted else ''}"
