@@ -81,7 +81,7 @@ class Grown:
 
     `log_mb` is what the blocks of the prices and fetches take in the writer's file, `document_mb` those of documents,
     `peak_mb` the most memory of the process in which the days were loaded and published. `questions`: seconds of the
-    clock, and rows, by name.
+    clock, and rows, by name. `pages_cpu`: seconds of the processor for all pages of the last day.
     """
 
     years: int

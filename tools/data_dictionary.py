@@ -18,8 +18,8 @@ sys.path.insert(0, str(ROOT))
 
 import duckdb  # noqa: E402
 
+from flows.shared.query import RELATIONS  # noqa: E402
 from warehouse.schema.columns import Column, columns, focus_columns  # noqa: E402
-from warehouse.schema.dictionary import DEPRECATED  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "data-dictionary.md"
 HEAD = """\
@@ -38,16 +38,7 @@ KINDS = {
     "core": "The log and its facts",
     "log": "The log as it is stored",
 }
-TABLES = """
-select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
-where database_name = current_database()
-union all
-select schema_name, view_name, comment, null from duckdb_views() where database_name = current_database()
-union all
-select schema_name, function_name, comment, parameters from duckdb_functions()
-where function_type = 'table_macro' and not internal and database_name = current_database()
-order by 1, 2
-"""
+TABLES = f"select schema_name, name, comment, parameters from {RELATIONS} order by 1, 2"
 COLUMNS_OF = """
 select column_name from duckdb_columns()
 where database_name = current_database() and schema_name = ? and table_name = ? order by column_index
@@ -72,8 +63,6 @@ def lines(file: Path) -> Iterator[str]:
             for table_schema, name, comment, parameters in tables:
                 if table_schema != schema or (parameters is not None and not comment):
                     continue  # macros without a comment are how others are made
-                if (comment or "").startswith(DEPRECATED):
-                    continue
                 asked = f"({', '.join(parameters)})" if parameters is not None else ""
                 of = COLUMNS_OF if parameters is None else MACRO_COLUMNS
                 names = [column for (column,) in con.execute(of, [schema, name]).fetchall()]

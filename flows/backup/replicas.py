@@ -252,7 +252,7 @@ def _published_both(
     now: datetime,
     target: Settings,
 ) -> tuple[dict[str, TableHash], Path]:
-    """Publish both logs with one clock beside, then the target's; return what both say, and the target's file."""
+    """Publish both logs as of one moment in the scratch folder, then the target's; return its content and its file."""
     with scratch_folder(target.data_dir / SCRATCH) as scratch, _one_thread(old), _one_thread(new):
         was = hashes(publisher.publish_log(old, scratch, now, settings=target))
         (scratch / "target").mkdir()
