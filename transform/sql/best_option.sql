@@ -5,7 +5,9 @@
 -- minutes, which nobody can use. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's
 -- current price. Only ranked amounts in USD are compared; what is left out is counted, with the reason. The runner-up
 -- is the cheapest option of another kind, in any of the regions.
-with asked as (
+with priced as (select list(distinct region_id) as region_ids from int.aws_purchase_options),
+
+asked as (
     select
         case when horizon_hours > 0 then horizon_hours::DOUBLE else error('horizon_hours must be above 0')::DOUBLE end
             as hours,
@@ -15,7 +17,14 @@ with asked as (
         end as share_used,
         case when nodes > 0 then nodes::DOUBLE else error('nodes must be above 0')::DOUBLE end as machines,
         coalesce(tolerates_interruption::BOOLEAN, false) as tolerates,
-        regions::VARCHAR[] as wanted
+        case
+            when regions is null or list_has_all(region_ids, regions::VARCHAR[]) then regions::VARCHAR[]
+            else error(concat(
+                'regions: AWS has no price in ',
+                array_to_string(list_filter(regions::VARCHAR[], lambda r: not list_contains(region_ids, r)), ', ')
+            ))::VARCHAR[]
+        end as wanted
+    from priced
 ),
 
 charged as (

@@ -10,14 +10,20 @@ with known as (
     select accelerator_name from ref.instance_type
 ),
 
+matched as (
+    select
+        any_value(accelerator_name) filter (where lower(accelerator_name) = lower(chip)) as chip_named,
+        max_by(accelerator_name, jaro_winkler_similarity(lower(chip), lower(accelerator_name)), 3) as nearest
+    from known
+),
+
 asked as (
     select
-        case
-            when count(*) > 0 then any_value(accelerator_name)
-            else error('no such chip; see: select distinct accelerator_name from core.offer_unit')
-        end as chip_asked
-    from known
-    where lower(accelerator_name) = lower(chip)
+        coalesce(
+            chip_named,
+            error(concat('cheapest: no chip is named ', chip, '; the nearest: ', array_to_string(nearest, ', ')))
+        ) as chip_asked
+    from matched
 )
 
 select

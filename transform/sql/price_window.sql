@@ -25,6 +25,8 @@ with known as (
 paid as (
     select
         *,
+        starts_at + to_months(if(months_asked >= 1, months_asked, error('months_asked must be 1 or more'))::INTEGER)
+            as ends_at,
         sum(unit_price) over (partition by offer_id order by starts_at) as paid_so_far,
         row_number() over (partition by offer_id order by starts_at) as n_so_far
     from known
@@ -40,8 +42,7 @@ moved as (
     from paid as s
     inner join paid as e
         on
-            s.offer_id = e.offer_id and s.n_so_far < e.n_so_far
-            and s.starts_at + to_months(months_asked::INTEGER) = e.starts_at -- noqa: RF02
+            s.offer_id = e.offer_id and s.n_so_far < e.n_so_far and s.ends_at = e.starts_at
 )
 
 select
