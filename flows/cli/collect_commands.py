@@ -23,7 +23,7 @@ SOURCES = click.option(
     "--source", "source_names", multiple=True, callback=as_sources, help="Only this source; may repeat. See `sources`."
 )
 REGIONS = click.option("--regions", metavar="NAMES", help="Regions of AWS, as us-east-1,eu-west-1, or all.")
-AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d")
+AWS_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)*-(central|north|south|(north|south)?(east|west))-\d")
 FETCH = "`chipledger run` fetches prices; `chipledger run --offline` has those of the package"
 VIEW = ("source", "provider", "kind", "enabled", "max_age_hours", "may_fetch", "redistributable")
 OF_SOURCE = click.option(

@@ -111,9 +111,9 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
         "2026-01-04 00:00:00",
         "1.0000000000",
     ]
-    with pytest.raises(ChipledgerError, match="no fetch that counts is selected") as error:
+    with pytest.raises(ChipledgerError, match="no fetch that counts is of these days") as error:
         withdraw(toy, 4, [1])
-    assert f"of {TOY}/one: 2026-01-04, 2026-01-01)" in str(error.value)
+    assert f"of {TOY}/one: 2026-01-04, 2026-01-01" in str(error.value)
 
     toy.learn(5, one={"g5.xlarge": "9"})
     withdraw(toy, 6, [5])
