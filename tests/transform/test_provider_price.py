@@ -80,7 +80,7 @@ DIFFERENT: tuple[dict[str, object], ...] = (
 
 CURRENT = [
     *AWS,
-    machine("node", "40"), chip("unsized", "5"), machine("B200", "60", label="B200"),
+    machine("node", "40"), chip("unsized", "5"), chip("slices", "4.2", label="TPU v5p"), machine("B200", "60", label="B200"),
     machine("L4", "0.4", label="L4", count=1), machine("four L4", "4", label="L4", count=4),
     *(machine(f"form {label}", "40", label=label) for label in FORMS),
     *(machine(f"for {name}", "16", **others) for name, others in COMMITTED.items()),
@@ -186,9 +186,9 @@ def test_a_median_of_aws_is_no_price_to_compare_with(file: Path) -> None:
 
 
 def test_a_price_per_chip_without_a_least_number_is_not_compared(file: Path) -> None:
-    """The capacity class is unknown: it may be a single chip or a node."""
+    """The capacity class is unknown: it may be a single chip or a node. Of TPUs it is any slice, joined in its pod."""
     line = only(file, "unsized")
-    assert line["capacity_class"] is None
+    assert (line["capacity_class"], only(file, "slices")["capacity_class"]) == (None, "cluster")
     assert values(line) == (5, 5, None, None)
 
 

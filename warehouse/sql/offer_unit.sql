@@ -4,7 +4,8 @@
 -- else they are the offer's own count of what its label means. A label that is unknown, or a slice of unknown size, has
 -- no price per chip. capacity_class is what has to be bought at once:
 --   rack      an UltraServer, or chips sold as an NVL72 domain
---   cluster   8 chips or more on a named fabric other than plain Ethernet, or a tier that says cluster
+--   cluster   8 chips or more on a named fabric other than plain Ethernet, a tier that says cluster, or TPUs by the
+--             chip, of which one buys a slice of a pod: https://cloud.google.com/tpu/docs/system-architecture-tpu-vm
 --   node      8 chips or more; several: 2 to 7; single: 1; fraction: less than 1
 --   NULL      a price per chip without a word on how many must be taken
 with known as (
@@ -41,7 +42,7 @@ select
         when capacity_unit = 'UltraServer' or form_factor = 'NVL72' then 'rack'
         when tier ilike '%cluster%' then 'cluster'
         when fabric not ilike '%ethernet%' and chips * coalesce(minimum_quantity, 1) >= 8 then 'cluster'
-        when capacity_unit = 'GPU' and minimum_quantity is null then null
+        when capacity_unit = 'GPU' and minimum_quantity is null then if(chip like 'TPU-%', 'cluster', null)
         when chips * coalesce(minimum_quantity, 1) >= 8 then 'node'
         when chips * coalesce(minimum_quantity, 1) > 1 then 'several'
         when chips * coalesce(minimum_quantity, 1) = 1 then 'single'
