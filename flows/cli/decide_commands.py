@@ -74,7 +74,11 @@ class Spread(click.ParamType["Range"]):
     invoke_without_command=True,
     has_table=True,
 )
-@click.option("--machine", help="An AWS type, such as p5.48xlarge; of others as much of its chip.")
+@click.option(
+    "--machine",
+    callback=lambda *given: given[2] and given[2].lower(),
+    help="An AWS type, such as p5.48xlarge; of others as much of its chip.",
+)
 @click.option("--nodes", type=COUNT, help="How many of it.")
 @click.option("--chip", "chips", multiple=True, help="A chip, such as H200; may repeat. With --model only these.")
 @click.option("--accelerators", type=COUNT, help="How many chips, with --chip.")

@@ -224,9 +224,13 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         fields = [name.split()[0] for name in columns(NEED)]
         values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
         values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
-        for name in {*load.providers} - {*(known := sides.providers(con))}:
-            raise SettingsError("unknown provider", field="--provider", value=name, hint=did_you_mean(name, known))
-        ladder = rows(con, LADDER, values | {"providers": list(load.providers) or None}, field="decide")
+        known = {name.casefold(): name for name in sides.providers(con)}
+        for name in load.providers:
+            if name.casefold() not in known:
+                hint = did_you_mean(name, known.values())
+                raise SettingsError("unknown provider", field="--provider", value=name, hint=hint)
+        values |= {"providers": [known[name.casefold()] for name in load.providers] or None}
+        ladder = rows(con, LADDER, values, field="decide")
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
         today = max(built["as_of"], datetime.now(UTC).date())
         hosted = list(_hosted(load, point, months, today, like=ladder[0])) if load.hosted else []
@@ -261,7 +265,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
     if load.model is None and load.machine:
         found = rows(con, MACHINE, {"name": load.machine})
         if not found:
-            hint = did_you_mean(load.machine, chips())
+            hint = did_you_mean(load.machine, (name for name in chips() if "." in name))
             raise SettingsError("no machine of AWS has this name", field="--machine", value=load.machine, hint=hint)
         size = {"accelerators": (load.nodes or 0) * found[0]["least_unit"], "instance_type": load.machine}
         return None, [found[0] | size | spare]

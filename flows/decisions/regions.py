@@ -29,7 +29,10 @@ where is_current and not coalesce(region_id in (select region_id from allowed_re
 group by region_id
 order by region_id nulls last
 """
-LYING = "select unnest([region_id, country]) as region_id from published.ref.region where $name in (country, continent)"
+LYING = """
+select unnest([lower(region_id), lower(country)]) as region_id from published.ref.region
+where lower($name) in (lower(country), lower(continent))
+"""
 ALIKE = """
 select 1 from int.accelerator_hour_price as a
 semi join (from int.accelerator_hour_price where service_provider_name = 'AWS' and instance_type = $machine) as m
@@ -121,7 +124,8 @@ def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[lis
     unpriced = []
     for name in names:
         lying = rows(con, LYING, {"name": name})
-        places = sorted({name, *(row["region_id"] for row in lying)} & {*known})
+        meant = {name.lower(), *(row["region_id"] for row in lying)}
+        places = [each for each in known if each.lower() in meant]
         if not places:
             hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
             message = "no price is of this region"

@@ -115,7 +115,7 @@ def test_what_was_left_out_is_said(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "places"), [
-    ("US", ["US", "us-east-1"]), ("Europe", ["DE", "eu-central-1"]), ("us-east-1", ["us-east-1"]),
+    ("US", ["US", "us-east-1"]), ("europe", ["DE", "eu-central-1"]), ("US-East-1", ["us-east-1"]),
 ])  # fmt: skip
 def test_a_marketplace_names_its_countries_as_others_their_regions(name: str, places: list[str]) -> None:
     """Where Lium and Vast.ai sell in "US" a country is theirs too, and not theirs alone."""

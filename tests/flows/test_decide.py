@@ -269,7 +269,7 @@ def test_a_commitment_is_weighed_against_the_market(file: Path) -> None:
     assert against["regret_if_no_change_usd"]["0%"] == 0
     assert "Do not commit to AWS" in " ".join(decide_page.sections(both)[0].lines)
 
-    alone = decide.answer(file, Load(machine=P5, nodes=1, months=12, providers=("AWS",)))
+    alone = decide.answer(file, Load(machine=P5, nodes=1, months=12, providers=("aws",)))
     (pays,) = alone["waiting"]
     assert pays["fall_at_once"] == pytest.approx(1 - 38 / 55.04)
     assert pays["share_of_hours_to_pay"] == pytest.approx(38 / 55.04)
@@ -368,6 +368,7 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
         (["--model", "resnet152", "--training-tokens", "1B", "--deadline-days", "9"], "no run of this model is known"),
         (["--model", "gpt5", "--training-tokens", "1B", "--deadline-days", "9"], "no such model"),
         (["--machine", P5, "--nodes", "1", "--days", "9", "--region", "us-esat-1"], "no price is of this region"),
+        (["--machine", "p5", "--nodes", "1", "--days", "9"], "Did you mean p5.4xlarge"),
     ],
 )  # fmt: skip
 def test_a_wrong_question_is_refused(file: Path, words: list[str], said: str) -> None:
@@ -398,7 +399,7 @@ def test_every_sum_is_a_query_of_the_file(file: Path) -> None:
 
 def test_a_page_that_prints(file: Path) -> None:
     """One page without other files: tables in frames that scroll, no script, what was left out, links to prices."""
-    words = ["decide", "--machine", P5, "--nodes", "16", "--months", "12"]
+    words = ["decide", "--machine", P5.upper(), "--nodes", "16", "--months", "12"]
     page = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--html"]).stdout
 
     assert "<script" not in page
@@ -406,8 +407,9 @@ def test_a_page_that_prints(file: Path) -> None:
     assert page.count('<div class="frame"') == page.count("<table>") > 6
     assert "Left out, and why" in page
     unsold = ["decide", "--chip", "A100", "--accelerators", "8", "--months", "1"]
-    told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *unsold])
-    assert "No price of a chip of this name and form is known" in told.stdout
+    for place, where in (([], ""), (["--region", "us-east-1"], " in these regions")):
+        told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *unsold, *place])
+        assert f"No price of a chip of this name and form is known{where}: " in told.stdout
     assert "https://x.test" in page or "://" in page
 
 
