@@ -67,8 +67,10 @@ def test_a_family_of_machines_names_its_chip(call):
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("H1000", "unknown chip"), ("H100-8", "a number of chips"), ("RTX 3090", "nothing is published")]
-)
+    ("word", "said"),
+    [("H1000", "unknown chip"), ("H100-8", "a number of chips"), ("A100 1g.5gb", "a part of a chip"),
+     ("RTX 3090", "nothing is published")],
+)  # fmt: skip
 def test_a_chip_that_is_not_known_is_refused(call, word, said):
     """It is named, and nothing near it is shown instead."""
     result = call("chips", word, "--json")

@@ -209,7 +209,7 @@ class Prices:
         found = self._con.execute(f"select distinct {column} from mart.{table} where {column} is not null").fetchall()
         names = {str(name).lower(): str(name) for (name,) in found}
         if value.lower() not in names:
-            near = get_close_matches(value.lower(), names, n=5, cutoff=0.5) or sorted(names)[:10]
+            near = get_close_matches(value.lower(), names, n=10, cutoff=0.5) or sorted(names)[:10]
             raise ReaderError(f"no {column} {value!r} in {table}; there are: {', '.join(names[each] for each in near)}")
         return names[value.lower()]
 

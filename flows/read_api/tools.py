@@ -20,8 +20,8 @@ from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.errors import did_you_mean
-from warehouse.reference import accelerators, claims
-from warehouse.reference.accelerators import Chip
+from warehouse.reference import claims
+from warehouse.reference.instance_types import chip_named
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -36,7 +36,7 @@ CapacityClass = Literal[CAPACITIES]  # type: ignore[valid-type]
 Filter = Mapping[str, str | None]
 """The values of IS_OF, by name."""
 
-CHIP = "A chip by any common name, such as H100, H100 SXM or Trainium2"
+CHIP = "A chip by any common name, such as H100, H100 SXM or Trainium2, or as an AWS type has it"
 AnyChip = Annotated[Name | None, Field(description=CHIP)]
 Machine = Annotated[Name | None, Field(description="A machine by the provider's own name, such as p5.48xlarge")]
 Provider = Annotated[Name | None, Field(description="Who sells it, such as AWS")]
@@ -251,16 +251,6 @@ def cheapest(
     }
 
 
-def _chip(text: str) -> Chip:
-    """Return the whole chip that a text names. Raises ChipledgerError for anything else."""
-    found = accelerators.resolve(text)
-    if found is None:
-        raise wrong("unknown chip", "chip", text, did_you_mean(text, accelerators.names()))
-    if found.accelerator_share != 1:
-        raise wrong("a part of a chip, or not known to be a whole one", "chip", text, "Name the chip alone")
-    return found
-
-
 def _filter(book: Book, names: Sequence[str | None], *, needs_one: bool = True) -> Filter:
     """Return the values of IS_OF by the names of a chip, machine, provider, region and purchase option.
 
@@ -269,10 +259,10 @@ def _filter(book: Book, names: Sequence[str | None], *, needs_one: bool = True) 
     chip, instance_type, provider, region, purchase_option = names
     if needs_one and chip is None and instance_type is None:
         raise wrong("name a chip or a machine", "chip", "", "Give chip or instance_type")
-    named = _chip(chip) if chip else None
+    name, form = chip_named(chip) if chip else (None, None)
     return {
-        "chip": named.accelerator_name if named else None,
-        "form": named.form_factor if named else None,
+        "chip": name,
+        "form": form,
         "instance_type": book.known("instance_type", instance_type, "instance_type"),
         "provider": book.known("provider", provider, "service_provider_name"),
         "region": book.known("region", region, "region_id"),

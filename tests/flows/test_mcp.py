@@ -119,8 +119,8 @@ def test_purchase_options_are_lists_of_their_own(call):
 
 
 def test_unknown_figures_have_a_reason_and_what_is_left_out_is_counted(call):
-    """Euros without a rate have no price in dollars; chips of no stated form are not taken for SXM."""
-    found = call("latest_price", chip="h100 sxm", provider="Toy", purchase_option="on_demand", limit=50)
+    """Euros without a rate have no price in dollars; chips of no stated form are not taken for SXM, as those of P5."""
+    found = call("latest_price", chip="P5", provider="Toy", purchase_option="on_demand", limit=50)
 
     (euros,) = [each for each in prices(found, "on_demand") if each["pricing_currency"] == "EUR"]
     assert euros["price_per_accelerator_hour_usd"] is None
@@ -290,7 +290,7 @@ TRAINING = {"model": "llama-3-70b", "task": "training", "tokens": 1e9}
     ("tool", "given", "field", "hint"),
     [
         ("latest_price", {"chip": "H1000"}, "chip", "H100"),
-        ("latest_price", {"chip": "H200 20GB"}, "chip", "chip alone"),
+        ("latest_price", {"chip": "H200 20GB"}, "chip", "H200 alone"),
         ("latest_price", {}, "chip", "chip or instance_type"),
         ("latest_price", {"chip": "H100", "purchase_optoin": "spot"}, "purchase_optoin", "purchase_option"),
         ("latest_price", {"chip": "H100", "purchase_option": "cheap"}, "purchase_option", "on_demand, reserved"),

@@ -223,6 +223,7 @@ def test_errors_say_what_there_is(chipledger: ModuleType, places: dict[str, str]
         assert (prices.built_at, prices.tables) == (None, ("price_now",))
         for ask, words in (
             (lambda: prices.now("H10"), "no accelerator_name 'H10' in price_now; there are: H100"),
+            (lambda: prices.now("A100"), "there are: .*A100-40GB"),
             (lambda: prices.now("'; drop table x"), "no accelerator_name"),
             (lambda: prices.history("H100"), "no table 'price_history'.*there are: price_now"),
             (lambda: prices.as_of("2026-10-01"), "as_of needs prices.duckdb"),

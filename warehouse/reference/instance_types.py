@@ -70,10 +70,9 @@ def chip_named(text: str, field: str = "chip") -> tuple[str, str | None]:
     Raises SettingsError for what is neither, with the names that it may have meant.
     """
     if (chip := accelerators.resolve(text)) is not None:
-        if accelerators.has_count(text):
-            raise SettingsError(
-                "a number of chips", field=field, value=text, hint=f"Give {chip.accelerator_name} alone"
-            )
+        many = "a number of chips" if accelerators.has_count(text) else None
+        if wrong := many or ("a part of a chip" if chip.accelerator_share != 1 else None):
+            raise SettingsError(wrong, field=field, value=text, hint=f"Give {chip.accelerator_name} alone")
         return chip.accelerator_name, chip.form_factor
     if text.lower() in chips():
         return chips()[text.lower()]
