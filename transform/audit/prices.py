@@ -194,6 +194,12 @@ def _then(
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
     if is_market and (len(sellers) < FEW or claimed_range.high < lowest):
         return UNVERIFIABLE, f"no provider is named; the nearest here is {_line(nearest, unit)}", ()
+    if since and until < evidence.today and not any(price.last_observed >= since for price, _ in held):
+        # Not seen on those days, it may have been by then what was seen later.
+        for later in evidence.held(offers, (until, evidence.today)):
+            if later.valid_from > until and claimed_range.meets(Range(value := later.per(unit) or 0, value)):
+                words = f"before it was {_line(nearest, unit)}, later {_line(later, unit)}"
+                return UNVERIFIABLE, words, (nearest, later)
     places = sorted({price.offer.region_id for price, _ in held if price.offer.region_id})
     where = f" in {', '.join(places) if len(places) <= FEW else f'{len(places)} regions'}" if places else ""
     return INCONSISTENT, f"it was {_line(nearest, unit)}, and never seen as claimed{where}", (nearest,)

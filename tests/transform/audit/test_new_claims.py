@@ -7,7 +7,7 @@ import pytest
 from looks import row
 from purchase import putting, seen
 
-from transform.audit.evidence import Evidence, Measurement
+from transform.audit.evidence import Evidence, Measurement, Price
 from transform.audit.judge import judge
 from transform.audit.tables import audit
 
@@ -41,7 +41,8 @@ def test_the_text_itself_decides_what_was_computed(ask):
         'a,x,p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,"On-Demand, us-east-1",2026-03-01',
         "b,x,H100,price_per_chip,6.88,,,USD/h,p5.48xlarge / 8,2026-03-01",
         "c,x,H100,price_per_chip,7.88,,,USD/h,p5.48xlarge / 8,2026-03-01",
-        "d,x,p5.48xlarge,price_usd_per_month,40179,,,USD/month,on-demand,2026-03-01",
+        'i,x,p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,"on-demand, eu-central-2",2026-03-01',
+        'd,x,p5.48xlarge,price_usd_per_month,40179,,,USD/month,"on-demand, us-east-1",2026-03-01',
         "e,y,p5.48xlarge,price_usd_per_month,40179,,,USD/month,on-demand,2026-03-01",
         'f,x,H100 SXM,cpm,0.5,,,$/1M tokens,"6.88 USD/h at 3,821 tok/s",2026-03-01',
         'g,x,H100 SXM,cpm,0.9,,,USD per 1M tokens,"6.88 USD/h at 3,821 tok/s",2026-03-01',
@@ -49,9 +50,9 @@ def test_the_text_itself_decides_what_was_computed(ask):
     )  # fmt: skip
     assert {name: one.finding.verdict for name, one in found.items()} == {
         "a": "consistent", "b": "consistent", "c": "inconsistent", "d": "consistent", "e": "consistent",
-        "f": "consistent", "g": "inconsistent", "h": "consistent",
+        "f": "consistent", "g": "inconsistent", "h": "consistent", "i": "unverifiable",
     }  # fmt: skip
-    assert found["b"].finding.rests_on == ("a",)
+    assert found["b"].finding.rests_on == found["d"].finding.rests_on == ("a",)
     assert found["h"].finding.basis == found["e"].finding.basis == "history"
 
 
@@ -148,6 +149,22 @@ def test_a_market_of_one_seller_decides_nothing(con, read):
     }  # fmt: skip
     assert evidence.held(evidence.offers.values(), (date(2026, 7, 20), date(2026, 7, 20)))
     assert judge([claim], evidence)[0].finding.verdict == "unverifiable"
+
+
+def test_between_two_sights_neither_refutes(con, read):
+    """What was seen before a claim, and not since, is no accusation where the claimed price was seen after it."""
+    told = read(
+        *(f"{name},x,H100 / Lambda,price_per_chip,{usd},,,USD/h,on demand,2026-06-{name}"
+          for name, usd in (("20", 2.99), ("21", 2.5), ("05", 2.99)))
+    )  # fmt: skip
+    evidence = Evidence(con, told)
+    (offer, *_) = (one for one in evidence.offers.values() if one.service_provider_name == "Lambda" and one.chips == 1)
+    seen_on = (date(2026, 1, 1), date(2026, 6, 9)), (date(2026, 9, 1), date(2026, 9, 2))
+    prices = [Price(offer, usd, *days[:1], None, *days[::-1], None, "x")
+              for usd, days in zip((1.99, 2.99), seen_on, strict=True)]  # fmt: skip
+    evidence.held = lambda _offers, *days: [one for one in prices if any(one.holds(*each) for each in days)]
+    evidence.last_before = lambda *_: None
+    assert [one.finding.verdict for one in judge(told, evidence)] == ["unverifiable", "inconsistent", "inconsistent"]
 
 
 def test_a_price_of_nobody_named(ask):
