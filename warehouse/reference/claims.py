@@ -236,9 +236,9 @@ def _window(text: str) -> tuple[date | None, date | None] | None:
             year, number = int(month[1]), int(month[2])
             following = date(year + number // _MONTHS, number % _MONTHS + 1, 1)
             return date(year, number, 1), following - timedelta(days=1)
-        year_only = re.search(r"\b(?:19|20)\d\d\b", text)
+        year_only = re.fullmatch(r"\D*((?:19|20)\d\d)\D*", text)
         if year_only:
-            return date(int(year_only[0]), 1, 1), date(int(year_only[0]), 12, 31)
+            return date(int(year_only[1]), 1, 1), date(int(year_only[1]), 12, 31)
     except ValueError:
         return None
     return (None, None) if not text or "undated" in text else None

@@ -27,6 +27,7 @@ GOOD = "a,x,p5.48xlarge,price_usd_per_hour_instance,55.04,,,USD/h,on-demand,2026
         ("b,x,H100,price_per_chip,5,,,EUR/h,,2026", "unit"),
         ("b,x,H100,price_per_chip,5,,,USD/h,,soon", "as_of"),
         ("b,x,H100,price_per_chip,5,,,USD/h,,2026-02-30", "as_of"),
+        ("b,x,H100,price_per_chip,5,,,USD/h,,10/01/2026", "as_of"),
         ("a,x,H100,price_per_chip,5,,,USD/h,,2026", "claim_id"),
         ("b,x,H100,price_per_chip,5,,,USD/h,,2026,surplus", "claim_id"),
     ],
