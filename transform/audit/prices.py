@@ -57,7 +57,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     claimed_range = Range(claimed_range.low / hours * (1 - ROUNDING), claimed_range.high / hours * (1 + ROUNDING))
     newest = evidence.last(candidates_found.offers)
     if newest is None:
-        return unknown(f"the file has no history of {candidates_found.words}")
+        return unknown(f"the file has no history in USD of {candidates_found.words}")
     windows = windows_of(claim, evidence)
     held = evidence.held(candidates_found.offers, *windows)
     (verdict, words, used), (today, words_today, used_today) = (
