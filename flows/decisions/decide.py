@@ -156,19 +156,22 @@ left join int.obtainable as o
 """
 UNREAD = """
 select
-    concat(a.purchase_option, ': ', if(
-        a.form_factor is null and a.accelerator_name in (select c.accelerator_name from ref.accelerator as c),
-        'form of the chip not stated', 'chip without published figures'
-    ), ', ', a.service_provider_name) as reason,
+    concat(a.purchase_option, ': ', case
+        when a.usd_per_currency_unit is null then 'no exchange rate of ' || a.pricing_currency
+        when a.form_factor is null and a.accelerator_name in (select c.accelerator_name from ref.accelerator as c)
+            then 'form of the chip not stated'
+        else 'chip without published figures'
+    end, ', ', a.service_provider_name) as reason,
     count(*) as n
 from int.accelerator_hour_price as a
 anti join ref.accelerator as c
     on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
-where a.is_ranked and list_contains($chips, a.accelerator_name)
+    and a.usd_per_currency_unit is not null
+where (a.is_ranked or a.usd_per_currency_unit is null) and list_contains($chips, a.accelerator_name)
     and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
 group by reason
 """
-"""Ranked prices of chips that int.cost_option does not have."""
+"""Prices of chips that int.cost_option does not have: ranked ones, and those that no rate makes dollars."""
 MOVES = """
 select
     c.service_provider_name, c.accelerator_name, c.observed_at::DATE as observed_on,

@@ -117,7 +117,7 @@ def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"No run at this point is known of {', '.join(lacking)}."
     if not options:
         where = " in these regions" if found["regions"]["allowed"] else ""
-        unknown = f"No price of a chip of this name and form is known{where}: `chipledger chips` lists names."
+        unknown = f"No price of a chip of this name and form may be ranked{where}: `chipledger chips` lists names."
         yield "Nothing that may be ranked is sold for this: see what was left out." if found["left_out"] else unknown
         return
     seen = options[0]["last_observed_at"]

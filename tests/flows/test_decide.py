@@ -101,7 +101,7 @@ def test_a_term_costs_its_term(file: Path, n_loads: int) -> None:
 def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a published file of terms of TRN1, of a year by the month, and of P5, of three years by month or all.
 
-    And of a flex-start of Google's.
+    And of a flex-start of Google's, and in euros, without a rate.
     """
     flex = {"service_provider_name": "Google Cloud", "accelerator_label": "NVIDIA H100 SXM 80GB", "tier": "flex-start"}
     offers = (
@@ -111,6 +111,8 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         block(P5, "41", count="1"), block(P5, "40", count="4"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
         seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
+        seen_row("H100-SXM-8-80G", "25.33", accelerator_count="8", pricing_currency="EUR",
+                 service_provider_name="Scaleway", accelerator_label="NVIDIA H100 SXM 80GB"),
     )  # fmt: skip
     with putting(tmp_path_factory.mktemp("terms"), asked=ASKED) as put:
         yield put(seen(0, "aws_price_list", *offers), at=0)
@@ -169,11 +171,12 @@ def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
 
 
-def test_a_price_of_a_chip_whose_form_is_not_stated_is_left_out_and_named(file: Path) -> None:
-    """Nobody knows if it is SXM or PCIe; who sells it may."""
-    left = decide.answer(file, Load(chips=("h100",), accelerators=1, months=1))["left_out"]
+def test_a_price_of_no_stated_form_or_without_a_rate_is_left_out_and_named(file: Path, terms: Path) -> None:
+    """Nobody knows if it is SXM or PCIe, or how many dollars it is; who sells it may."""
+    load = Load(chips=("h100",), accelerators=1, months=1)
 
-    assert left["on_demand: form of the chip not stated, Toy"] == 1
+    assert decide.answer(file, load)["left_out"]["on_demand: form of the chip not stated, Toy"] == 1
+    assert decide.answer(terms, load)["left_out"]["on_demand: no exchange rate of EUR, Scaleway"] == 1
 
 
 def test_what_aws_says_of_its_blocks_is_of_no_other_seller(terms: Path) -> None:
@@ -409,7 +412,7 @@ def test_a_page_that_prints(file: Path) -> None:
     unsold = ["decide", "--chip", "A100", "--accelerators", "8", "--months", "1"]
     for place, where in (([], ""), (["--region", "us-east-1"], " in these regions")):
         told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *unsold, *place])
-        assert f"No price of a chip of this name and form is known{where}: " in told.stdout
+        assert f"No price of a chip of this name and form may be ranked{where}: " in told.stdout
     assert "https://x.test" in page or "://" in page
 
 
