@@ -74,11 +74,7 @@ class Spread(click.ParamType["Range"]):
     invoke_without_command=True,
     has_table=True,
 )
-@click.option(
-    "--machine",
-    callback=lambda *given: given[2] and given[2].lower(),
-    help="An AWS type, such as p5.48xlarge; of others as much of its chip.",
-)
+@click.option("--machine", help="An AWS type, such as p5.48xlarge; of others as much of its chip.")
 @click.option("--nodes", type=COUNT, help="How many of it.")
 @click.option("--chip", "chips", multiple=True, help="A chip, such as H200; may repeat. With --model only these.")
 @click.option("--accelerators", type=COUNT, help="How many chips, with --chip.")
@@ -140,6 +136,8 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
     from flows.decisions.break_even import Range
 
     stated = {name: value for name, value in options.items() if value not in (None, ())}
+    if "machine" in stated:
+        stated["machine"] = stated["machine"].lower()
     table = settings.decision
     found: dict[str, Any] = {"providers": table.providers, "regions": table.regions, "spot_loss": table.spot_loss}
     costs = ((name, added) for name, added in settings.costs if name != "capital")
