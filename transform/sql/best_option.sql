@@ -5,26 +5,20 @@
 -- minutes, which nobody can use. Spot is taken at the lowest 30-day mean of a single zone, else at the cheapest zone's
 -- current price. Only ranked amounts in USD are compared; what is left out is counted, with the reason. The runner-up
 -- is the cheapest option of another kind, in any of the regions.
-with priced as (select list(distinct region_id) as region_ids from int.aws_purchase_options),
+with known as (
+    select list(distinct region_id) || (select list(r.region_id) from ref.region as r) as region_ids
+    from int.aws_purchase_options
+),
 
 asked as (
     select
-        case when horizon_hours > 0 then horizon_hours::DOUBLE else error('horizon_hours must be above 0')::DOUBLE end
-            as hours,
-        case
-            when share_of_use between 0 and 1 then share_of_use::DOUBLE
-            else error('share_of_use must be from 0 to 1')::DOUBLE
-        end as share_used,
-        case when nodes > 0 then nodes::DOUBLE else error('nodes must be above 0')::DOUBLE end as machines,
+        if(horizon_hours > 0, horizon_hours, error('horizon_hours must be above 0'))::DOUBLE as hours,
+        if(share_of_use between 0 and 1, share_of_use, error('share_of_use must be from 0 to 1'))::DOUBLE as share_used,
+        if(nodes > 0, nodes, error('nodes must be above 0'))::DOUBLE as machines,
         coalesce(tolerates_interruption::BOOLEAN, false) as tolerates,
-        case
-            when regions is null or list_has_all(region_ids, regions::VARCHAR[]) then regions::VARCHAR[]
-            else error(concat(
-                'regions: AWS has no price in ',
-                array_to_string(list_filter(regions::VARCHAR[], lambda r: not list_contains(region_ids, r)), ', ')
-            ))::VARCHAR[]
-        end as wanted
-    from priced
+        list_filter(regions::VARCHAR[], lambda r: not list_contains(region_ids, r)) as strange,
+        if(strange <> [], error('no region of AWS: ' || array_to_string(strange, ', ')), regions)::VARCHAR[] as wanted
+    from known
 ),
 
 charged as (
@@ -94,22 +88,18 @@ charged as (
 eligible as (
     select
         *,
-        machines * hours_paid * price as paid
+        machines * hours_paid * price as paid,
+        row_number() over by_cost as place,
+        first_value(kind_of_option) over by_cost as best_kind
     from charged
     where reason is null
-),
-
-best as (
-    from eligible
-    qualify row_number() over (partition by instance_type order by paid asc, kind_of_option asc, region_id asc) = 1
+    window by_cost as (partition by instance_type order by machines * hours_paid * price, kind_of_option, region_id)
 ),
 
 second as (
-    select e.*
-    from eligible as e
-    inner join best as b on e.instance_type = b.instance_type and e.kind_of_option <> b.kind_of_option
-    qualify
-        row_number() over (partition by e.instance_type order by e.paid asc, e.kind_of_option asc, e.region_id asc) = 1
+    from eligible
+    where kind_of_option <> best_kind
+    qualify place = min(place) over (partition by instance_type)
 ),
 
 machine as (
@@ -154,6 +144,6 @@ select
     r.paid - b.paid as margin,
     m.left_out
 from machine as m
-left join best as b on m.instance_type = b.instance_type
+left join eligible as b on m.instance_type = b.instance_type and b.place = 1
 left join second as r on m.instance_type = r.instance_type
 order by m.instance_type

@@ -10,20 +10,14 @@ with known as (
     select accelerator_name from ref.instance_type
 ),
 
-matched as (
-    select
-        any_value(accelerator_name) filter (where lower(accelerator_name) = lower(chip)) as chip_named,
-        max_by(accelerator_name, jaro_winkler_similarity(lower(chip), lower(accelerator_name)), 3) as nearest
-    from known
-),
-
 asked as (
     select
-        coalesce(
-            chip_named,
-            error(concat('cheapest: no chip is named ', chip, '; the nearest: ', array_to_string(nearest, ', ')))
-        ) as chip_asked
-    from matched
+        any_value(accelerator_name) filter (where lower(accelerator_name) = lower(chip)) as chip_named,
+        max_by(accelerator_name, jaro_winkler_similarity(lower(chip), lower(accelerator_name)), 3) as nearest,
+        coalesce(chip_named, error(concat(
+            'cheapest: no chip is named ', any_value(chip), '; the nearest: ', array_to_string(nearest, ', ')
+        ))) as chip_asked
+    from known
 )
 
 select

@@ -41,8 +41,7 @@ moved as (
         (e.paid_so_far - s.paid_so_far) / (e.n_so_far - s.n_so_far) / s.unit_price as mean_ratio
     from paid as s
     inner join paid as e
-        on
-            s.offer_id = e.offer_id and s.n_so_far < e.n_so_far and s.ends_at = e.starts_at
+        on s.offer_id = e.offer_id and s.n_so_far < e.n_so_far and s.ends_at = e.starts_at
 )
 
 select

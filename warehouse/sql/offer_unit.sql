@@ -6,8 +6,7 @@
 --   rack      an UltraServer, or chips sold as an NVL72 domain
 --   cluster   8 chips or more on a named fabric other than plain Ethernet, a tier that says cluster, or TPUs by the
 --             chip, of which one buys a slice of a pod: https://cloud.google.com/tpu/docs/system-architecture-tpu-vm
---   node      8 chips or more; several: 2 to 7; single: 1; fraction: less than 1
---   NULL      a price per chip without a word on how many must be taken
+--   node      8 chips or more; several: 2 to 7; single: 1; fraction: less; NULL: of a price per chip nothing is said
 with known as (
     select
         o.*,
