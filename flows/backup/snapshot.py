@@ -337,7 +337,8 @@ def back_up(
             part.rename(target)
         finally:
             retention.remove(part)
-    return Backup(path=target, n_bytes=_size(target), manifest=manifest, missing=missing)
+    n_bytes = sum(one.stat().st_size for one in ([target] if target.is_file() else target.rglob("*")) if one.is_file())
+    return Backup(path=target, n_bytes=n_bytes, manifest=manifest, missing=missing)
 
 
 def check(source: Path, scratch: Path) -> Manifest:
@@ -447,10 +448,6 @@ def hashes(file: Path, schemas: Iterable[str] = content.SCHEMAS) -> dict[str, Ta
     with duckdb.connect(str(file), read_only=True) as con:
         con.execute("set timezone = 'UTC'")
         return content.tables(con, schemas)
-
-
-def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
 
 
 @contextmanager

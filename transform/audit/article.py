@@ -22,22 +22,16 @@ class Article:
     def find(self, claim: Claim, metrics: str | Sequence[str], fits: Callable[[Claim], bool]) -> tuple[Claim, ...]:
         """Return other claims of these metrics that fit: those that the claim names, then the nearest of its region."""
         wanted = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-        place = self._places[claim.claim_id]
+        place, here = self._places[claim.claim_id], {*claim.conditions.regions}
         found = [
             (abs(index - place) + (0.5 if index > place else 0.0), index)
             for index, other in enumerate(self.claims)
             if index != place and other.metric in wanted and is_number(other) and fits(other)
-            if other.claim_id in claim.derived_from or not are_apart(claim, other)
+            if not here or here & {*(other.conditions.regions or here)} or other.claim_id in claim.derived_from
         ]
         near = [self.claims[index] for _, index in sorted(found)]
         named = [other for other in self.named(claim) if other in near]
         return tuple(dict.fromkeys([*named, *near]))
-
-
-def are_apart(one: Claim, other: Claim) -> bool:
-    """Return whether two claims are of different regions."""
-    here, there = {*one.conditions.regions}, {*other.conditions.regions}
-    return bool(here and there) and here.isdisjoint(there)
 
 
 def same_thing(one: Thing, other: Thing) -> bool:

@@ -28,7 +28,7 @@ from transform.audit.finding import (
     unknown,
 )
 from transform.audit.rates import PER_CHIP, bounds_of, readings
-from warehouse.reference.claim_text import Thing, machines
+from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, machines
 from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
@@ -51,15 +51,12 @@ _RATE_IN = re.compile(
 )
 _MFU = re.compile(r"(?:(?<=MFU )|(?<=MFU of )|(?=[\d.]+ ?% (?:MFU|utili[sz]ation)))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
 _OVERHEAD = re.compile(r"(?:(?<=\+)|(?<=\+ )|(?=[\d.]+ ?% overhead))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
-_SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 _OF_A = re.compile(r"(\d+(?:\.\d+)?) ?% of (?:a |an |the )?(?:USD ?|\$ ?)?([\d,.]+\d)")
 _PER_PEAK = re.compile(r"\bper[- ](?:tera|peta)?fl?ops?\b|\bper[- ][tp]flops?\b", re.IGNORECASE)
 _SIZE = re.compile(r"(?:under|below|less than) (\d+(?:\.\d+)?) ?([MB])\b|\b(\d+(?:\.\d+)?) ?([MB])\+", re.IGNORECASE)
 """Models under 10B parameters, or of 70B+."""
 _PEAKS = ("dense_bf16_tflops", "dense_fp8_tflops")
 WEEK_HOURS = 40
-MONTH_HOURS = 730.0
-"""Hours of a month in cost.monthly, and in AWS's own calculator."""
 PEAK_METRICS = tuple(
     f"spec_{width}{kind}_{scale}flops"
     for width in ("bf16", "fp16", "fp8", "fp4")
@@ -313,7 +310,7 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
     match = _A_DAY.search(claim.conditions_text)
     if not tokens or match is None:
         return None
-    daily = float(match[1]) * _SCALE[(match[2] or "").lower()]
+    daily = float(match[1]) * SCALE[(match[2] or "").lower()]
     years = re.search(r"(\d+(?:\.\d+)?) years?", claim.conditions_text)
     span = claimed(tokens[0]) / exactly(daily)
     words = f"{number(float(tokens[0].figure))} tokens / {number(daily)} a day"

@@ -37,11 +37,6 @@ UNCONTRADICTED = (
     "using (offer_id, source, valid_from) group by all having count(distinct (unit_price, upfront_price)) < 2)"
 )
 """Rows of what was taken back, and rows that nothing contradicts any more, of the columns of core.quarantine."""
-DAYS = """
-select concat(source, '/', scope) as place, list_reverse_sort(list(distinct observed_at::DATE::VARCHAR))[:5]
-from core.scope_run where status = 'ok' group by place order by place
-"""
-"""Of each source and scope the newest days with a fetch that counts."""
 RANGE = re.compile(r"(?P<since>\d{4}-\d\d-\d\d)(\.\.(?P<until>\d{4}-\d\d-\d\d))?")
 SHA256_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 
@@ -116,12 +111,14 @@ def selected(con: duckdb.DuckDBPyConnection, selection: str, entries: Iterable[E
     ).fetchall()
     fetches = [Fetch(source=a, scope=b, observed_at=c, document_sha256=d, archived=bool(e)) for a, b, c, d, e in rows]
     if not fetches:
-        known = dict(con.execute(DAYS).fetchall())
+        days = "list_reverse_sort(list(distinct observed_at::DATE::VARCHAR))[:5]"
+        places = f"select concat(source, '/', scope), {days} from core.scope_run where status = 'ok' group by 1"
+        known = dict(con.execute(places).fetchall())
         if not found:
             hint = f"Give the id of a run, a document's SHA-256, SOURCE/SCOPE/DAY or SOURCE/SCOPE/DAY..DAY; {HINT}"
             raise refused("no fetch that counts is of such a run or document", hint=hint)
         if place not in known:
-            raise refused(f"no fetch that counts is of {place}", hint=did_you_mean(place, known, HINT))
+            raise refused(f"no fetch that counts is of {place}", hint=did_you_mean(place, sorted(known), HINT))
         hint = f"An import's day is that of the import; the newest days of {place}: {', '.join(known[place])}"
         raise refused("no fetch that counts is of these days", hint=hint)
     hashes |= {one.document_sha256 for one in fetches if (one.document_sha256 or "").startswith(selection)}

@@ -59,8 +59,9 @@ _TOKENS = re.compile(r"(\d+(?:\.\d+)?)[\s-]?([MBT])(?:r?illion)?[ -]tokens?\b", 
 _TRAINING = re.compile(r"\bpre-?train\w*|\btraining\b|\bfine-?tun\w*", re.IGNORECASE)
 _FROM_SCRATCH = re.compile(r"\bpre-?train\w*", re.IGNORECASE)
 _ADAPTERS = re.compile(r"\blora\b|\badapters?\b", re.IGNORECASE)
-_SCALE = {"m": 1e6, "b": 1e9, "t": 1e12}
-_MONTH_HOURS = 730
+SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+MONTH_HOURS = 730
+"""Hours of a month in cost.monthly, and in AWS's own calculator."""
 FAMILIES = ("Trainium", "Inferentia", "Gaudi", "TPU")
 """Names under which several generations are sold."""
 _SYSTEM = re.compile(r"\b(?:ultra ?server|trn\d-ultra|hgx|dgx|nvl ?\d+|node|cluster|\d+[- ]?gpu|\d+x)\b", re.IGNORECASE)
@@ -189,7 +190,7 @@ def chips_of(text: str) -> int | None:
 def parameters(text: str) -> float | None:
     """Return the parameters that a text such as "70B model" states, None where it states none."""
     found = re.search(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([MBT])\b(?! tokens)", text)
-    return float(found[1]) * _SCALE[found[2].lower()] if found else None
+    return float(found[1]) * SCALE[found[2].lower()] if found else None
 
 
 def hedge(*texts: str) -> Hedge:
@@ -205,7 +206,7 @@ def conditions(text: str) -> Conditions:
     option = next((name for name, pattern in _OPTIONS if pattern.search(text)), None)
     term = _TERM.search(text)
     years, months = term.groups() if term else (None, None)
-    hours = int(_WORDS.get(years.lower(), years)) * 8760 if years else int(months) * _MONTH_HOURS if months else None
+    hours = int(_WORDS.get(years.lower(), years)) * 8760 if years else int(months) * MONTH_HOURS if months else None
     named = tuple(_REGION.findall(text)) or next((ids for pattern, ids in _REGION_NAMES if pattern.search(text)), ())
     machine = INSTANCE.search(text)
     batch = _BATCH.search(text)
@@ -218,7 +219,7 @@ def conditions(text: str) -> Conditions:
         instance_type=machine[0].lower() if machine else None,
         batch_size=int(batch[1]) if batch else None,
         precision=precision[1].lower() if precision else None,
-        tokens=float(tokens[1]) * _SCALE[tokens[2].lower()] if tokens else None,
+        tokens=float(tokens[1]) * SCALE[tokens[2].lower()] if tokens else None,
         is_training=bool(_TRAINING.search(text)) or None,
         is_adapters=True if _ADAPTERS.search(text) else False if _FROM_SCRATCH.search(text) else None,
         is_sparse=True if re.search(r"\bspars", text) else False if re.search(r"\bdense\b", text) else None,
