@@ -145,7 +145,11 @@ def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[
         strange = counts or [word for word in left if accelerators.resolve(_without(left, word))]
         strange = strange or [word for word in left if accelerators.resolve(word) is None] or [" ".join(left)]
         raise SettingsError(f"the word {strange[0]!r} is not understood", field=field, value=text, hint=allowed)
-    return None, (found.accelerator_name, found.form_factor)
+    chip, *sizes = instance_types.chips_named(" ".join(left), field)
+    if sizes:
+        hint = f"Name one: {', '.join(name for name, _ in sizes)}"
+        raise SettingsError("names a chip of several sizes of memory", field=field, value=text, hint=hint)
+    return None, chip
 
 
 def _without(words: Sequence[str], word: str) -> str:

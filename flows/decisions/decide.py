@@ -163,8 +163,7 @@ select
         else 'chip without published figures'
     end, ', ', a.service_provider_name) as reason,
     count(*) as n
-from int.accelerator_hour_price as a
-anti join ref.accelerator as c
+from int.accelerator_hour_price as a anti join ref.accelerator as c
     on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
     and a.usd_per_currency_unit is not null
 where (a.is_ranked or a.usd_per_currency_unit is null) and list_contains($chips, a.accelerator_name)
@@ -228,10 +227,9 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
         values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
         values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
         known = {name.casefold(): name for name in sides.providers(con)}
-        for name in load.providers:
-            if name.casefold() not in known:
-                hint = did_you_mean(name, known.values())
-                raise SettingsError("unknown provider", field="--provider", value=name, hint=hint)
+        for name in (each for each in load.providers if each.casefold() not in known):
+            hint = did_you_mean(name, known.values())
+            raise SettingsError("unknown provider", field="--provider", value=name, hint=hint)
         values |= {"providers": [known[name.casefold()] for name in load.providers] or None}
         ladder = rows(con, LADDER, values, field="decide")
         options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]

@@ -165,15 +165,6 @@ def _checked(found: WeekFacts) -> Markup:
     )
 
 
-def _method(found: WeekFacts) -> Markup:
-    """Return how the week is cut out of the history."""
-    return macro("week_parts.html.j2", "method")(sections.closing(found), found.known_then)
-
-
-def _documents(found: WeekFacts) -> Markup:
-    return _joined([source_tables.documents(found.documents) if found.documents.height else "None."])
-
-
 # --- tables
 
 
@@ -375,7 +366,11 @@ PARTS: Mapping[str, Part] = {
     "New and gone": _offers,
     "Providers next to AWS, by purchase option": _providers,
     "What was checked": _checked,
-    "How it is computed": _method,
-    "Documents": _documents,
+    "How it is computed": lambda found: macro("week_parts.html.j2", "method")(
+        sections.closing(found), found.known_then
+    ),
+    "Documents": lambda found: _joined(
+        [source_tables.documents(found.documents) if found.documents.height else "None."]
+    ),
 }
 """The parts below the brief, each folded."""

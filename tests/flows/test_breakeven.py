@@ -75,6 +75,7 @@ def test_words_of_a_side(text: str, expected: tuple[object, ...]) -> None:
         ("trn2 spot toy", "trn2 is sold by AWS, not by Toy"),
         ("h100 h200 spot", "is not understood"),
         ("inf spot", "the word 'inf' is not understood"),
+        ("a100 on_demand aws", "Name one: A100-40GB, A100-80GB"),
     ],
 )
 def test_words_that_are_not_understood(text: str, said: str) -> None:

@@ -83,7 +83,7 @@ def chip_named(text: str, field: str = "chip") -> tuple[str, str | None]:
 def chips_named(text: str, field: str) -> list[tuple[str, str | None]]:
     """Return names and form as `chip_named`: "A100" is one of any memory."""
     name, form = chip_named(text, field)
-    return [(each, form) for each in accelerators.names() if name in (each, each.rpartition("-")[0])]
+    return [(each, form) for each in accelerators.names() if re.fullmatch(rf"{re.escape(name)}(-\d+GB)?", each)]
 
 
 MACHINE_FIGURES = ("vcpus", "host_memory_gib")
