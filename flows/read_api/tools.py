@@ -451,16 +451,14 @@ def cost_per_token(
     """
     if (task == "training") != (tokens is not None):
         raise wrong("the task training needs `tokens`, and no other task takes it", "tokens", tokens or "")
-    for name, value in {"interactivity": interactivity, "tokens_per_day": tokens_per_day}.items():
+    load: dict[str, Any] = {"interactivity": interactivity, "tokens_per_day": tokens_per_day, "precision": precision}
+    for name, value in load.items():
         if tokens is not None and value is not None:
             raise wrong("means nothing for training", name, value, "Leave it out")
     terms = cost.Terms(commitment_use=commitment_use, spot_running_share=1 - spot_loss)
     if tokens is None:
         table, ranked_by, figures = "mart.serving_cost", "all_in_output_usd_median", SERVING
-        load: dict[str, Any] = {"interactivity": interactivity, "tokens_per_day": tokens_per_day}
-        found = cost.serving(
-            book.path, model=model, **load, precision=precision, terms=terms, utilisations=[utilisation]
-        )
+        found = cost.serving(book.path, model=model, **load, terms=terms, utilisations=[utilisation])
     else:
         table, ranked_by, figures = "mart.training_run_cost", "training_usd_median", TRAINING
         whole = {"overhead": 0.0, "goodput": 1.0, "mfu": mfu}

@@ -308,6 +308,7 @@ TRAINING = {"model": "llama-3-70b", "task": "training", "tokens": 1e9}
         ("cost_per_token", {"model": "llama-3-70b", "utilisation": 0}, "utilisation", "0"),
         ("cost_per_token", {"model": "llama-3-70b", "task": "training"}, "tokens", ""),
         ("cost_per_token", {**TRAINING, "interactivity": 30}, "interactivity", "Leave it out"),
+        ("cost_per_token", {**TRAINING, "precision": "fp8"}, "precision", "Leave it out"),
         ("cost_per_token", {**TRAINING, "tokens_per_day": 1}, "tokens_per_day", ""),
         ("audit_claims", {"article": "no such text"}, "article", "There are"),
         ("sources", {"source": "aws_pricelist"}, "source", "aws_price_list"),
