@@ -180,7 +180,8 @@ ADVICE = {"region_id": REGION, "instance_type": P5, "operating_system": "Linux"}
 
 @world.shown(
     seen(0, "aws_spot", spot(P5, A, "10")), seen(40, "aws_spot", spot(P5, A, "10")),
-    seen(40, "aws_spot_feed", row(P5, "2", **OF_FEED), row("g5.xlarge", "0.4", **OF_FEED)),
+    seen(40, "aws_spot_feed", row(P5, "2", **OF_FEED), row("g5.xlarge", "0.4", **OF_FEED),
+         *(row(P5, "1", availability_zone=f"us-east-1-bos-{n}a", **OF_FEED) for n in range(8))),
     said(39, "aws_spot_feed", "spot_advice", ADVICE | {"savings_percent": 60, "interruption_band": "<5%"}),
     said(40, "aws_spot_feed", "spot_advice",
          ADVICE | {"savings_percent": 70, "interruption_band": ">20%"},
@@ -188,7 +189,7 @@ ADVICE = {"region_id": REGION, "instance_type": P5, "operating_system": "Linux"}
     at=40,
 )  # fmt: skip
 def test_the_feed_stays_apart(case: Case) -> None:
-    """The feed's price of a region has its own column; the newest advice counts; a region may have the feed alone."""
+    """The feed's price of a region, no Local Zone's, has its own column; the newest advice counts; it may be alone."""
     assert case.records(
         "select instance_type, cheapest_zone_price, mean_cheapest_price_30d, feed_price, savings_percent, "
         "interruption_band, n_zones from int.spot_region_price where $own order by 1",
