@@ -145,7 +145,7 @@ def test_time_without_an_offer_counts_in_no_mean(case: Case) -> None:
     ) == (pytest.approx(30), A, pytest.approx(20 / 30))  # fmt: skip
 
 
-GONE = (seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws_spot", spot(P5, B, "50")))
+GONE = (seen(-20, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws_spot", spot(P5, B, "50")))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ GONE = (seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws
 def test_a_gone_zone_has_no_price_and_then_no_row(first: Case, later: Case) -> None:
     """No spot is not a price of zero: blank at first, left out when the last 30 days are without it."""
     assert zones(first, "unit_price::double, price_per_accelerator_hour") == {A: (None, None), B: (50, 6.25)}
-    assert region(first, "cheapest_zone, n_zones") == (B, 1)
+    assert region(first, "cheapest_zone, n_zones, lowest_mean_zone, lowest_mean_price_30d") == (B, 1, B, 50)
     assert zones(later, "unit_price::double") == {B: (50,)}
 
 

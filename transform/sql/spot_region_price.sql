@@ -3,7 +3,7 @@
 -- zone does not stand beside today's of another. The feed names no zone: it has its own columns and is in no mean.
 with zone_price as (
     select
-        *,
+        * replace (if(unit_price is null, null, mean_price_30d) as mean_price_30d), -- noqa: AM04
         hash(service_provider_name, region_id, instance_type, capacity_unit, pricing_currency) as market,
         coalesce(availability_zone_id, availability_zone) as zone_name,
         max(window_end_at) over (partition by market) as ends_at
