@@ -230,7 +230,7 @@ def test_what_was_not_collected(case: Case) -> None:
     Of a Local Zone there is none: its spot prices and blocks come with those of its region.
     """
     assert {unknown(case, G6)[option] for option in ("spot", "capacity_block")} == {
-        "not collected by itself: what is sold so in a Local Zone is under its region, by zone"
+        "under its region, by zone: EC2 does not tell it of a Local Zone alone"
     }
     found = {
         line["option"]: line["unknown_reason"]

@@ -213,7 +213,7 @@ every_row as (
             when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
             when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
             when k.purchase_option in ('spot', 'capacity_block') and regexp_matches(s.region_id, '[0-9]-[a-z]')
-                then 'not collected by itself: what is sold so in a Local Zone is under its region, by zone'
+                then 'under its region, by zone: EC2 does not tell it of a Local Zone alone'
             when k.purchase_option = 'spot' and not b.supports_spot
                 then 'the EC2 API says that this type is not sold as spot in this region'
             when k.purchase_option = 'capacity_block' and not b.supports_capacity_block
