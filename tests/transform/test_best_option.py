@@ -156,7 +156,7 @@ def test_regions_are_asked_for(case: Case) -> None:
         175200,
     )
     assert case.records("from mart.best_option(24, 1, 1, false, ['eu-west-1'])") == []
-    with pytest.raises(duckdb.Error, match="no region of AWS: us-est-1$"):
+    with pytest.raises(duckdb.Error, match="no region of AWS: us-est-1"):
         case.records(f"from mart.best_option(24, 1, 1, false, ['{case.region(REGION)}', 'us-est-1'])")
 
 

@@ -80,7 +80,8 @@ DIFFERENT: tuple[dict[str, object], ...] = (
 
 CURRENT = [
     *AWS,
-    machine("node", "40"), chip("unsized", "5"), chip("slices", "4.2", label="TPU v5p"), machine("B200", "60", label="B200"),
+    chip("slices", "4.2", label="TPU v5p"),
+    machine("node", "40"), chip("unsized", "5"), machine("B200", "60", label="B200"),
     machine("L4", "0.4", label="L4", count=1), machine("four L4", "4", label="L4", count=4),
     *(machine(f"form {label}", "40", label=label) for label in FORMS),
     *(machine(f"for {name}", "16", **others) for name, others in COMMITTED.items()),
