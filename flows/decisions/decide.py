@@ -8,6 +8,7 @@ those SELECTs; here they are put side by side, at list and, where the user has a
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from operator import itemgetter
@@ -216,37 +217,18 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
     `contracted` is what the user pays as a share of the list price, by offer. Raises ChipledgerError.
     """
-    if lacking := load.missing():
-        hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
-        raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
-    months = load.months or (load.deadline_days or 0) * 24 / HOURS_A_MONTH
-    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
-        (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
-        point, needs = _needs(con, load)
-        fields = [name.split()[0] for name in columns(NEED)]
-        values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
-        values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
-        known = {name.casefold(): name for name in sides.providers(con)}
-        for name in (each for each in load.providers if each.casefold() not in known):
-            hint = did_you_mean(name, known.values())
-            raise SettingsError("unknown provider", field="--provider", value=name, hint=hint)
-        values |= {"providers": [known[name.casefold()] for name in load.providers] or None}
-        ladder = rows(con, LADDER, values, field="decide")
-        options = [_option(row, load, contracted or {}) for row in ladder if row["left_out"] is None]
-        today = max(built["as_of"], datetime.now(UTC).date())
-        hosted = list(_hosted(load, point, months, today, like=ladder[0])) if load.hosted else []
-        options += [row for row in hosted if row["left_out"] is None]
-        options.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
-        market, every = _market(options), [*ladder, *hosted]
-        named = {"chips": [need["accelerator_name"] for need in needs]}
-        left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in every if row["left_out"])
+    with _opened(file, load) as con:
+        priced = _priced(con, load, contracted or {})
+        options, needs, built = priced["options"], priced["needs"], priced["built"]
+        market, named = _market(options), {"chips": [need["accelerator_name"] for need in needs]}
+        left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in priced["unpriced"])
         left.update({row["reason"]: row["n"] for row in rows(con, UNREAD, named)})
         return {
             "as_of": built["as_of"],
-            "inputs": asdict(load) | {"months": months},
+            "inputs": asdict(load) | {"months": priced["months"]},
             "regions": allowed.as_dict(con, load.regions),
             "formula": "units x chips x hours charged x USD a chip-hour; a term is charged whole",
-            "point": point,
+            "point": priced["point"],
             "needs": needs,
             "options": options,
             "left_out": dict(sorted(left.items())),
@@ -257,6 +239,51 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "own_is_cheaper": _own_is_cheaper(options, needs, load),
             "decide_again": list(_decide_again(options, built, load)),
         }
+
+
+def options(file: Path, load: Load) -> list[Row]:
+    """Return the options of an answer alone, which reads no history. Raises ChipledgerError."""
+    with _opened(file, load) as con:
+        return list(_priced(con, load, {})["options"])
+
+
+@contextmanager
+def _opened(file: Path, load: Load) -> Iterator[duckdb.DuckDBPyConnection]:
+    if lacking := load.missing():
+        hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
+        raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
+    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
+        yield con
+
+
+def _priced(con: duckdb.DuckDBPyConnection, load: Load, contracted: Mapping[int, float]) -> Row:
+    """Return the months asked for, a model's point, needs, options from the cheapest on, and rows without a price."""
+    months = load.months or (load.deadline_days or 0) * 24 / HOURS_A_MONTH
+    (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
+    point, needs = _needs(con, load)
+    fields = [name.split()[0] for name in columns(NEED)]
+    values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
+    values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
+    known = {name.casefold(): name for name in sides.providers(con)}
+    for name in (each for each in load.providers if each.casefold() not in known):
+        hint = did_you_mean(name, known.values())
+        raise SettingsError("unknown provider", field="--provider", value=name, hint=hint)
+    values |= {"providers": [known[name.casefold()] for name in load.providers] or None}
+    ladder = rows(con, LADDER, values, field="decide")
+    found = [_option(row, load, contracted) for row in ladder if row["left_out"] is None]
+    today = max(built["as_of"], datetime.now(UTC).date())
+    hosted = list(_hosted(load, point, months, today, like=ladder[0])) if load.hosted else []
+    found += [row for row in hosted if row["left_out"] is None]
+    found.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
+    without = [row for row in (*ladder, *hosted) if row["left_out"]]
+    return {
+        "months": months,
+        "built": built,
+        "point": point,
+        "needs": needs,
+        "options": found,
+        "unpriced": without,
+    }
 
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:

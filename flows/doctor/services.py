@@ -416,7 +416,7 @@ def needed(file: Path, decision: DecisionSettings) -> list[Need]:
         load: Any = {"deadline_days": months * 365 / 12} if "training_tokens" in workload else {"tokens_per_day": 1e9}
         terms: Any = {"providers": ("AWS",), "regions": decision.regions, "months": months}
         try:
-            options = decide.answer(file, decide.Load(**workload, **load, **terms))["options"]
+            options = decide.options(file, decide.Load(**workload, **load, **terms))
         except SettingsError:  # nobody measured it
             continue
         except duckdb.Error as error:

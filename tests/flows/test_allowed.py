@@ -166,6 +166,7 @@ def test_decide_stays_within(file: Path) -> None:
     with pytest.raises(SettingsError, match="no run of this model"):
         decide.answer(file, replace(load, regions=(EAST,)))
     assert decide.answer(file, load)["regions"] == {"allowed": [], "left_out": []}
+    assert decide.options(file, replace(load, regions=(HERE,))) == here["options"]
 
 
 def test_every_command_says_so(file: Path, tmp_path: Path) -> None:
