@@ -8,6 +8,8 @@ from flows.shared import Clock, redact
 from warehouse.errors import ChipledgerError, SourceError
 
 LOG = logging.getLogger(__name__)
+HEARTBEAT_WAIT_S = 10.0
+"""For each attempt: the run is over, and holds the next one up."""
 
 
 def alert(settings: Settings, *, clock: Clock) -> bool:
@@ -36,7 +38,7 @@ def call_heartbeat(settings: Settings) -> None:
     from extract.web.http import HttpWeb
 
     try:
-        HttpWeb().get(settings.heartbeat_url, accept="*/*")
+        HttpWeb(read_timeout_s=HEARTBEAT_WAIT_S).get(settings.heartbeat_url, accept="*/*")
     except SourceError as error:
         if error.field == "status" and str(error.value).startswith("2"):
             return  # taken; its answer has no content
