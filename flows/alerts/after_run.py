@@ -8,14 +8,12 @@ from flows.shared import Clock, redact
 from warehouse.errors import ChipledgerError, SourceError
 
 LOG = logging.getLogger(__name__)
-HEARTBEAT_WAIT_S = 10.0
-"""For each attempt: the run is over, and holds the next one up."""
+HEARTBEAT_WAIT_S = 10.0  # of each attempt, as the next run waits
 
 
 def alert(settings: Settings, *, clock: Clock) -> bool:
     """Send alerts, and return whether none failed; what is not set up costs nothing. A failure is a warning alone."""
-    is_wanted = settings.alerts.is_set or settings.chat_urls()
-    if not is_wanted or not (settings.data_dir / "prices.duckdb").exists():
+    if not (settings.alerts.is_set or settings.chat_urls()) or not (settings.data_dir / "prices.duckdb").exists():
         return True
     import duckdb
 

@@ -23,7 +23,6 @@ from warehouse.errors import SettingsError
 RECORD = "alerts.jsonl"
 MAX_ERROR = 200
 FOR_GOOD = "; refused for good, not sent again"
-"""Said of an address that the server does not know; later alerts are tried."""
 
 
 @dataclass(kw_only=True)

@@ -22,8 +22,7 @@ ALLOWED = "Name ids, --source, --older-than or --all"
 def listed(settings: Settings, published: Callable[[], Path], *, everything: bool) -> tuple[list[dict[str, Any]], str]:
     """Return the rows of the log, and "": it has them also where nothing was published.
 
-    Where there is no log here, somebody writes it or it cannot be opened for writing, they are those of the published
-    file, and the second says so.
+    Where no log can be opened for writing here, they are those of the published file, and the second says why.
     """
     place, why = settings.place(), "there is no log here"
     if place.is_shared or (place.data_dir / db.FILE_NAME).exists():
