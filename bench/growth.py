@@ -31,6 +31,7 @@ from bench import growth_log  # noqa: E402
 from bench.result import Result, in_loops  # noqa: E402
 from flows.collect.publisher import publish_log, write_pages  # noqa: E402
 from flows.config.settings import Settings  # noqa: E402
+from reports.weekly import facts as weekly_facts  # noqa: E402
 from warehouse.log import db  # noqa: E402
 from warehouse.log.load import load  # noqa: E402
 from warehouse.publish import published_file  # noqa: E402
@@ -70,8 +71,8 @@ QUESTIONS: dict[str, tuple[float, str]] = {
 """By name: the budget in calibration loops of the clock, and what is asked of the published file; each has rows."""
 LOAD, DAY, LONGER = 5, 20, 1.3
 """Budgets of a day: its load and the whole of it in loops of the processor, and the last beside the first in years."""
-PAGES, PAGES_LONGER = 120, 3
-"""Budgets of writing all pages: in loops of the processor, and the last beside the first in years."""
+PAGES, WEEK, PAGES_LONGER = 120, 80, 3
+"""Budgets of writing all pages, and of reading a week: in loops of the processor, and of the last beside the first."""
 PEAK_MB, LOG_MB, PUBLISHED_MB = 500, 60, 170
 
 
@@ -81,7 +82,8 @@ class Grown:
 
     `log_mb` is what the blocks of the prices and fetches take in the writer's file, `document_mb` those of documents,
     `peak_mb` the most memory of the process in which the days were loaded and published. `questions`: seconds of the
-    clock, and rows, by name. `pages_cpu`: seconds of the processor for all pages of the last day.
+    clock, and rows, by name. `pages_cpu` and `week_cpu`: seconds of the processor for all pages of the last day, and
+    for the facts of the last week.
     """
 
     years: int
@@ -97,6 +99,7 @@ class Grown:
     peak_mb: float
     questions: dict[str, tuple[float, int]]
     pages_cpu: float = 0
+    week_cpu: float = 0
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -117,7 +120,8 @@ def grow(folder: Path, *, n_prices: int, years: int, days: int = 1) -> Grown:
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn"), max_tasks_per_child=1) as apart:
         apart.submit(_write_looks, folder, n_prices, days).result()
         grown = apart.submit(_days, folder, years, days).result()
-        return replace(grown, pages_cpu=apart.submit(_pages, folder).result())
+        pages_cpu, week_cpu = (apart.submit(each, folder).result() for each in (_pages, _week))
+        return replace(grown, pages_cpu=pages_cpu, week_cpu=week_cpu)
 
 
 def _write_looks(folder: Path, n_prices: int, days: int) -> None:
@@ -163,6 +167,11 @@ def _pages(folder: Path) -> float:
     return timed(lambda: write_pages(Settings(data_dir=folder), folder / published_file.FILE_NAME))[1]
 
 
+def _week(folder: Path) -> float:
+    """Return the seconds of the processor that the facts of the last week take, of which its mail and page are made."""
+    return timed(lambda: weekly_facts.read(folder / published_file.FILE_NAME))[1]
+
+
 def _table_mb(con: duckdb.DuckDBPyConnection, name: str) -> float:
     """Return the megabytes of a table of the log in the file."""
     (n_blocks,) = con.execute(
@@ -201,6 +210,7 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
             in_loops(f"a day's load and publish {after}", one.load_cpu + one.publish_cpu, DAY, note=clock),
             Result(f"peak memory of a day {after}", one.peak_mb, "MB", PEAK_MB),
             in_loops(f"all pages {after}", one.pages_cpu, PAGES),
+            in_loops(f"a week's facts {after}", one.week_cpu, WEEK),
             *(
                 in_loops(f"query {after}: {name}", took, QUESTIONS[name][0], of="clock", note=f"{n_rows} rows")
                 for name, (took, n_rows) in one.questions.items()
@@ -211,11 +221,12 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
     return [
         *found,
         Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", LONGER),
-        Result(
-            f"pages after {last.years} years beside those after {first.years}",
-            last.pages_cpu / first.pages_cpu,
-            "x",
-            PAGES_LONGER,
+        *(
+            Result(f"{what} after {last.years} years beside {first.years}", longer, "x", PAGES_LONGER)
+            for what, longer in (
+                ("pages", last.pages_cpu / first.pages_cpu),
+                ("a week's facts", last.week_cpu / first.week_cpu),
+            )
         ),
         Result(
             "log (prices and fetches)",

@@ -5,6 +5,7 @@ cuts a type, an offer goes, and a price rises that is back in W04. W05: nothing 
 """
 
 import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import groupby
@@ -84,10 +85,13 @@ def told(base: pytest.TempPathFactory, week: str, *, known_then: bool = False) -
     return pickle.loads((folder / "told.pickle").read_bytes())  # noqa: S301 (written above)
 
 
-def publish_weeks(folder: Path, *, marts: tuple[Mart, ...] = MARTS, macros: tuple[MartMacro, ...] = MACROS) -> Path:
+def publish_weeks(
+    folder: Path, before: Sequence[ParsedFetch] = (), *,
+    marts: tuple[Mart, ...] = MARTS, macros: tuple[MartMacro, ...] = MACROS,
+) -> Path:  # fmt: skip
     """Publish the weeks into a folder and return the file; with all marts, unless some are given; without comments."""
     looks = [
-        first(5), second(5, pcie="2.39"),
+        *before, first(5), second(5, pcie="2.39"),
         second(10.5, pcie="2.89"),
         first(11.5, pcie="2.89"),
         first(13, pcie="2.89", p5="60", gone=True),

@@ -262,7 +262,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         found = rows(con, MACHINE, {"name": load.machine})
         if not found:
             hint = did_you_mean(load.machine, chips())
-            raise SettingsError("no machine of AWS has this name", field="--machine", value=load.machine, hint=hint)
+            raise SettingsError("this machine's chips are not known", field="--machine", value=load.machine, hint=hint)
         size = {"accelerators": (load.nodes or 0) * found[0]["least_unit"], "instance_type": load.machine}
         return None, [found[0] | size | spare]
     if load.model is None:

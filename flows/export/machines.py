@@ -137,8 +137,7 @@ def _current(con: duckdb.DuckDBPyConnection) -> tuple[list[Price], Counter[str]]
     left_out: Counter[str] = Counter()
     found: dict[tuple[str, ...], list[Price]] = defaultdict(list)
     for price in rows(con, PRICES):
-        reason = refusal(price)
-        if reason:
+        if reason := refusal(price):
             left_out[reason] += 1
         else:
             key = ("service_provider_name", "instance_type", "region_id", "availability_zone_id", "purchase_option")
@@ -157,7 +156,7 @@ def refusal(price: Price) -> str | None:
         return "region unknown"
     if not all(LABEL.fullmatch(price[name]) for name in ("instance_type", "region_id")):
         return "no name that a node's label could have"
-    return None
+    return "Local Zone, no region" if re.search("-[0-9]+-[a-z]", price["region_id"]) else None
 
 
 def _read(

@@ -132,8 +132,7 @@ def catalogue(
     left_out: Counter[str] = Counter()
     usable: dict[str, dict[tuple[str, str | None, str], list[Price]]] = defaultdict(lambda: defaultdict(list))
     for price in prices:
-        reason = _refusal(price)
-        if reason:
+        if reason := _refusal(price):
             left_out[reason] += 1
             continue
         key = (price["region_id"], price["availability_zone_id"], price["purchase_option"])

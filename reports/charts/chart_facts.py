@@ -34,22 +34,16 @@ class Charted:
         return self.until - YEAR
 
 
-def of_week(con: duckdb.DuckDBPyConnection, moves: pl.DataFrame, until: datetime) -> Charted:
-    """Return what the charts of a week's moves need, from marts as they stood at its end."""
-    listed = moves.filter(pl.col("change_kind") == "list_change").drop_nulls(["accelerator_name", "purchase_option"])
+def of_week(con: duckdb.DuckDBPyConnection, moves: pl.DataFrame, drawn: pl.DataFrame, until: datetime) -> Charted:
+    """Return what the charts of a week need, from marts as they stood at its end; those of `drawn` have a chart."""
+    _hold(con)
+    series = drawn.select("accelerator_name", "purchase_option").unique().sort(pl.all())
+    chips, options = series["accelerator_name"].to_list(), series["purchase_option"].to_list()
     return Charted(
         until=until,
-        prices=prices(con, listed["accelerator_name"], listed["purchase_option"], since=until - YEAR, until=until),
+        prices=frame(con, "chart_price", chips=chips, options=options, since=until - YEAR, until=until),
         sparks=sparks(con, moves["offer_id"], until=until),
     )
-
-
-def prices(
-    con: duckdb.DuckDBPyConnection, chips: Iterable[str], options: Iterable[str], *, since: datetime, until: datetime
-) -> pl.DataFrame:
-    """Return the cheapest prices of each provider and tier over time, of chips under purchase options."""
-    _hold(con)
-    return frame(con, "chart_price", chips=sorted({*chips}), options=sorted({*options}), since=since, until=until)
 
 
 def sparks(con: duckdb.DuckDBPyConnection, offers: Iterable[int], *, until: datetime) -> pl.DataFrame:

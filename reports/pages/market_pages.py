@@ -258,14 +258,14 @@ def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:
     listed = sorted(chosen.items(), key=lambda each: tuple(str(part or "").rjust(8) for part in each[0]))
     if not listed:
         return "No commitment is known whose machine has a price on demand, too."
-    shown = [row for _, row in listed if row["price_rank"] is not None][: price_tables.MAX_ROWS]
+    shown = [row for _, row in listed if row["price_rank"] is not None]
     if not shown:
         return f"{wording.count(len(listed), 'commitment')} known, all too old to rank: see the explorer."
     places = wording.places_of(row["price_per_accelerator_hour_usd"] for row in shown)
     return Table(
         id="commitments",
         title=f"{wording.count(len(shown), 'way')} to commit",
-        subtitle="The cheapest region of each, upfront fees spread over the term",
+        subtitle="The cheapest kind, machine and region of each, upfront fees spread over the term",
         rows=shown,
         group="service_provider_name" if is_chip else "accelerator_name",
         columns=[

@@ -1,8 +1,9 @@
 -- What each provider's cheapest offer of a chip and tier cost over time, in US dollars per chip-hour: one row for each
--- span in which it is known to have stayed the same (reports/sql/chart_held.sql), from begins_at to ends_at, of the
--- chips of $chips under the purchase options of $options. Where nobody knows a price there is no row; what was seen in
--- the last week, or within the source's max_age, holds to the end. list_change_ratio is what int.price_change says of
--- the move with which a span began, where it was of this price alone and not another offer that became the cheapest.
+-- span in which it is known to have stayed the same (reports/sql/chart_held.sql), from begins_at to ends_at, of each
+-- chip of $chips under the purchase option at its place in $options. Where nobody knows a price there is no row; what
+-- was seen in the last week, or within the source's max_age, holds to the end. list_change_ratio is what
+-- int.price_change says of the move with which a span began, where it was of this price alone and not another offer
+-- that became the cheapest.
 -- Left out are floors, medians, what nobody new can have, negotiated prices, prices that int.price_change calls a
 -- mistake that was undone, SageMaker, and AWS partitions apart. Other currencies are converted at the rate of the day
 -- on which the price was last seen, so that a rate alone makes no step.
@@ -13,7 +14,7 @@ with change as (
         bool_or(change_kind in ('correction', 'suspected_error')) as is_doubtful,
         any_value(change_ratio) filter (where change_kind = 'list_change') as list_ratio
     from int.price_change
-    where reason is null
+    where reason is null and observed_at >= $since::TIMESTAMP - interval 1 year
     group by offer_id, observed_at
 ),
 
@@ -35,8 +36,9 @@ known as (
     left join change as b on h.offer_id = b.offer_id and h.valid_from = b.observed_at
     left join change as e on h.offer_id = e.offer_id and h.valid_to = e.observed_at
     where
-        u.accelerator_name in (select unnest($chips))
-        and o.purchase_option in (select unnest($options))
+        { 'chip': u.accelerator_name, 'option': o.purchase_option } in (
+            select { 'chip': unnest($chips), 'option': unnest($options) }
+        )
         and u.accelerator_count > 0
         and o.unit_price_type = 'List'
         and o.service_provider_name is not null

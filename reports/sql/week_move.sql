@@ -2,7 +2,7 @@
 -- and sizes. Amounts are per chip-hour, an upfront fee spread over the term; of what has no known chips, as sold.
 -- Where several sources saw the same thing move, and the windows in which they place it overlap, it happened once, when
 -- the earliest of them saw it: event_at; and after event_from, the latest moment before it at which any of them still
--- saw the old price. Each one's own window stands in windows.
+-- saw the old price. Each one's own window stands in windows. Sources of which one is a year behind are not compared.
 with move as (
     select
         c.* replace (decision.sold_tier(c.tier) as tier),
@@ -30,7 +30,10 @@ with move as (
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id
-    where c.change_kind in ('list_change', 'correction', 'suspected_error') and c.reason is null
+    where
+        c.change_kind in ('list_change', 'correction', 'suspected_error')
+        and c.reason is null
+        and c.observed_at >= $since::TIMESTAMP - interval 1 year
 ),
 
 numbered as (
@@ -93,17 +96,17 @@ select
     tier,
     pricing_currency,
     change_kind,
-    arg_min(price_before, price_after) as price_before,
+    arg_min(price_before, (price_after, offer_id)) as price_before,
     min(price_after) as price_after,
-    arg_min(change_ratio, price_after) as change_ratio,
+    arg_min(change_ratio, (price_after, offer_id)) as change_ratio,
     count(distinct offer_id) as n_offers,
-    list(distinct offer_id) as offer_ids,
+    list_sort(list(distinct offer_id)) as offer_ids,
     list_sort(list(distinct region_id) filter (where region_id is not null)) as regions,
-    arg_min(event_from, event_at) as event_from,
+    arg_min(event_from, (event_at, offer_id)) as event_from,
     min(event_at) as event_at,
     list_sort(list(distinct { 'observed_at': observed_at, 'seen_from': seen_from, 'source': source })) as windows,
-    arg_min(document_sha256, observed_at) as document_sha256,
-    arg_min(offer_id, price_after) as offer_id,
+    arg_min(document_sha256, (observed_at, offer_id)) as document_sha256,
+    arg_min(offer_id, (price_after, offer_id)) as offer_id,
     any_value(n_providers) as n_providers
 from news
 group by
@@ -112,7 +115,7 @@ group by
 order by
     change_kind <> 'list_change',
     purchase_option <> 'on_demand',
-    -abs(arg_min(change_ratio, price_after)) nulls last,
+    -abs(arg_min(change_ratio, (price_after, offer_id))) nulls last,
     service_provider_name,
     accelerator_name,
     offered,

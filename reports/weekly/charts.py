@@ -19,8 +19,7 @@ from reports import wording
 from reports.charts import style
 from reports.charts.site_charts import grid
 from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Mark
-from reports.weekly.calendar import MIN_CHANGE
-from reports.weekly.facts import WeekFacts
+from reports.weekly.facts import WeekFacts, drawn
 
 MAX_LABELS = 5
 MAX_NAME = 15
@@ -287,14 +286,8 @@ def figures(found: WeekFacts) -> Markup:
 
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
-    listed = found.lists.filter(
-        pl.col("is_per_chip"),
-        pl.col("accelerator_name").is_in(found.chips),
-        pl.col("pricing_currency") == "USD",
-        pl.col("change_ratio").abs() >= MIN_CHANGE,
-    )
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
-    for row in listed.iter_rows(named=True):
+    for row in drawn(found["move"], found.chips).iter_rows(named=True):
         key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
         groups.setdefault(key, []).append(row)
 

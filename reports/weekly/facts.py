@@ -195,7 +195,9 @@ def read(
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
             answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
-        charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], as_of))
+        charted = answers.value(
+            "chart", lambda: chart_facts.of_week(con, moves := answers.frames["move"], drawn(moves, chips), as_of)
+        )
         rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
         if not known_then:
             answers.put("token_split", lambda: _token_split(con))
@@ -281,6 +283,23 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return _ask(con, "week_token_split", {})
 
 
+def drawn(moves: pl.DataFrame, chips: Sequence[str]) -> pl.DataFrame:
+    """Return the moves of a week that charts show: list prices of the reader's chips in US dollars."""
+    return moves.filter(
+        pl.col("change_kind") == "list_change",
+        pl.col("is_per_chip"),
+        pl.col("accelerator_name").is_in(chips),
+        pl.col("pricing_currency") == "USD",
+        pl.col("change_ratio").abs() >= MIN_CHANGE,
+    )
+
+
+def _charted(
+    con: duckdb.DuckDBPyConnection, frames: Mapping[str, pl.DataFrame], chips: Sequence[str], as_of: datetime
+) -> Charted:
+    return chart_facts.of_week(con, frames["move"], drawn(frames["move"], chips), as_of)
+
+
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
     """Make the tables week.move and week.ranked, of which other SELECTs are made, and return the first in its order."""
     con.execute("create schema week")
@@ -312,7 +331,10 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
     for table, seen_at in LOG.items():
         moment = "recorded_at" if known_then else seen_at
         # An end of an offer that is exactly at the moment belongs to what follows.
-        con.execute(f"create table core.{table} as from published.core.{table} where {moment} < ?", [as_of])
+        cut = f"from published.core.{table} where {moment} < $as_of"
+        if table == "price_event" and not known_then:
+            cut = select("week_event")
+        con.execute(f"create table core.{table} as {cut}", {"as_of": as_of})
     for table in KEPT:
         con.execute(f"create view core.{table} as from published.core.{table}")
     for (table,) in con.execute(
@@ -339,8 +361,8 @@ def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -
             con.execute(view)
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     if not known_then:
-        con.execute("create view int.price_move as from published.int.price_move")
-        con.execute("create table int.price_change as from published.int.price_change")  # a view that is read often
+        for name in ("price_move", "price_change"):
+            con.execute(f"create view int.{name} as from published.int.{name}")
     for name in (name for name in REMADE if known_then or name not in JUDGED):
         con.execute(f"create table int.{name} as {models[name]}")
         if name == "price_history":

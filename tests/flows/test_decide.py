@@ -358,7 +358,7 @@ def test_every_example_of_a_refusal_has_what_it_needs(file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--machine", "p99.huge", "--nodes", "1", "--months", "1"], "no machine of AWS has this name"),
+        (["--machine", "p99.huge", "--nodes", "1", "--months", "1"], "this machine's chips are not known"),
         (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "1.2"], "is above 0 and at most 1"),
         (["--machine", P5, "--nodes", "1", "--months", "1", "--use", "0"], "is above 0 and at most 1"),
         (["--machine", P5, "--nodes", "1", "--months", "1", "--hosted-price", "-1", "2"], "'--hosted-price'"),

@@ -118,6 +118,8 @@ def test_two_prices_of_one_machine_are_none() -> None:
     machines, left_out = skypilot.catalogue([price, price | {"unit_price": 2}], {}, {})
     assert (machines, left_out) == ([], {"several prices of one machine": 1})
     assert [machine.Price for machine in skypilot.catalogue([price], {}, {})[0]] == [1]
+    # A scheduler knows a Local Zone as a zone of its region, which the price list does not name.
+    assert skypilot.catalogue([price | {"region_id": "us-west-2-lax-1"}], {}, {}) == ([], {"Local Zone, no region": 1})
     assert skypilot.catalogue([price | {"region_id": None}], {}, {}) == ([], {"region unknown": 1})
 
 

@@ -13,6 +13,7 @@ from market_file import HOSTILE
 
 from reports import wording
 from reports.pages import daily_page, market_pages
+from reports.tables.table import Table
 
 Cells = dict[str, str]
 TIER = "a tier with a long name that has to wrap somewhere"
@@ -127,6 +128,16 @@ def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
     assert "RTX-A5000: no price can be ranked; the last was from 0.44 USD at Massed Compute, 22 Aug 2026" in page
     assert "Chip, newest price 2026-08-22 06:21 UTC" in page  # the file is as of later, and so is the rule of age
     assert 'Prices of 1 provider that are not ranked: too old, or "from" prices' in page
+
+
+def test_every_way_to_commit_is_on_the_page() -> None:
+    """AWS sells many chips in twelve ways and more; of two kinds of plan the cheaper, which comes first."""
+    key = {"form_factor": "SXM", "service_provider_name": "AWS", "purchase_option": "savings_plan", "price_rank": 1}
+    terms = {"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"}
+    plans = [key | terms | {"accelerator_name": f"N{n}", "price_per_accelerator_hour_usd": n} for n in range(1, 100)]
+    table = market_pages._plans([row for row in plans for _ in range(2)], is_chip=False)
+    assert isinstance(table, Table)
+    assert (table.title, len(table.rows)) == ("99 ways to commit", 99)
 
 
 def test_every_price_is_the_marts(folder: Path, market: Path) -> None:

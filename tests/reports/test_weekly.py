@@ -10,6 +10,7 @@ import duckdb
 import polars as pl
 import pytest
 import weekly_file
+from few_marts import FEW_MACROS, FEW_MARTS
 from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import chart_facts, sparkline
@@ -353,6 +354,36 @@ def test_a_moment_with_a_zone_falls_into_its_week_in_utc() -> None:
 def test_a_week_of_two_years_names_both(told, week: tuple[int, int], days: str) -> None:
     """Each once."""
     assert f"({days})" in sections.opening(replace(told("2026-W03"), week=Week(*week)))
+
+
+OLD = ((-900, "2.1", "80", False), (-800, "2.2", "90", False), (-500, "2.3", "85", True), (-360, "2.39", "85", False))
+"""Looks of the two years before: the day, RunPod's price, AWS's, and whether an offer was gone."""
+
+
+def test_a_week_reads_the_prices_of_its_year_and_says_what_all_would_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beta was gone a year before and came back; what AWS and RunPod told before their last price is not read."""
+    before = [weekly_file.first(at, pcie=pcie, p5=p5, gone=gone) for at, pcie, p5, gone in OLD]
+    file = weekly_file.publish_weeks(tmp_path, before, marts=FEW_MARTS, macros=FEW_MACROS)
+    whole = "from published.core.price_event where valid_from < $as_of"
+    narrow = facts.read(file, Week.parse("2026-W03"))
+    text = facts.select("week_event")
+    with duckdb.connect() as con:
+        con.execute(f"attach '{file}' as published (read_only)")
+        n_read, n_all = (
+            con.execute(f"select count(*) from ({each})", {"as_of": narrow.as_of}).fetchall()[0][0]
+            for each in (text, whole)
+        )
+    monkeypatch.setattr(facts, "select", lambda name, of=facts.select: whole if name == "week_event" else of(name))
+    wide = facts.read(file, Week.parse("2026-W03"))
+
+    assert n_read == n_all - 7
+    assert not narrow.faults
+    for name, frame_of_all in wide.frames.items():
+        assert narrow[name].equals(frame_of_all), name
+    assert narrow.charted.prices.equals(wide.charted.prices)
+    assert narrow.charted.sparks.equals(wide.charted.sparks)
 
 
 # --- charts

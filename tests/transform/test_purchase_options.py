@@ -221,10 +221,17 @@ def test_what_aws_does_not_list(case: Case) -> None:
     look(0, row(P5, "30"), source="offline_archive", scope=REGION, complete=False, archived=True),
     look(0, source="aws_spot", scope=REGION, error="AuthFailure"),
     seen(0, "aws_price_list", row(P5, "30", region_id="us-west-2"), scope="us-west-2"),
+    seen(0, "aws_price_list", row(G6, "2", region_id="us-west-2-lax-1"), scope="us-west-2-lax-1"),
     at=0,
 )  # fmt: skip
 def test_what_was_not_collected(case: Case) -> None:
-    """No good look: the source that would tell is named, what it needs, and why the last look failed."""
+    """No good look: the source that would tell is named, what it needs, and why the last look failed.
+
+    Of a Local Zone there is none: its spot prices and blocks come with those of its region.
+    """
+    assert {unknown(case, G6)[option] for option in ("spot", "capacity_block")} == {
+        "under its region, by zone: EC2 does not tell it of a Local Zone alone"
+    }
     found = {
         line["option"]: line["unknown_reason"]
         for line in case.records(
@@ -252,6 +259,7 @@ def answer(**others: object) -> Row:
     } | others  # fmt: skip
 
 
+UNPRICED = answer(capacity_block_offering_id="cb-1", availability_zone="us-east-1a", block_fee="720")
 NOTHING_FOUND = (
     seen(0, "aws_price_list", row(P5, "30")), said(0, "aws_capacity_blocks", "capacity_block_answer", answer()),
 )  # fmt: skip
@@ -264,11 +272,13 @@ REFUSED = said(1, "aws_capacity_blocks", "capacity_block_answer", answer(answer_
      (world.case(*NOTHING_FOUND, REFUSED, at=1), "the query for Capacity Blocks was refused: not supported"),
      (world.case(REFUSED, said(2, "aws_capacity_blocks", "capacity_block_answer", answer()),
                  seen(5, "aws_capacity_blocks"), at=6),
-      "a query for 1 x 24 h on 2025-12-31 found no Capacity Block")],
-    ids=["empty", "refused", "no longer refused, and asked again"],
+      "a query for 1 x 24 h on 2025-12-31 found no Capacity Block"),
+     (world.case(said(0, "aws_capacity_blocks", "capacity_block_answer", answer(queried_hours=48), UNPRICED), at=0),
+      "a query for 1 x 24 h, 1 x 48 h on 2026-01-01 found a Capacity Block of unknown hourly rate")],
+    ids=["empty", "refused", "no longer refused, and asked again", "of unknown rate"],
 )  # fmt: skip
 def test_what_a_query_did_not_find(case: Case, reason: str) -> None:
-    """An empty answer is told with what was asked for; a refused query with its error."""
+    """An empty answer is told with what was asked for; a refused query with its error; an offer without its rate."""
     assert unknown(case)["capacity_block"] == reason
 
 

@@ -145,7 +145,7 @@ def test_time_without_an_offer_counts_in_no_mean(case: Case) -> None:
     ) == (pytest.approx(30), A, pytest.approx(20 / 30))  # fmt: skip
 
 
-GONE = (seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws_spot", spot(P5, B, "50")))
+GONE = (seen(-20, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws_spot", spot(P5, B, "50")))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ GONE = (seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws
 def test_a_gone_zone_has_no_price_and_then_no_row(first: Case, later: Case) -> None:
     """No spot is not a price of zero: blank at first, left out when the last 30 days are without it."""
     assert zones(first, "unit_price::double, price_per_accelerator_hour") == {A: (None, None), B: (50, 6.25)}
-    assert region(first, "cheapest_zone, n_zones") == (B, 1)
+    assert region(first, "cheapest_zone, n_zones, lowest_mean_zone, lowest_mean_price_30d") == (B, 1, B, 50)
     assert zones(later, "unit_price::double") == {B: (50,)}
 
 
@@ -180,7 +180,8 @@ ADVICE = {"region_id": REGION, "instance_type": P5, "operating_system": "Linux"}
 
 @world.shown(
     seen(0, "aws_spot", spot(P5, A, "10")), seen(40, "aws_spot", spot(P5, A, "10")),
-    seen(40, "aws_spot_feed", row(P5, "2", **OF_FEED), row("g5.xlarge", "0.4", **OF_FEED)),
+    seen(40, "aws_spot_feed", row(P5, "2", **OF_FEED), row("g5.xlarge", "0.4", **OF_FEED),
+         *(row(P5, "1", availability_zone=f"us-east-1-bos-{n}a", **OF_FEED) for n in range(8))),
     said(39, "aws_spot_feed", "spot_advice", ADVICE | {"savings_percent": 60, "interruption_band": "<5%"}),
     said(40, "aws_spot_feed", "spot_advice",
          ADVICE | {"savings_percent": 70, "interruption_band": ">20%"},
@@ -188,7 +189,7 @@ ADVICE = {"region_id": REGION, "instance_type": P5, "operating_system": "Linux"}
     at=40,
 )  # fmt: skip
 def test_the_feed_stays_apart(case: Case) -> None:
-    """The feed's price of a region has its own column; the newest advice counts; a region may have the feed alone."""
+    """The feed's price of a region, no Local Zone's, has its own column; the newest advice counts; it may be alone."""
     assert case.records(
         "select instance_type, cheapest_zone_price, mean_cheapest_price_30d, feed_price, savings_percent, "
         "interruption_band, n_zones from int.spot_region_price where $own order by 1",

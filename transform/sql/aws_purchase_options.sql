@@ -15,20 +15,15 @@ with open_refusal as (
     having count(decision) = 0
 ),
 
-doubt as (
-    select
-        offer_id,
-        max(observed_at) as observed_at
-    from open_refusal
-    group by offer_id
-),
-
 priced as (
     select
         a.*,
-        coalesce(d.observed_at > a.last_observed_at, false) as is_contradicted
+        (
+            select coalesce(bool_or(d.observed_at > a.last_observed_at), false)
+            from open_refusal as d
+            where d.offer_id = a.offer_id
+        ) as is_contradicted
     from int.accelerator_hour_price as a
-    left join doubt as d on a.offer_id = d.offer_id
     where
         a.service_provider_name = 'AWS'
         and a.instance_type is not null
@@ -147,6 +142,7 @@ answer as (
         instance_type,
         max(observed_at) as observed_at,
         arg_max_null(answer_error, observed_at) as answer_error,
+        arg_max(capacity_block_offering_id, (observed_at, capacity_block_offering_id)) <> '' as has_offer,
         string_agg(distinct queried_count || ' x ' || queried_hours || ' h', ', ') as queried
     from core.capacity_block_answer
     group by region_id, instance_type
@@ -216,6 +212,8 @@ every_row as (
         case
             when r.reason is not null then 'a price was refused and waits in quarantine: ' || r.reason
             when g.gone_at is not null then 'no longer offered: gone since ' || g.gone_at::DATE
+            when k.purchase_option in ('spot', 'capacity_block') and regexp_matches(s.region_id, '[0-9]-[a-z]')
+                then 'under its region, by zone: EC2 does not tell it of a Local Zone alone'
             when k.purchase_option = 'spot' and not b.supports_spot
                 then 'the EC2 API says that this type is not sold as spot in this region'
             when k.purchase_option = 'capacity_block' and not b.supports_capacity_block
@@ -223,7 +221,9 @@ every_row as (
             when k.purchase_option = 'capacity_block' and a.answer_error is not null
                 then 'the query for Capacity Blocks was refused: ' || a.answer_error
             when k.purchase_option = 'capacity_block' and a.observed_at is not null
-                then 'a query for ' || a.queried || ' on ' || last_observed_at::DATE || ' found no Capacity Block'
+                then
+                    'a query for ' || a.queried || ' on ' || last_observed_at::DATE || ' found '
+                    || if(a.has_offer, 'a Capacity Block of unknown hourly rate', 'no Capacity Block')
             when k.purchase_option = 'capacity_block' and l.good_at is not null
                 then 'not asked: the queries for Capacity Blocks in this region were about other types'
             when k.purchase_option = 'spot' and l.good_at is not null

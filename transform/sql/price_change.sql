@@ -11,9 +11,9 @@ with change as (
 
 stated as (
     select
-        e.offer_id,
-        e.observed_at,
-        max(d.effective_at) as effective_at
+        o.offer_id,
+        d.source,
+        list(d.effective_at) as effective_dates
     from core.price_detail as d
     inner join core.offer as o
         on
@@ -23,13 +23,7 @@ stated as (
             and d.region_id is not distinct from o.region_id
             and d.commitment_term_hours is not distinct from o.commitment_term_hours
             and d.tier is not distinct from o.tier
-    inner join change as e
-        on
-            o.offer_id = e.offer_id
-            and d.source = e.source
-            and d.effective_at > e.last_observed_before_at
-            and d.effective_at <= e.observed_at
-    group by e.offer_id, e.observed_at
+    group by o.offer_id, d.source
 )
 
 select
@@ -53,7 +47,12 @@ select
     e.effective_hourly_price_before,
     e.effective_hourly_price_after,
     e.effective_hourly_price_after / e.effective_hourly_price_before - 1 as change_ratio,
-    s.effective_at,
+    list_max(
+        list_filter(
+            s.effective_dates,
+            lambda stated_at: stated_at > e.last_observed_before_at and stated_at <= e.observed_at -- noqa: RF02
+        )
+    ) as effective_at,
     e.last_observed_before_at,
     e.observed_at,
     e.change_kind,
@@ -67,7 +66,7 @@ select
 from change as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
-left join stated as s on e.offer_id = s.offer_id and e.observed_at = s.observed_at
+left join stated as s on e.offer_id = s.offer_id and e.source = s.source
 left join int.repricing as r
     on
         e.source = r.source

@@ -3,7 +3,7 @@
 -- zone does not stand beside today's of another. The feed names no zone: it has its own columns and is in no mean.
 with zone_price as (
     select
-        *,
+        * replace (if(unit_price is null, null, mean_price_30d) as mean_price_30d), -- noqa: AM04
         hash(service_provider_name, region_id, instance_type, capacity_unit, pricing_currency) as market,
         coalesce(availability_zone_id, availability_zone) as zone_name,
         max(window_end_at) over (partition by market) as ends_at
@@ -116,16 +116,16 @@ feed as (
         o.instance_type,
         o.capacity_unit,
         o.pricing_currency,
-        arg_max(h.unit_price::DOUBLE, h.last_observed_at) as feed_price,
-        max(h.last_observed_at) as feed_last_observed_at
+        h.unit_price::DOUBLE as feed_price,
+        h.last_observed_at as feed_last_observed_at
     from log.price_link as h
     inner join core.offer as o on h.offer_no = o.offer_no
     where
         o.purchase_option = 'spot'
         and o.conditions = 'region-level, public spot feed'
+        and o.availability_zone is null
         and h.valid_to is null
         and h.unit_price is not null
-    group by all
 ),
 
 either as (

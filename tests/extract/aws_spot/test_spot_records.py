@@ -173,8 +173,10 @@ def test_types_that_are_no_accelerators_are_counted_and_strange_ones_named(answe
     assert parsed.unknown == ("instance type 'pico.large'",)
 
 
-def test_china_has_its_own_currency_also_without_a_scope(answer: Answer) -> None:
-    """As in `chipledger parse` of a saved answer, where the zones alone say the region."""
+def test_china_and_europes_sovereign_cloud_have_currencies_of_their_own(answer: Answer) -> None:
+    """China's without a scope too, as in `chipledger parse` of a saved answer, where the zones alone say the region."""
+    sovereign = replace(answer([RECORD | {"AvailabilityZone": "eusc-de-east-1a"}]), scope="eusc-de-east-1")
+    assert parse(sovereign).rows["pricing_currency"].to_list() == ["EUR"]
     rows = parse(replace(answer([RECORD | {"AvailabilityZone": "cn-north-1a"}, RECORD]), scope="")).rows
     found = rows.select("region_id", "pricing_currency").rows()
     assert sorted(found) == [("cn-north-1", "CNY"), ("us-east-1", "USD")]
