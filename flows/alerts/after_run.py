@@ -8,12 +8,12 @@ from flows.shared import Clock, redact
 from warehouse.errors import ChipledgerError, SourceError
 
 LOG = logging.getLogger(__name__)
+HEARTBEAT_WAIT_S = 10.0  # of each attempt, as the next run waits
 
 
 def alert(settings: Settings, *, clock: Clock) -> bool:
     """Send alerts, and return whether none failed; what is not set up costs nothing. A failure is a warning alone."""
-    is_wanted = settings.alerts.is_set or settings.chat_urls()
-    if not is_wanted or not (settings.data_dir / "prices.duckdb").exists():
+    if not (settings.alerts.is_set or settings.chat_urls()) or not (settings.data_dir / "prices.duckdb").exists():
         return True
     import duckdb
 
@@ -36,7 +36,7 @@ def call_heartbeat(settings: Settings) -> None:
     from extract.web.http import HttpWeb
 
     try:
-        HttpWeb().get(settings.heartbeat_url, accept="*/*")
+        HttpWeb(read_timeout_s=HEARTBEAT_WAIT_S).get(settings.heartbeat_url, accept="*/*")
     except SourceError as error:
         if error.field == "status" and str(error.value).startswith("2"):
             return  # taken; its answer has no content

@@ -3,7 +3,7 @@
 `alerts.jsonl` is the record, append-only and flushed to disk: the baseline, what was news, and of
 each message a line before it is sent and one after. A channel gets one message of a kind a day at most (UTC),
 with all in it that it has not had. What was refused is sent again by the next run, to that channel alone; what may have
-arrived is not.
+arrived, or was for an address that the server does not know, is not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,14 @@ from flows.alerts import findings
 from flows.alerts.channels import Channel, MailChannel, chat, mail_name
 from flows.config.settings import CHAT_ADDRESSES, Settings
 from flows.mail import sending
-from flows.mail.sending import Refused, Uncertain
+from flows.mail.sending import Refused, Rejected, Uncertain
 from flows.shared import Clock
 from flows.shared.append_log import Lines
 from warehouse.errors import SettingsError
 
 RECORD = "alerts.jsonl"
 MAX_ERROR = 200
+FOR_GOOD = "; refused for good, not sent again"
 
 
 @dataclass(kw_only=True)
@@ -149,7 +150,7 @@ def lines(outcome: Outcome) -> Iterator[str]:
         for title in titles:
             yield f"sent to {channel}: {title}"
     for channel, error in outcome.failed.items():
-        yield f"failed; the next run tries again: {channel}: {error}"
+        yield f"failed{'' if error.endswith(FOR_GOOD) else '; the next run tries again'}: {channel}: {error}"
     for channel, n in outcome.uncertain.items():
         yield f"may have arrived, not sent again: {channel}: {n} items"
     if not (outcome.baseline or outcome.sent or outcome.failed or outcome.uncertain):
@@ -167,8 +168,9 @@ def _send_one(ledger: Ledger, channel: Channel, alert: findings.Message, outcome
     try:
         channel.send(alert, at=clock(), before=lambda: note("handing"))
     except Refused as error:
-        text = " ".join(str(error).split())[:MAX_ERROR]
-        note("failed", error=text)
+        is_final = isinstance(error, Rejected)
+        text = " ".join(str(error).split())[:MAX_ERROR] + FOR_GOOD * is_final
+        note("rejected" if is_final else "failed", error=text)
         outcome.failed[channel.name] = text
     except Uncertain:
         note("uncertain")

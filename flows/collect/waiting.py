@@ -10,6 +10,7 @@ import duckdb
 from flows.collect.steps import Run
 from flows.config.settings import Settings
 from flows.shared import query
+from warehouse import disk
 from warehouse.errors import ChipledgerError, SettingsError, WriterBusy
 from warehouse.log import db
 from warehouse.log.events import naive
@@ -21,14 +22,14 @@ ALLOWED = "Name ids, --source, --older-than or --all"
 def listed(settings: Settings, published: Callable[[], Path], *, everything: bool) -> tuple[list[dict[str, Any]], str]:
     """Return the rows of the log, and "": it has them also where nothing was published.
 
-    Where there is no log here, or somebody writes it, they are those of the published file, and the second says so.
+    Where no log can be opened for writing here, they are those of the published file, and the second says why.
     """
     place, why = settings.place(), "there is no log here"
     if place.is_shared or (place.data_dir / db.FILE_NAME).exists():
         try:
-            with db.open_log(place, wait_seconds=settings.wait_seconds) as con:
+            with disk.faults(place.data_dir), db.open_log(place, wait_seconds=settings.wait_seconds) as con:
                 return query.refused(con, everything=everything), ""
-        except WriterBusy as error:
+        except (WriterBusy, disk.DiskFault) as error:
             why = error.message
     with duckdb.connect(str(published()), read_only=True) as con:
         return query.refused(con, everything=everything), OF_FILE.format(why)

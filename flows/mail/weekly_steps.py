@@ -103,12 +103,7 @@ def send(
 
 
 def mailed(
-    settings: Settings,
-    written: Written,
-    *,
-    again: bool = False,
-    clock: Clock,
-    post: sending.Post | None = None,
+    settings: Settings, written: Written, *, again: bool = False, clock: Clock, post: sending.Post | None = None
 ) -> sending.Outcome:
     """Send the mail of a week whose page was written. Raises SettingsError where [mail] is missing or wrong."""
     chosen, found = settings.mail_to_send(), written.found

@@ -59,9 +59,8 @@ def page(summary: Summary) -> Iterator[str]:
     """Yield the lines of the run's page in Markdown; text that came from elsewhere is escaped."""
     yield from (f"# chipledger run {summary.run_id}", "", escaped(outcome(summary)), "")
     file, report = (path and path.resolve() for path in (summary.file, summary.report))
-    for line in takewhile(
-        bool, replace(summary, file=file, report=report).lines()
-    ):  # then come prices, which the report has
+    lines = replace(summary, file=file, report=report).lines()
+    for line in takewhile(bool, lines):  # then come prices, which the report has
         yield f"- {escaped(line)}"
     if summary.failed:
         yield from ("", "## Without fresh prices", "", "| source | scope | error |", "| --- | --- | --- |")

@@ -22,7 +22,7 @@ from flows.alerts.findings import Item, Message
 from flows.cli.main import main
 from flows.collect import steps
 from flows.config.settings import CHAT_ADDRESSES, AlertSettings, Settings
-from flows.mail.sending import Refused, Uncertain
+from flows.mail.sending import Refused, Rejected, Uncertain
 from reports.wording import MINUS
 from warehouse.errors import ChipledgerError, SettingsError
 
@@ -247,14 +247,27 @@ def test_what_failed_is_told_again_to_that_channel_alone(tmp_path: Path) -> None
     assert (len(good.heard), len(bad.heard)) == (1, 1)
 
 
-def test_what_may_have_arrived_is_not_told_again(tmp_path: Path) -> None:
+FOR_GOOD = "550 unknown; refused for good, not sent again"
+
+
+@pytest.mark.parametrize(
+    ("fate", "uncertain", "failed", "line"),
+    [
+        (Uncertain(), {"mail:a": 1}, {}, "may have arrived, not sent again: mail:a: 1 items"),
+        (Rejected("550 unknown"), {}, {"mail:a": FOR_GOOD}, f"failed: mail:a: {FOR_GOOD}"),
+    ],
+)
+def test_what_may_have_arrived_or_never_will_is_not_told_again(
+    tmp_path: Path, fate: Exception, uncertain: dict[str, int], failed: dict[str, str], line: str
+) -> None:
     """It is named once, and the exit code is that of a failure."""
-    ear = Ear(fate=Uncertain())
+    ear = Ear("mail:a", fate=fate)
     write(tmp_path, 2)
     tell(tmp_path, 2, ear)
     write(tmp_path, 3, moves=[ROSE])
     outcome = tell(tmp_path, 3, ear)
-    assert (outcome.uncertain, outcome.is_good) == ({ear.name: 1}, False)
+    assert (outcome.uncertain, outcome.failed, outcome.is_good) == (uncertain, failed, False)
+    assert [*deliver.lines(outcome)] == [line]
     ear.fate = None
     assert tell(tmp_path, 4, ear) == Outcome()
     assert ear.heard == []

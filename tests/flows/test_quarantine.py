@@ -1,6 +1,8 @@
 """The quarantine seen and closed: rows of the log are listed, many decided at once, older fetches with a newer one."""
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,9 +13,10 @@ from published import query
 from toy_source import Toy, installed
 
 import extract
-from flows.backup import replicas
+from flows.backup import replicas, snapshot
 from flows.cli.main import main
 from flows.collect import steps
+from warehouse import disk
 from warehouse.log.withdraw import selected
 
 WHOLE = {f"p5.{size}xlarge": f"{size}.00" for size in range(1, 9)}
@@ -61,8 +64,10 @@ def test_what_was_refused_is_listed_where_nothing_was_published(toy: Toy, refuse
 
 
 @pytest.mark.usefixtures("least_marts")
-def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: Toy) -> None:
-    """And it says so; the same where the file was copied without the log."""
+def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And it says so; the same on a full disk, whose file is named, and where the file was copied without the log."""
     from warehouse.log import db
 
     toy.learn(0, one=WHOLE)
@@ -71,6 +76,17 @@ def test_the_list_of_a_log_that_is_written_is_that_of_the_published_file(toy: To
         result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "list", "--json"])
     assert [row["value"] for row in json.loads(result.stdout)] == ["9"]
     assert "This is what the published file has: another run is writing" in result.stderr
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "list", "--json"])
+        with pytest.raises(disk.DiskFault, match=r"writer\.lock: the disk is full"):
+            snapshot.back_up(toy.settings(), toy.data_dir.with_name("backup"), clock=toy.clock)
+    assert [row["value"] for row in json.loads(result.stdout)] == ["9"]
+    assert "This is what the published file has: the disk is full" in result.stderr
     (toy.data_dir / "build.duckdb").unlink()
     result = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "list", "--json"])
     assert [row["value"] for row in json.loads(result.stdout)] == ["9"]

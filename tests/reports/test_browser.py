@@ -249,8 +249,13 @@ def test_the_keyboard_reaches_the_content_first(opened: Open) -> None:
 
 
 def test_a_page_prints_on_paper_with_every_table_open(opened: Open, tmp_path: Path) -> None:
+    """Heads are repeated on each sheet, which buttons in them prevent; words are whole."""
     page = opened("latest.html")
     page.emulate_media(media="print")
+
+    shown = "all => [...new Set(all.map(each => getComputedStyle(each).display))]"
+    assert page.locator("thead button").evaluate_all(shown) == ["contents"]
+    assert page.evaluate("getComputedStyle(document.querySelector('td')).overflowWrap") == "break-word"
 
     assert page.locator("nav:visible, .filter:visible").count() == 0
     assert page.evaluate(

@@ -5,6 +5,7 @@ import http.server
 import json
 import logging
 import os
+import socket
 import socketserver
 import subprocess
 import sys
@@ -134,9 +135,9 @@ def test_commands_that_fail_tell_no_secret(
 
 
 def test_a_heartbeat_that_fails_names_its_host_alone(
-    parrot: str, quick: None, caplog: pytest.LogCaptureFixture
+    parrot: str, quick: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its address is the secret: from a file, or a variable."""
+    """Its address is the secret: from a file, or a variable. One that takes a call and never answers is left soon."""
     address = f"{parrot}/ping/{canaries.TOKEN}?key={canaries.PASSWORD}"
     after_run.call_heartbeat(Settings(heartbeat_url=address))
     assert "heartbeat: 127.0.0.1 refused it: the server answered 500" in caplog.text
@@ -146,6 +147,10 @@ def test_a_heartbeat_that_fails_names_its_host_alone(
         site.answers["/"] = [send(status=204)]
         after_run.call_heartbeat(Settings(heartbeat_url=f"{site.url}/"))
     assert caplog.text == ""
+    monkeypatch.setattr(after_run, "HEARTBEAT_WAIT_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        after_run.call_heartbeat(Settings(heartbeat_url=f"http://127.0.0.1:{silent.getsockname()[1]}/"))
+    assert "heartbeat: 127.0.0.1 refused it" in caplog.text
 
 
 class EchoingSmtp(socketserver.StreamRequestHandler):

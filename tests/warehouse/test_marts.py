@@ -298,8 +298,10 @@ def test_what_was_confirmed_before_is_not_current(case: Case) -> None:
 
 
 def test_source_health(put) -> None:
-    """The last look, the last good one, what was refused lately, and with how many offers another source differs."""
+    """The last look, the last good one, what was refused lately, and with how many offers another source differs; not
+    a region that the source is not asked for any more."""
     file = put(
+        live(-29, row(P5, "98.32", region_id="us-west-2"), scope="us-west-2"),
         live(0, row(P5, "98.32"), row("g6.xlarge", "1"), scope="us-east-1"),
         live(1, row(P5, "98.32"), row("g6.xlarge", "0"), scope="us-east-1"),
         look(2, scope="us-east-1", error="HTTP 503", document="none"),

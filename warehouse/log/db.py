@@ -368,7 +368,8 @@ def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
                 raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
             time.sleep(0.1)
         holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"
-        os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
+        with disk.faults(path):
+            os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
         try:
             yield
         finally:
