@@ -8,7 +8,6 @@ those SELECTs; here they are put side by side, at list and, where the user has a
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from operator import itemgetter
@@ -85,6 +84,11 @@ class Load:
     capital: float = CAPITAL
     added: tuple[Added, ...] = ()
     pattern: str = "together"
+
+    @property
+    def horizon_months(self) -> float:
+        """Return the months of a load, or those up to its deadline."""
+        return self.months or (self.deadline_days or 0) * 24 / HOURS_A_MONTH
 
     @property
     def is_training(self) -> bool:
@@ -217,18 +221,17 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
     `contracted` is what the user pays as a share of the list price, by offer. Raises ChipledgerError.
     """
-    with _opened(file, load) as con:
-        priced = _priced(con, load, contracted or {})
-        options, needs, built = priced["options"], priced["needs"], priced["built"]
+    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
+        built, point, needs, options, unpriced = _priced(con, load, contracted or {})
         market, named = _market(options), {"chips": [need["accelerator_name"] for need in needs]}
-        left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in priced["unpriced"])
+        left = Counter(f"{row['purchase_option']}: {row['left_out']}" for row in unpriced)
         left.update({row["reason"]: row["n"] for row in rows(con, UNREAD, named)})
         return {
             "as_of": built["as_of"],
-            "inputs": asdict(load) | {"months": priced["months"]},
+            "inputs": asdict(load) | {"months": load.horizon_months},
             "regions": allowed.as_dict(con, load.regions),
             "formula": "units x chips x hours charged x USD a chip-hour; a term is charged whole",
-            "point": priced["point"],
+            "point": point,
             "needs": needs,
             "options": options,
             "left_out": dict(sorted(left.items())),
@@ -243,26 +246,21 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
 
 def options(file: Path, load: Load) -> list[Row]:
     """Return the options of an answer alone, which reads no history. Raises ChipledgerError."""
-    with _opened(file, load) as con:
-        return list(_priced(con, load, {})["options"])
+    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
+        return _priced(con, load, {})[3]
 
 
-@contextmanager
-def _opened(file: Path, load: Load) -> Iterator[duckdb.DuckDBPyConnection]:
+def _priced(
+    con: duckdb.DuckDBPyConnection, load: Load, contracted: Mapping[int, float]
+) -> tuple[Row, Row | None, list[Row], list[Row], list[Row]]:
+    """Return the file's date, a model's point, needs, options from the cheapest on, and rows without a price."""
     if lacking := load.missing():
         hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
         raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
-    with allowed.opened(file, load.regions, None if load.model else load.machine) as con:
-        yield con
-
-
-def _priced(con: duckdb.DuckDBPyConnection, load: Load, contracted: Mapping[int, float]) -> Row:
-    """Return the months asked for, a model's point, needs, options from the cheapest on, and rows without a price."""
-    months = load.months or (load.deadline_days or 0) * 24 / HOURS_A_MONTH
     (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
     point, needs = _needs(con, load)
     fields = [name.split()[0] for name in columns(NEED)]
-    values: Row = {"months": months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
+    values: Row = {"months": load.horizon_months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
     values |= {"needs": [{name: need.get(name) for name in fields} for need in needs], "shares": asdict(load.use)}
     known = {name.casefold(): name for name in sides.providers(con)}
     for name in (each for each in load.providers if each.casefold() not in known):
@@ -272,18 +270,11 @@ def _priced(con: duckdb.DuckDBPyConnection, load: Load, contracted: Mapping[int,
     ladder = rows(con, LADDER, values, field="decide")
     found = [_option(row, load, contracted) for row in ladder if row["left_out"] is None]
     today = max(built["as_of"], datetime.now(UTC).date())
-    hosted = list(_hosted(load, point, months, today, like=ladder[0])) if load.hosted else []
+    hosted = list(_hosted(load, point, load.horizon_months, today, like=ladder[0])) if load.hosted else []
     found += [row for row in hosted if row["left_out"] is None]
     found.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
     without = [row for row in (*ladder, *hosted) if row["left_out"]]
-    return {
-        "months": months,
-        "built": built,
-        "point": point,
-        "needs": needs,
-        "options": found,
-        "unpriced": without,
-    }
+    return built, point, needs, found, without
 
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:

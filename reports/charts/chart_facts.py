@@ -3,7 +3,7 @@
 Each SELECT is given its moments, so that the same holds for a week of the past, whose marts are made again in memory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from reports.charts import sparkline
 from reports.queries import frame, select
+from reports.weekly.calendar import MIN_CHANGE
 
 YEAR = timedelta(days=365)
 SPARK = timedelta(days=sparkline.DAYS)
@@ -34,14 +35,25 @@ class Charted:
         return self.until - YEAR
 
 
-def of_week(con: duckdb.DuckDBPyConnection, moves: pl.DataFrame, drawn: pl.DataFrame, until: datetime) -> Charted:
-    """Return what the charts of a week need, from marts as they stood at its end; those of `drawn` have a chart."""
+def drawn(moves: pl.DataFrame, chips: Sequence[str]) -> pl.DataFrame:
+    """Return the moves of a week that charts show: list prices of the reader's chips in US dollars."""
+    return moves.filter(
+        pl.col("change_kind") == "list_change",
+        pl.col("is_per_chip"),
+        pl.col("accelerator_name").is_in(chips),
+        pl.col("pricing_currency") == "USD",
+        pl.col("change_ratio").abs() >= MIN_CHANGE,
+    )
+
+
+def of_week(con: duckdb.DuckDBPyConnection, moves: pl.DataFrame, chips: Sequence[str], until: datetime) -> Charted:
+    """Return what the charts of a week's moves need, from marts as they stood at its end."""
     _hold(con)
-    series = drawn.select("accelerator_name", "purchase_option").unique().sort(pl.all())
-    chips, options = series["accelerator_name"].to_list(), series["purchase_option"].to_list()
+    series = drawn(moves, chips).select("accelerator_name", "purchase_option").unique().sort(pl.all())
+    names, options = series["accelerator_name"].to_list(), series["purchase_option"].to_list()
     return Charted(
         until=until,
-        prices=frame(con, "chart_price", chips=chips, options=options, since=until - YEAR, until=until),
+        prices=frame(con, "chart_price", chips=names, options=options, since=until - YEAR, until=until),
         sparks=sparks(con, moves["offer_id"], until=until),
     )
 

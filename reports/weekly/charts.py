@@ -16,10 +16,10 @@ import polars as pl
 from markupsafe import Markup
 
 from reports import wording
-from reports.charts import style
+from reports.charts import chart_facts, style
 from reports.charts.site_charts import grid
 from reports.charts.style import FALL, INK, QUIET, RISE, Drawing, Label, Mark
-from reports.weekly.facts import WeekFacts, drawn
+from reports.weekly.facts import WeekFacts
 
 MAX_LABELS = 5
 MAX_NAME = 15
@@ -287,7 +287,7 @@ def figures(found: WeekFacts) -> Markup:
 def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
     groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
-    for row in drawn(found["move"], found.chips).iter_rows(named=True):
+    for row in chart_facts.drawn(found["move"], found.chips).iter_rows(named=True):
         key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
         groups.setdefault(key, []).append(row)
 

@@ -195,9 +195,7 @@ def read(
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
             answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
-        charted = answers.value(
-            "chart", lambda: chart_facts.of_week(con, moves := answers.frames["move"], drawn(moves, chips), as_of)
-        )
+        charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], chips, as_of))
         rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
         if not known_then:
             answers.put("token_split", lambda: _token_split(con))
@@ -281,23 +279,6 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         con.execute(f"create view int.{name} as from published.int.{name}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")
     return _ask(con, "week_token_split", {})
-
-
-def drawn(moves: pl.DataFrame, chips: Sequence[str]) -> pl.DataFrame:
-    """Return the moves of a week that charts show: list prices of the reader's chips in US dollars."""
-    return moves.filter(
-        pl.col("change_kind") == "list_change",
-        pl.col("is_per_chip"),
-        pl.col("accelerator_name").is_in(chips),
-        pl.col("pricing_currency") == "USD",
-        pl.col("change_ratio").abs() >= MIN_CHANGE,
-    )
-
-
-def _charted(
-    con: duckdb.DuckDBPyConnection, frames: Mapping[str, pl.DataFrame], chips: Sequence[str], as_of: datetime
-) -> Charted:
-    return chart_facts.of_week(con, frames["move"], drawn(frames["move"], chips), as_of)
 
 
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
