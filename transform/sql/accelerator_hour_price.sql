@@ -36,7 +36,7 @@ rate as (
     where d.confirmed_on - r.rate_date <= 10
 ),
 
-known as (
+known as not materialized (
     select
         o.*,
         h.* exclude (h.offer_id, h.source),

@@ -78,7 +78,7 @@ silence as (
         max(b.observed_at) as last_look_at,
         f.observed_at as look_at
     from core.fetch_cover as c
-    inner join log.scope_fetch as f on c.fetch_no = f.fetch_no
+    left join log.scope_fetch as f on c.fetch_no = f.fetch_no -- an inner join would hash all fetches for the few
     inner join core.source as s on f.source = s.source
     inner join log.scope_fetch as b
         on

@@ -7,14 +7,24 @@ with run as (
         r.scope,
         max(r.observed_at) as last_tried_at,
         max(r.observed_at) filter (where r.status = 'ok') as last_good_at,
-        sum(r.n_refused) filter (where r.observed_at >= meta.built_at() - interval 30 days or r.archived) as n_refused,
-        -- Of several looks at one moment the one that was recorded last.
-        arg_max(r.status, row(r.observed_at, r.recorded_at)) as status,
-        arg_max(coalesce(r.error, ''), row(r.observed_at, r.recorded_at)) as error,
-        arg_max(r.n_rows, row(r.observed_at, r.recorded_at)) filter (where r.status = 'ok') as n_rows
+        sum(r.n_refused) filter (where r.observed_at >= meta.built_at() - interval 30 days or r.archived) as n_refused
     from log.run as r
     where r.archived or r.observed_at <= meta.built_at()
     group by r.source, r.scope
+),
+
+-- What the last look and the last good one said: of several at one moment the one that was recorded last.
+said as (
+    select
+        n.source,
+        n.scope,
+        arg_max(r.status, r.recorded_at) filter (where r.observed_at = n.last_tried_at) as status,
+        arg_max(coalesce(r.error, ''), r.recorded_at) filter (where r.observed_at = n.last_tried_at) as error,
+        arg_max(r.n_rows, r.recorded_at) filter (where r.observed_at = n.last_good_at and r.status = 'ok') as n_rows
+    from run as n
+    inner join log.run as r
+        on n.source = r.source and n.scope = r.scope and r.observed_at in (n.last_tried_at, n.last_good_at)
+    group by n.source, n.scope
 ),
 
 -- Prices of offers that may have several sources: with a chain of each, or an event that is in none.
@@ -66,18 +76,19 @@ select
     r.source,
     s.kind,
     r.scope,
-    r.status,
+    w.status,
     r.last_tried_at,
     r.last_good_at,
     epoch(b.built_at - r.last_good_at) / 86400 as age_days,
     coalesce(epoch(b.built_at - r.last_good_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
-    r.n_rows,
+    w.n_rows,
     coalesce(r.n_refused, 0)::INTEGER as n_refused,
     coalesce(d.n_disagreements, 0) as n_disagreements,
     coalesce(u.n_without_accelerator, 0) as n_without_accelerator,
-    nullif(r.error, '') as error
+    nullif(w.error, '') as error
 from run as r
 inner join core.source as s on r.source = s.source
+inner join said as w on r.source = w.source and r.scope = w.scope
 left join disagreement as d on r.source = d.source and r.scope = d.scope
 left join unknown as u on r.source = u.source and r.scope = u.scope
 cross join meta.build as b
