@@ -195,7 +195,7 @@ def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
         "purchase_option": pl.lit("spot"),
         "commitment_term_hours": pl.lit(None, pl.Int64),
         "statistic": pl.lit("price"),
-        "pricing_currency": region.str.slice(0, 4).replace_strict({"cn-n": "CNY", "eusc": "EUR"}, default="USD"),
+        "pricing_currency": region.str.extract("^([a-z]+)").replace_strict({"cn": "CNY", "eusc": "EUR"}, default="USD"),
         "unit_price_type": pl.lit("List"),
         "unit_price": pl.col("price"),
     }

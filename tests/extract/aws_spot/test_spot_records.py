@@ -177,9 +177,10 @@ def test_china_and_europes_sovereign_cloud_have_currencies_of_their_own(answer: 
     """China's without a scope too, as in `chipledger parse` of a saved answer, where the zones alone say the region."""
     sovereign = replace(answer([RECORD | {"AvailabilityZone": "eusc-de-east-1a"}]), scope="eusc-de-east-1")
     assert parse(sovereign).rows["pricing_currency"].to_list() == ["EUR"]
-    rows = parse(replace(answer([RECORD | {"AvailabilityZone": "cn-north-1a"}, RECORD]), scope="")).rows
+    china = [RECORD | {"AvailabilityZone": zone} for zone in ("cn-north-1a", "cn-east-9a")]
+    rows = parse(replace(answer([*china, RECORD]), scope="")).rows
     found = rows.select("region_id", "pricing_currency").rows()
-    assert sorted(found) == [("cn-north-1", "CNY"), ("us-east-1", "USD")]
+    assert sorted(found) == [("cn-east-9", "CNY"), ("cn-north-1", "CNY"), ("us-east-1", "USD")]
 
 
 def test_a_local_zone_stays_under_its_region(answer: Answer) -> None:
