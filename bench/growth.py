@@ -222,8 +222,8 @@ def measured(folder: Path, *, n_prices: int = N_PRICES, years: tuple[int, ...] =
         *found,
         Result(f"a day after {last.years} years beside one after {first.years}", longer, "x", LONGER),
         *(
-            Result(f"{what} after {last.years} years beside {first.years}", longer, "x", PAGES_LONGER)
-            for what, longer in (
+            Result(f"{what} after {last.years} years beside {first.years}", ratio, "x", PAGES_LONGER)
+            for what, ratio in (
                 ("pages", last.pages_cpu / first.pages_cpu),
                 ("a week's facts", last.week_cpu / first.week_cpu),
             )

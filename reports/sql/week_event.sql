@@ -1,6 +1,6 @@
--- The events that a week needs as they are known now: all that was seen before its end, but of an offer that one source
--- alone told of a year before, nothing from before its last price of then. What imports say and what was recorded in
--- the week stays whole, and so does an offer with late or contradicting events.
+-- The events from which a week's prices are made: all that were seen before its end ($as_of), except those that a newer
+-- price had replaced a year before, of an offer that one source alone told of by then. Nothing is left out of what an
+-- import says, of an offer with late or contradicting events, and of what was recorded in the week.
 with last_before as (
     select
         offer_id,

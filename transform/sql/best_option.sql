@@ -10,7 +10,7 @@ with known as (
     from int.aws_purchase_options
 ),
 
-asked as (
+parameter as (
     select
         if(horizon_hours > 0, horizon_hours, error('horizon_hours must be above 0'))::DOUBLE as hours,
         if(share_of_use between 0 and 1, share_of_use, error('share_of_use must be from 0 to 1'))::DOUBLE as share_used,
@@ -76,7 +76,7 @@ charged as (
                 then coalesce('rate of an offer of ' || o.commitment_term_hours || ' hours', 'published rate')
         end as basis
     from int.aws_purchase_options as o
-    cross join asked as a
+    cross join parameter as a
     left join int.spot_region_price as s
         on
             o.purchase_option = 'spot' and o.region_id = s.region_id and o.instance_type = s.instance_type

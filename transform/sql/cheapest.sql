@@ -10,13 +10,13 @@ with known as (
     select accelerator_name from ref.instance_type
 ),
 
-asked as (
+parameter as (
     select
         any_value(accelerator_name) filter (where lower(accelerator_name) = lower(chip)) as chip_named,
         max_by(accelerator_name, jaro_winkler_similarity(lower(chip), lower(accelerator_name)), 3) as nearest,
         coalesce(chip_named, error(concat(
             'cheapest: no chip is named ', any_value(chip), '; the nearest: ', array_to_string(nearest, ', ')
-        ))) as chip_asked
+        ))) as known_chip
     from known
 )
 
@@ -45,6 +45,6 @@ select
     p.document_sha256,
     p.offer_id
 from int.provider_price as p
-inner join asked as a on p.accelerator_name = a.chip_asked
+inner join parameter as a on p.accelerator_name = a.known_chip
 where not p.is_floor and p.cheapest_price_usd is not null
 order by p.purchase_option, p.commitment_class, p.price_rank nulls last, p.cheapest_price_usd, p.offer_id
