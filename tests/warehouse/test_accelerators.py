@@ -57,6 +57,10 @@ CHIPS = [
     ("L40S", "L40S", None, None, "1"),
     ("L40s 48GB", "L40S", None, "48", "1"),
     ("L40S 45GB", "L40S", None, "45", "1"),  # with error correction: 46068 MiB
+    ("NVIDIA A40 45GB", "A40", None, "45", "1"),
+    ("RTX 6000Ada 45GB", "RTX-6000-Ada", None, "45", "1"),
+    ("GB200 185GB", "GB200", None, "185", "1"),  # 189471 MiB of the driver, in GiB
+    ("GB300 278GB", "GB300", None, "278", "1"),  # 284208 MiB
     ("L4 22GB", "L4", None, "22", "1"),
     ("Tesla T4 15GB", "T4", None, "15", "1"),
     ("NVIDIA L40S with Intel CPU", "L40S", None, None, "1"),

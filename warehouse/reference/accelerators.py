@@ -399,8 +399,8 @@ def _wrong_labels(vocabulary: Vocabulary, rows: list[Values]) -> Broken:
             continue
         if label.form_factor and label.form_factor not in chip.form_factors:
             yield place, "form_factor", f"not one of {', '.join(chip.form_factors)}"
-        if label.is_sliced and len(chip.memory_gib) != 1:
-            yield place, "is_sliced", "shares need a chip of one memory"
+        if label.is_sliced and not chip.memory_gib:
+            yield place, "is_sliced", "shares need a chip whose memory is known"
         if reading is None:
             yield place, "label", "does not name one chip"
             continue
@@ -511,7 +511,7 @@ def _part_of(chip: Accelerator, words: Words, memories: frozenset[Decimal]) -> C
     form = next(iter(words.form_factors), None)
     if len(memories) > 1 or len(words.form_factors) > 1 or (form and form not in chip.form_factors):
         return None
-    [whole] = chip.memory_gib
+    whole = chip.memory_gib[0]
     memory = next(iter(memories), None)
     if memory is None:
         share = Decimal(1) if words.is_whole else None
