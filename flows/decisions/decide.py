@@ -369,7 +369,8 @@ def _on_top(row: Mapping[str, Any], cash: Sequence[float], load: Load) -> Row:
     """Return what the user adds to an option's charge, and what AWS's Business support would take of its cash."""
     months, usd = row["hours_needed"] / HOURS_A_MONTH, row["charged_usd"]
     added = sum((each.usd_per_month or 0.0) * months + (each.share or 0.0) * usd for each in load.added)
-    each_month = (sum(share * max(0.0, min(usd, top) - low) for low, top, share in SUPPORT) for usd in cash if usd)
+    bills = [usd for month, usd in enumerate(cash) if usd or month < months]
+    each_month = (sum(share * max(0.0, min(usd, top) - low) for low, top, share in SUPPORT) for usd in bills)
     is_aws = row["service_provider_name"] == "AWS" and all(each.name != "support" for each in load.added)
     support = sum(max(100.0, usd) for usd in each_month) if is_aws else None
     return {"added_usd": added, "support_usd": support, "total_usd": usd + added}

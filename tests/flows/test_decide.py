@@ -197,6 +197,7 @@ def test_all_upfront_pays_for_its_capital(terms: Path) -> None:
     )  # fmt: skip
     assert upfront["cash_usd_by_month"] == [pytest.approx(700_000), *[0] * 35]
     assert upfront["capital_usd"] == pytest.approx(0.12 * 700_000, rel=0.03)
+    assert upfront["support_usd"] == pytest.approx(1000 + 4900 + 8500 + 13_500 + 35 * 100)  # 100 a month at least
     assert monthly["cash_usd_by_month"] == pytest.approx([27 * 730] * 36)
     assert monthly["capital_usd"] == pytest.approx(0, abs=0.01)
 
