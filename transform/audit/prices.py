@@ -45,6 +45,8 @@ class _Candidates:
     offers: tuple[Offer, ...]
     is_market: bool
     """Whether nobody is named who sells it, so that any price in between is as good."""
+    is_anywhere: bool
+    """Whether it is of AWS in a region that is not named."""
 
 
 def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
@@ -122,7 +124,7 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
     if strange:
         return f"no price of {strange} is in this file"
     if machine is None and UNITS.get(claim.metric) == "instance":
-        return f"{claim.subject_text!r} names no type of machine, so no price of one can be found"
+        return f"{claim.subject_text!r} names no machine of AWS; those of others are known by price_per_chip alone"
     if machine is None and not thing.chips:
         return f"{claim.subject_text!r} names no machine or chip that is known here"
     places = {code for place, code in AWS_PLACES.items() if re.search(rf"\b{place}\b", claim.words, re.IGNORECASE)}
@@ -151,7 +153,7 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         and (not regions or one.region_id in regions)
         and (options[0] not in COMMITMENTS or conditions.term_hours in (None, one.commitment_term_hours))
     )
-    return _Candidates(words, found, is_market=provider is None)
+    return _Candidates(words, found, is_market=provider is None, is_anywhere=provider == AWS and not regions)
 
 
 def _then(
@@ -201,6 +203,8 @@ def _then(
                 words = f"before it was {_line(nearest, unit)}, later {_line(later, unit)}"
                 return UNVERIFIABLE, words, (nearest, later)
     places = sorted({price.offer.region_id for price, _ in held if price.offer.region_id})
+    if candidates_found.is_anywhere and "us-east-1" not in places:
+        return UNVERIFIABLE, f"no region is named; the nearest here is {_line(nearest, unit)}", (nearest,)
     where = f" in {', '.join(places) if len(places) <= FEW else f'{len(places)} regions'}" if places else ""
     return INCONSISTENT, f"it was {_line(nearest, unit)}, and never seen as claimed{where}", (nearest,)
 

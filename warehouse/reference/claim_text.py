@@ -49,7 +49,7 @@ _OPTIONS = (
     ("capacity_block", re.compile(r"capacity[ -]?block", re.IGNORECASE)),
     ("savings_plan", re.compile(r"savings? plan", re.IGNORECASE)),
     ("reserved", re.compile(r"\breserved\b|\bRIs?\b|reserved instance", re.IGNORECASE)),
-    ("spot", re.compile(r"\bspot\b|preemptible", re.IGNORECASE)),
+    ("spot", re.compile(r"\bspot\b|preemptible|interruptible", re.IGNORECASE)),
     ("on_demand", re.compile(r"on[- ]demand|pay as you go", re.IGNORECASE)),
 )
 _PRECISION = re.compile(r"\b(nvfp4|mxfp4|fp4|mxfp8|fp8|int8|int4|bf16|fp16|tf32|fp32)\b", re.IGNORECASE)

@@ -209,6 +209,17 @@ def test_a_place_is_a_region_of_aws(ask):
     assert "never seen as claimed in us-east-1" in found["c"].finding.arithmetic
 
 
+def test_a_price_of_no_region_is_not_of_another_one(con, read):
+    """Who names no region of AWS may mean N. Virginia, of whose prices a file of other regions says nothing."""
+    told = read("a,x,p5.48xlarge,price_usd_per_hour_instance,68.8,,,USD/h,on-demand,2026-03-01")
+    evidence = Evidence(con, told)
+    evidence.offers = {
+        number: one._replace(region_id="eu-central-1")
+        for number, one in evidence.offers.items() if one.region_id == "us-east-1"
+    }  # fmt: skip
+    assert judge(told, evidence)[0].finding.verdict == "unverifiable"
+
+
 def test_whose_price_it_is_must_be_told(ask):
     """A seller named in the conditions is the seller; of two things no price is judged as the first one's."""
     found = ask(
@@ -238,8 +249,9 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
         'n,w,p5.48xlarge,price_usd_per_month,9687,,,USD/month,"us-east-1, 8 hours a day, 22 days",2026-03',
         "o,v,H100 vs A100,ratio_price_per_chip,3.0,,,x,AWS on-demand,2026-03",
         "p,u,H100,spot_available,yes,,,flag,at Lambda,2026-11",
+        chip.format("q", "CoreWeave", 2.46).replace("on-demand", "interruptible"),
     )  # fmt: skip
-    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciu"
+    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciuc"
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
