@@ -98,6 +98,7 @@ CURRENT = [
     machine("short", "40"), machine("short", "48", region_id="us-west-2"),
     market("median", "3", "median"),
     machine("both ages", "40"), *(chip(f"read on {at}", "2") for at in (NOW - 31, NOW - 30)),
+    *(machine(f"named, read on {at}", "16") for at in (NOW - 31, NOW - 30)),
     *(machine(f"equal, {older} is older", "40", region_id=newer) for older, newer in ("ab", "ba", "cd", "dc")),
 ]  # fmt: skip
 OLD = [
@@ -107,6 +108,7 @@ OLD = [
     (40, machine("months", "32", region_id="c")),
     *((at, machine(f"seen on {at}", "40")) for at in (NOW - 91, NOW - 90, NOW - 1)),
     *((at, chip(f"read on {at}", "1", tier="api", region_id="eu")) for at in (NOW - 31, NOW - 30)),
+    *((at, machine(f"named, read on {at}", "8") | {"instance_type": None}) for at in (NOW - 31, NOW - 30)),
     (NOW - 31, machine("Vast.ai", "40")), (NOW - 30, machine("Lium", "40")),
     (NOW - 31, machine("hosts", "40", tier="marketplace")),
     *((NOW - 20, machine(f"equal, {place} is older", "40", region_id=place)) for place in "abcd"),
@@ -294,19 +296,20 @@ def test_a_ranked_price_goes_before_a_cheaper_old_one(file: Path) -> None:
     assert values(line, "n_offers", "n_current", "age_days", "oldest_age_days") == (2, 1, 0, NOW)
 
 
+@pytest.mark.parametrize("named", ["", "named, "])
 @pytest.mark.parametrize(("at", "cheapest"), [(NOW - 31, 2), (NOW - 30, 1)])
 def test_what_a_collector_read_long_before_the_last_reading_is_not_the_cheapest(
-    file: Path, at: int, cheapest: float
+    file: Path, at: int, cheapest: float, named: str
 ) -> None:
-    """Words of a collector, such as api, are no tier: the two are one offer, whichever region each names.
+    """Words of a collector, such as api, are no tier: the two are one offer, whichever region or machine each names.
 
     No surface ranks the older reading: explorer and `decide` read is_ranked of the price itself.
     """
-    assert values(only(file, f"read on {at}"), "cheapest_price_usd", "tier") == (cheapest, None)
+    assert values(only(file, f"{named}read on {at}"), "cheapest_price_usd", "tier") == (cheapest, None)
     ranked = records(
         file,
         "select price_per_accelerator_hour_usd as usd from int.accelerator_hour_price "
-        f"where service_provider_name = 'read on {at}' and is_ranked order by all",
+        f"where service_provider_name = '{named}read on {at}' and is_ranked order by all",
     )
     assert [float(each["usd"]) for each in ranked] == [usd for usd in (1.0, 2.0) if usd >= cheapest]
 

@@ -6,8 +6,8 @@
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
 -- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
 -- Blocks: marketplace_days), of a machine that was not confirmed 30 days later in other words or by another collector
--- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, a chip of equal
--- terms, whatever the region. Its conditions are left out: most are a collector's words.
+-- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, any chip of equal
+-- terms, named or not, whatever the region. Its conditions are left out: most are a collector's words.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
 with changed as (
     select
@@ -60,9 +60,9 @@ known as not materialized (
             o.service_provider_name, coalesce(u.accelerator_name, o.accelerator_label),
             decision.sold_form(u.accelerator_name, u.form_factor), u.capacity_class, o.fabric,
             decision.sold_tier(o.tier), o.statistic, o.purchase_option, o.commitment_discount_type,
-            o.commitment_term_hours, o.purchase_payment_model, o.offering_class, o.instance_type,
-            if(o.instance_type is null, null, o.region_id)
-        ) as machine
+            o.commitment_term_hours, o.purchase_payment_model, o.offering_class
+        ) as machine,
+        if(o.instance_type is null, null, row(o.instance_type, o.region_id)) as name
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
@@ -76,6 +76,7 @@ rankable as (
     select
         offer_id,
         machine,
+        name,
         zone,
         last_observed_at
     from known
@@ -90,11 +91,12 @@ unconfirmed as (
 confirmed as (
     select
         machine,
+        name,
         zone,
         max(last_observed_at) as last_observed_at
     from rankable
     where machine in (select u.machine from unconfirmed as u)
-    group by machine, zone
+    group by machine, name, zone
 ),
 
 replaced as (
@@ -103,6 +105,7 @@ replaced as (
     inner join confirmed as c
         on
             u.machine = c.machine
+            and (u.name is null or u.name = c.name)
             and (u.zone is null or u.zone = c.zone)
             and u.last_observed_at + interval 30 days < c.last_observed_at
 )

@@ -2,47 +2,36 @@
 -- what can be taken away costs no more than what cannot. Machines are the same in every word but those of the purchase;
 -- prices were confirmed within a week of each other.
 -- Two prices are compared where a key is equal: a number, as words are slow to join by.
-with newest as (
+with recent as materialized (
     select
         service_provider_name,
-        max(last_observed_at) as newest_at
-    from int.truth_price
-    where effective_hourly_price > 0 and statistic = 'price'
-    group by service_provider_name
-),
-
-recent as materialized (
-    select
-        p.service_provider_name,
-        p.purchase_option,
-        p.commitment_discount_type,
-        p.commitment_term_hours,
-        p.purchase_payment_model,
-        p.offer_id,
-        p.effective_hourly_price,
-        p.valid_from,
-        p.purchase_option in ('reserved', 'savings_plan') and p.commitment_term_hours > 0 as is_committed,
+        purchase_option,
+        commitment_discount_type,
+        commitment_term_hours,
+        purchase_payment_model,
+        offer_id,
+        effective_hourly_price,
+        valid_from,
+        purchase_option in ('reserved', 'savings_plan') and commitment_term_hours > 0 as is_committed,
         case
-            when p.purchase_option = 'reserved' then p.offering_class
-            when p.commitment_discount_type = 'EC2Instance' then 'standard'
-            when p.commitment_discount_type = 'Compute' then 'convertible'
+            when purchase_option = 'reserved' then offering_class
+            when commitment_discount_type = 'EC2Instance' then 'standard'
+            when commitment_discount_type = 'Compute' then 'convertible'
         end as reserved_class,
         hash(
-            p.service_provider_name, p.host_provider_name, p.region_id, p.instance_type, p.accelerator_label,
-            p.accelerator_count, p.capacity_unit, p.minimum_quantity, p.fabric, p.statistic, p.conditions,
-            p.pricing_currency
+            service_provider_name, host_provider_name, region_id, instance_type, accelerator_label,
+            accelerator_count, capacity_unit, minimum_quantity, fabric, statistic, conditions,
+            pricing_currency
         ) as machine,
-        hash(machine, p.purchase_option, p.tier, p.commitment_discount_type, p.offering_class) as plan,
-        hash(machine, p.tier) as on_demand_key,
-        hash(machine, p.commitment_term_hours, p.purchase_payment_model, reserved_class) as reserved_key,
-        hash(plan, p.purchase_payment_model) as term_key,
-        hash(plan, p.commitment_term_hours) as payment_key
-    from int.truth_price as p
-    inner join newest as n on p.service_provider_name = n.service_provider_name
-    where
-        p.effective_hourly_price > 0
-        and p.statistic = 'price'
-        and p.last_observed_at >= n.newest_at - interval 7 days
+        hash(machine, purchase_option, tier, commitment_discount_type, offering_class) as plan,
+        hash(machine, tier) as on_demand_key,
+        hash(machine, commitment_term_hours, purchase_payment_model, reserved_class) as reserved_key,
+        hash(plan, purchase_payment_model) as term_key,
+        hash(plan, commitment_term_hours) as payment_key
+    from int.truth_price
+    where effective_hourly_price > 0 and statistic = 'price'
+    window provider as (partition by service_provider_name)
+    qualify last_observed_at >= max(last_observed_at) over provider - interval 7 days
 ),
 
 compared as (
