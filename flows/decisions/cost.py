@@ -365,7 +365,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
     }
     return [
         ", ".join(f"{name} {output.word(value)}" for name, value in inputs.items()),
-        *([] if _is_sum(found) else [unit[inputs["task"]]]),
+        *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is the median of a seller's prices"]),
         f"Formula: {found['formula']}",
     ]
 
