@@ -82,6 +82,7 @@ NARROW = (
     *("with added", "chips paid", "USD/month at 100%", "at 50%", "grade"),
 )
 """Columns of a cost that a line can hold."""
+SPEED = "tok/s/user"
 KINDS = {"end of range": ("end of a range", "ends of ranges")}
 LEFT_OUT = "from int.cost_left_out order by left_out_kind desc, n_left_out desc"
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
@@ -338,9 +339,11 @@ def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[
     if _is_sum(found) or not rows or output.line_width() is None:
         return [*_head(found), whole or _nothing(found), *_foot(found, len(table))]
     parts, narrow = [], [name.replace("100%", f"{found['inputs'].get('utilisation', 1):.0%}") for name in NARROW]
-    for title, group in groupby(rows, lambda row: row.get("scenario") or row.get("training")):
+    for (title, speed), group in groupby(
+        rows, lambda row: (row.get("scenario") or row.get("training"), row.get(SPEED))
+    ):
         shown = [{name: row[name] for name in narrow if name in row} for row in group]
-        parts += [f"\n{title}", output.text_table(shown, narrow)]
+        parts += [f"\n{title}{f', {speed:g} {SPEED}' if speed else ''}", output.text_table(shown, narrow)]
     return [*_head(found), *parts, "\n--wide shows all columns.", *_foot(found, len(table))]
 
 
@@ -408,7 +411,7 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
         by_use = {f"at {used:.0%}": at[used]["all_in_output_usd_median"] for used in [*at][1:]}
     return {
         "scenario": ", ".join(filter(None, scenario)),
-        "tok/s/user": row["interactivity"],
+        SPEED: row["interactivity"],
         **_option(row),
         "low": row["all_in_output_usd_low"],
         "median": limits.get(row["reach"], median),
