@@ -103,8 +103,6 @@ TPU_SLICE = re.compile(r"(?:tpu[ -])?(v5litepod|v5e|v5p|v6e)-(\d{1,4})")
 """The name of a slice of TPUs: v6e-8."""
 TIME = r"(?i)^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC)|([+-]\d\d)(?::?(\d\d))?)?)?$"
 """A time as ISO 8601 has it, and as databases print it: 2026-10-02 03:30:00+00. No other zone has a name here."""
-PART = re.compile(r"\d\s*[/\u2044]\s*\d|[\u00bc-\u00be]")
-"""A part of a chip in its name: 1/2 L40S."""
 MAX_NAMED = 10
 """Values that a note names of each kind; the others are counted."""
 
@@ -294,9 +292,10 @@ def _machine(
         return Machine(words, label, count, machine_reason="a chip is named, and its count is 0")
     if _are_two(gpu, raw, provider):
         return Machine(words, label, count, machine_reason=f"the chip is {gpu}, and in the provider's words {raw}")
-    if label and count and PART.search(label) and not count.isdecimal():
+    chip = resolve(label or "", provider)
+    if chip and chip.accelerator_share != 1 and count and not re.sub(r"\.0+$", "", count).isdecimal():
         return Machine(words, label, count, machine_reason="the name and the count both state a part of a chip")
-    return Machine(words, label, count, has_chip=bool(label and count and _is_known(label, provider)))
+    return Machine(words, label, count, has_chip=bool(chip and chip.accelerator_share is not None and count))
 
 
 def _is_known(label: str, provider: str | None) -> bool:

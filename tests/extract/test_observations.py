@@ -378,10 +378,13 @@ def test_columns_that_are_not_read_are_named() -> None:
 
 def test_a_part_of_a_chip_is_stated_once() -> None:
     """In the name, beside a count of such parts; stated in both, nobody knows which of them was meant."""
-    observed = seen("gpu,gpu_count", "vultr,ewr,on_demand,0.8,1/2 L40S,1", "vultr,ewr,on_demand,0.8,1/2 L40S,0.5")
-    assert prices(observed, "accelerator_label", "accelerator_count") == [("1/2 L40S", "1")]
+    sound = [("1/2 L40S", "1"), ("PRO 6000 MIG 24GB", "2.0"), ("A10", "0.5")]
+    rows = (*sound, ("1/2 L40S", "0.5"), ("RTX PRO 6000 MIG 1g.24gb", "0.25"))
+    observed = seen("gpu,gpu_count", *(f"vultr,ewr,on_demand,0.8,{chip},{count}" for chip, count in rows))
+    assert prices(observed, "accelerator_label", "accelerator_count") == sound
     assert aside(observed) == [
-        ("instance_type", "1/2 L40S", "the name and the count both state a part of a chip"),
+        ("instance_type", name, "the name and the count both state a part of a chip")
+        for name in ("1/2 L40S", "RTX PRO 6000 MIG 1g.24gb")
     ]
 
 
