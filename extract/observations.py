@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from extract.catalogues.skypilot_catalog import CATALOGUES
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
@@ -44,7 +45,8 @@ OPTIONAL = (
 NOT_CSV, CSV_HINT = "not a CSV of observations", "Check that it is whole and saved as UTF-8 text with commas"
 COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
-_WRITTEN = cloud_machines.PROVIDERS | {name: each.provider for each in SOURCES for name in (each.name, each.provider)}
+_NAMED = [*((each.name, each.provider) for each in SOURCES), *((n, each.provider) for n, each in CATALOGUES.items())]
+_WRITTEN = cloud_machines.PROVIDERS | {name: names[1] for names in _NAMED for name in names}
 PROVIDERS = {re.sub(_NOISE, "", written.lower()): name for written, name in _WRITTEN.items()}
 """How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
 MAX_HEADER_BYTES = 1 << 16

@@ -388,6 +388,15 @@ def test_a_part_of_a_chip_is_stated_once() -> None:
     ]
 
 
+def test_a_provider_has_the_name_that_a_source_gives_it() -> None:
+    """The same of prices fetched, backfilled from SkyPilot's catalogues and imported; a name nobody has stays."""
+    written = ("vast.ai", "hot-aisle", "prime-intellect", "cudo", "DataCrunch", "somebody")
+    observed = seen("gpu,gpu_count", *(f"{name},x,on_demand,2,H100,1" for name in written))
+    assert [name for (name,) in prices(observed, "service_provider_name")] == [
+        "Vast.ai", "Hot Aisle", "Prime Intellect", "CUDO Compute", "Verda", "somebody",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "utc"),
     [
