@@ -225,11 +225,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
     extra = float(overhead[1]) / 100 if overhead else 0.0
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
-    peaks = [
-        peak
-        for chip in evidence.named(claim.thing.chips)
-        for peak in evidence.peaks(chip, sparse=claim.conditions.is_sparse)
-    ]
+    peaks = evidence.peaks(evidence.named(claim.thing.chips), sparse=claim.conditions.is_sparse)
     paid = _lowest_price(claim, article, evidence)
     if peaks and paid:
         name, most = max(peaks, key=lambda peak: peak[1])

@@ -5,6 +5,7 @@ claim at once.
 """
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -295,16 +296,17 @@ class Evidence:
         rows = self.sources(chip, fact)
         return rows[0][0] if rows else None
 
-    def peaks(self, chip: Chip, *, sparse: bool | None = None, precision: str | None = None) -> list[tuple[str, float]]:
-        """Return published peaks of a chip in TFLOP/s with their names, fastest first; sparse ones unless excluded."""
+    def peaks(
+        self, chips: Iterable[Chip], *, sparse: bool | None = None, precision: str | None = None
+    ) -> list[tuple[str, float]]:
+        """Return published peaks of chips in TFLOP/s with their names, fastest first; sparse ones unless excluded."""
         kinds = ("dense",) if sparse is False else ("sparse",) if sparse else ("dense", "sparse")
         named = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8"}.get(precision or "", precision)
         found = []
-        for kind in kinds:
-            for width in ("fp8", "fp4", "int8", "bf16", "fp16"):
-                value = self.fact(chip, f"{kind}_{width}_{'tops' if width == 'int8' else 'tflops'}")
-                if value is not None and named in (None, width):
-                    found.append((f"{kind} {width.upper()} peak of {' '.join(filter(None, chip))}", value))
+        for chip, kind, width in itertools.product(chips, kinds, ("fp8", "fp4", "int8", "bf16", "fp16")):
+            value = self.fact(chip, f"{kind}_{width}_{'tops' if width == 'int8' else 'tflops'}")
+            if value is not None and named in (None, width):
+                found.append((f"{kind} {width.upper()} peak of {' '.join(filter(None, chip))}", value))
         return sorted(found, key=lambda peak: -peak[1])
 
     @cached_property

@@ -116,11 +116,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     )
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
-    peaks = [
-        peak
-        for chip in evidence.named(thing.chips)
-        for peak in evidence.peaks(chip, precision=claim.conditions.precision)
-    ]
+    peaks = evidence.peaks(evidence.named(thing.chips), precision=claim.conditions.precision)
     if not peaks:
         return unknown("no peak of this chip is published in that precision")
     if own:
@@ -190,7 +186,7 @@ def ways(
     """
     chips, counted = count
     # Of dense and of sparse peaks the fastest, which stands first.
-    peaks = {peak[0].partition(" ")[0]: peak for peak in evidence.peaks(chip, sparse=conditions.is_sparse)[::-1]}
+    peaks = {peak[0].partition(" ")[0]: peak for peak in evidence.peaks([chip], sparse=conditions.is_sparse)[::-1]}
     training = {"training": "training", "lora": "training of adapters"}
     by_peak = [
         Reading(f"{text}, {name}, {counted}", chip, model_name, chips, way, peak)
