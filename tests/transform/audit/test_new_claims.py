@@ -255,6 +255,29 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
+def test_a_discount_is_of_what_it_names(ask):
+    """Prices of another chip or seller in the same text bear it out no more than a price that moved."""
+    price = "{},x,{},price_per_chip,{},,,USD/h,{},2026-08"
+    found = ask(
+        "a,x,p5.48xlarge,discount_pct,44,,,percent,on-demand price cut,2026-08",
+        "b,x,H100 / Verda,discount_pct,50,,,percent,spot,2026-08",
+        price.format("c", "B200 / Nebius", 7.15, "on-demand"), price.format("d", "B200 / Nebius", 8.5, "on-demand"),
+        price.format("e", "B200 / Nebius", 2.2, "spot"), price.format("f", "H100 / Verda", 1.625, "spot"),
+        price.format("g", "H100 / Verda", 3.25, "on-demand"),
+    )  # fmt: skip
+    assert [found[name].finding.verdict for name in "ab"] == ["unverifiable", "consistent"]
+    assert found["b"].finding.rests_on == ("f", "g")
+
+
+def test_a_hedge_of_another_number_is_none_of_the_figure(ask):
+    """Days, GPUs and per cents of the conditions may be more or fewer; the price is what it says."""
+    line = '{},x,H100 / Together AI,price_per_chip,{},,,USD/h,"{}",2026-08-05'
+    words = ("reserved for 181+ days", "reserved, at least 64 GPUs", "reserved, up to 60% off", "reserved, up to 3.19")
+    found = ask(*(line.format(name, 1.5, each) for name, each in zip("abcd", words, strict=True)),
+                line.format("e", 3.19, words[0]), line.format("f", 3.99, words[3].replace("3.19", "$3.99")))  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcdef") == "iiiicc"
+
+
 def test_a_hedge_is_given_to_the_claim(ask):
     """8 % above the bound is impossible as it stands, and not where it is told as estimated."""
     bound = 2517e12 / (6 * 70.55e9)
