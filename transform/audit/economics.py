@@ -390,15 +390,12 @@ def discount(claim: Claim, article: Article, evidence: Evidence) -> Finding | No
     A price that was computed with a discount bears it out no more than the discount does.
     """
     option, hours = claim.conditions.purchase_option, claim.conditions.term_hours
-    named = [thing for thing in claim.subject.things if thing.chips or thing.instance_type]
     if option == "on_demand":
         return None
 
     def is_reduced(one: Claim) -> bool:
-        is_of_it = not named or any(same_thing(thing, one.thing) for thing in named)
-        is_of_seller = claim.subject.others in ((), one.subject.others)
         is_alike = one.conditions.purchase_option == option and one.conditions.term_hours == hours
-        return is_of_it and is_of_seller and is_alike
+        return is_alike and (same_subject(claim, one) or not (claim.thing.chips or claim.thing.instance_type))
 
     reduced = [other for metric in PRICES for other in article.find(claim, metric, is_reduced)]
     tried = []
