@@ -10,7 +10,6 @@ Nothing is guessed: a word that names no chip, machine, model or provider known 
 
 import math
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -56,12 +55,10 @@ _OPTIONS = (
 _PRECISION = re.compile(r"\b(nvfp4|mxfp4|fp4|mxfp8|fp8|int8|int4|bf16|fp16|tf32|fp32)\b", re.IGNORECASE)
 _BATCH = re.compile(r"\b(?:batch(?:[ _-]size)?|bs)(?: of)?[ =:]*(\d+)", re.IGNORECASE)
 _TERM = re.compile(r"\b(\d|one|two|three)[ -]?y(?:(?:ea)?rs?)?\b|\b(\d+)[ -]?mo(?:nth)?s?\b", re.IGNORECASE)
-_QUANTITY = re.compile(
-    rf"(?:(?:{_ABOUT.pattern}|{_UP_TO.pattern}|\b(?:at least|more than))[ $]*)?"
-    r"(?<![\w.])(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<scale>[KMBT]?)(?![A-Za-z])%?\+?",
-    re.IGNORECASE,
+OTHER_NUMBERS = re.compile(
+    r"(?:(?:[a-z]+ (?:to|than|least|most)|about|around|roughly) |~ ?)?[^\s$]*\d[^\s$]*", re.IGNORECASE
 )
-"""A number with its hedge."""
+"""Numbers that are no dollars, and their hedges: "181+ days" and "up to 8 GPUs" say nothing of a price."""
 _TOKENS = re.compile(r"(\d+(?:\.\d+)?)[\s-]?([MBT])(?:r?illion)?[ -]tokens?\b", re.IGNORECASE)
 _TRAINING = re.compile(r"\bpre-?train\w*|\btraining\b|\bfine-?tun\w*", re.IGNORECASE)
 _FROM_SCRATCH = re.compile(r"\bpre-?train\w*", re.IGNORECASE)
@@ -205,16 +202,6 @@ def hedge(*texts: str) -> Hedge:
     text = " ".join(texts)
     share = ESTIMATE_SHARE if _ESTIMATE.search(text) else ABOUT_SHARE if _ABOUT.search(text) else 0.0
     return Hedge(share, is_upper=bool(_UP_TO.search(text)), is_lower=bool(_AT_LEAST.search(text)))
-
-
-def of_figures(text: str, figures: Collection[float]) -> str:
-    """Return a text without the numbers, and their hedges, that are none of these figures: "181+ days" of a price."""
-
-    def kept(found: re.Match[str]) -> str:
-        number = float(found["number"].replace(",", "")) * SCALE[found["scale"].lower()]
-        return found[0] if number in figures else " "
-
-    return _QUANTITY.sub(kept, text)
 
 
 @cache

@@ -188,7 +188,7 @@ def _claim(row: Values) -> Claim:
     first, last = _window(row["as_of"] or "") or (None, None)
     subject = claim_text.subject(row["subject"])
     words = row["conditions"] or ""
-    figures = [float(row[end]) for end in ("value", "low", "high") if re.fullmatch(NUMBER, row[end] or "")]
+    of_figure = claim_text.OTHER_NUMBERS.sub(" ", words) if row["metric"].startswith("price_") else words
     if row["model_name"]:
         subject = replace(subject, model_name=claim_text.model(row["model_name"]))
     if row["metric"] in OF_SYSTEMS and (count := claim_text.chips_of(words)) and not subject.things[0].count:
@@ -205,7 +205,7 @@ def _claim(row: Values) -> Claim:
         derived_from=_derived_from(row),
         subject=subject,
         conditions=_stated(row, claim_text.conditions(f"{row['subject']}; {words}")),
-        hedge=claim_text.hedge(row["hedge"] or claim_text.of_figures(words, figures)),
+        hedge=claim_text.hedge(row["hedge"] or of_figure),
     )
 
 
