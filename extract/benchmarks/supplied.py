@@ -180,8 +180,7 @@ def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> Be
     flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
     names = ", ".join(lacking)
     message = placed(parsed.place, f"the file lacks {names}")
-    hint = f"Give {flags}"
-    return BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=hint)
+    return BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=f"Give {flags}")
 
 
 def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:

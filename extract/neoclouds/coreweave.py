@@ -77,8 +77,7 @@ def _columns(region: Section, is_excerpt: bool) -> list[str]:
         return []
     _, columns = region.head(MODEL)
     if sorted(columns) not in (sorted(COLUMNS), sorted((*COLUMNS, INFERENCE))):
-        message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
-        raise refusal(message, "column", region.name)
+        raise refusal(f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}", "column", region.name)
     return columns
 
 

@@ -38,8 +38,7 @@ def read(document: Document) -> Iterator[Found]:
     section = page.part(SECTION)
     _, columns = section.head(MODEL)
     if columns != [*COLUMNS]:
-        message = f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}"
-        raise refusal(message, "column", SECTION)
+        raise refusal(f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}", "column", SECTION)
     yield from each(section.css(ROW), _row)
     yield from outside((row for row in page.whole().css(ROW) if UNIT in text_of(row)), section)
 

@@ -60,8 +60,7 @@ PREEMPTIBLE = Decimal("0.5")
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each accelerator."""
-    items = answers.answer(document).objects("items")
-    yield from each(items, _item)
+    yield from each(answers.answer(document).objects("items"), _item)
 
 
 def _item(item: Fields) -> Iterator[Found]:

@@ -70,8 +70,7 @@ Tried = tuple[Range, str, tuple[Claim, ...]]
 
 def verdict_of(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, ...] = ()) -> Finding:
     """Return whether a claim is what its inputs give."""
-    claimed_range = claimed(claim)
-    holds = computed.meets(claimed_range)
+    holds = computed.meets(claimed(claim))
     recomputed = computed.middle / scale(claim)
     text = f"{words} = {number(recomputed)}, claimed {claim.figure} {claim.unit}"
     return found(
@@ -311,9 +310,8 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
     span = claimed(tokens[0]) / exactly(daily)
     words = f"{number(float(tokens[0].figure))} tokens / {number(daily)} a day"
     if years:
-        claimed_range = printed(years[1]) * exactly(365.0)
         nominal = float(tokens[0].figure) / daily
-        verdict = CONSISTENT if span.meets(claimed_range) else INCONSISTENT
+        verdict = CONSISTENT if span.meets(printed(years[1]) * exactly(365.0)) else INCONSISTENT
         text = f"{words} = {number(nominal)} days, claimed {years[1]} years"
         return found(verdict, "arithmetic", text, recomputed=nominal, rests_on=(tokens[0].claim_id,))
     return verdict_of(claim, span, words, tokens[:1])
@@ -321,9 +319,7 @@ def break_even_days(claim: Claim, article: Article, evidence: Evidence) -> Findi
 
 def _below(claim: Claim, least: float, words: str, *, is_own: bool) -> Finding | None:
     """Return that a cost is below the least that physics allows, by more than its hedge; None where it is not."""
-    claimed_range = claimed(claim, hedged=False)
-    most = claimed_range.high * (1 + claim.hedge.share)
-    if most >= least:
+    if claimed(claim, hedged=False).high * (1 + claim.hedge.share) >= least:
         return None
     least /= scale(claim)
     text = f"claimed {claim.figure} {claim.unit} is below {number(least)}, the least at {words}"
@@ -337,12 +333,11 @@ def _lowest_price(claim: Claim, article: Article, evidence: Evidence) -> tuple[f
 
     The last tells whether it is the text's own: with a price of somebody else's, a low cost is no matter of physics.
     """
-    thing = claim.thing
-    own = article.find(claim, "price_per_chip", lambda other: same_thing(other.thing, thing))
+    own = article.find(claim, "price_per_chip", lambda other: same_thing(other.thing, claim.thing))
     if own:
         least = min(own, key=lambda one: claimed(one).low)
         return claimed(least).low, f"the text's own lowest price, {least.figure} USD/h of a chip", True
-    known = evidence.lowest(evidence.offers_of(None, thing.chips))
+    known = evidence.lowest(evidence.offers_of(None, claim.thing.chips))
     return (known, f"{number(known)} USD/h of a chip, the lowest known", False) if known else None
 
 

@@ -120,8 +120,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if not peaks:
         return unknown("no peak of this chip is published in that precision")
     if own:
-        rate = claimed(own[0], hedged=True)
-        shares = _shares(rate, peaks, flop, evidence)
+        shares = _shares(claimed(own[0]), peaks, flop, evidence)
         lines = tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares)
         agrees = [one for one in shares if one[1].meets(claimed_range)]
         words, share = (agrees or sorted(shares, key=lambda one: one[1].low))[0]

@@ -134,8 +134,7 @@ def _wrong_claims(rows: list[Values]) -> Broken:
     ids = {row["claim_id"] for row in rows}
     for place, row in enumerate(rows):
         if _window(row["as_of"] or "") is None:
-            reason = "not a date such as 2026-07-02, 2026-04, 2026 or 'after 2024-12-03', nor 'undated'"
-            yield place, "as_of", reason
+            yield place, "as_of", "not a date such as 2026-07-02, 2026-04, 2026 or 'after 2024-12-03', nor 'undated'"
         if row["model_name"] and claim_text.model(row["model_name"]) is None:
             yield place, "model_name", "no model of ref.model"
         if strange := [one for one in _derived_from(row) if one not in ids or one == row["claim_id"]]:
