@@ -430,9 +430,13 @@ class Evidence:
         return {written.casefold(): name for written, name in called.items()}
 
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
-        """Return the provider that words name as the file spells it, and the word where it has no price of it."""
-        sellers = [self.providers[name] for name in map(str.casefold, words) if name in self.providers]
-        return (sellers[0], None) if sellers else (None, next(iter(words), None))
+        """Return the provider that words name, whole or in short, and the word where the file has no price of it."""
+        called = [(f"{each.replace('.', ' ')} ", name) for each, name in self.providers.items()]
+        for word in (f"{each.casefold().replace('.', ' ')} " for each in words):
+            sellers = {name for each, name in called if word.startswith(each) or each.startswith(word)}
+            if len(sellers) == 1:
+                return sellers.pop(), None
+        return None, next(iter(words), None)
 
 
 def _literal(value: float | None) -> str:

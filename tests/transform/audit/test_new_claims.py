@@ -250,8 +250,9 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
         "o,v,H100 vs A100,ratio_price_per_chip,3.0,,,x,AWS on-demand,2026-03",
         "p,u,H100,spot_available,yes,,,flag,at Lambda,2026-11",
         chip.format("q", "CoreWeave", 2.46).replace("on-demand", "interruptible"),
+        chip.format("r", "Together", 3.99), chip.format("s", "Lambda Cloud", 3.99), chip.format("t", "Mist", 3.99),
     )  # fmt: skip
-    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciuc"
+    assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciucccu"
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
