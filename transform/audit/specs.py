@@ -170,13 +170,11 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
             fits |= gigabytes <= memory
             sign = "<=" if gigabytes <= memory else ">"
             readings.append(f"{text} {sign} {number(memory)} GB of {number(chips)} x {' '.join(filter(None, chip))}")
-    least = min(gigabytes for _, gigabytes in needs)
-    verdict = CONSISTENT if fits else IMPOSSIBLE
     return found(
-        verdict,
+        CONSISTENT if fits else IMPOSSIBLE,
         "bound",
         f"{next((one for one in readings if '<=' in one), readings[0])}: {'it fits' if fits else 'it cannot fit'}",
-        recomputed=least,
+        recomputed=min(gigabytes for _, gigabytes in needs),
         readings=tuple(readings),
         bounds=("memory of one chip in its vendor's own number",),
         documents=tuple(dict.fromkeys(url for chip in forms for _, url, _ in evidence.sources(chip, "memory_gb")[:1])),
