@@ -72,11 +72,10 @@ def verdict_of(claim: Claim, computed: Range, words: str, inputs: tuple[Claim, .
     """Return whether a claim is what its inputs give."""
     holds = computed.meets(claimed(claim))
     recomputed = computed.middle / scale(claim)
-    text = f"{words} = {number(recomputed)}, claimed {claim.figure} {claim.unit}"
     return found(
         CONSISTENT if holds else INCONSISTENT,
         "arithmetic",
-        text,
+        f"{words} = {number(recomputed)}, claimed {claim.figure} {claim.unit}",
         recomputed=recomputed,
         readings=(f"{words}: {number(computed.low)} to {number(computed.high)}",),
         rests_on=tuple(one.claim_id for one in inputs),
@@ -420,11 +419,10 @@ def _of_parts(claim: Claim, parts: Sequence[Claim], words: str) -> Finding:
         holds = between.meets(claimed_range) if claim.value is not None else agrees
     shown = ", ".join(sorted(one.figure for one in chosen or parts))
     relation = "is not" if not holds else "agrees with" if agrees else "lies within"
-    text = f"claimed {claim.figure} % {relation} {words} {shown} %"
     return found(
         CONSISTENT if holds else INCONSISTENT,
         "arithmetic",
-        text,
+        f"claimed {claim.figure} % {relation} {words} {shown} %",
         recomputed=between.middle,
         rests_on=tuple(one.claim_id for one in parts),
     )
