@@ -78,8 +78,7 @@ class Judged:
     @property
     def standing_today(self) -> str:
         """Return the verdict of today in words."""
-        was_true = self.verdict == CONSISTENT and self.verdict_today == STALE
-        return TRUE_THEN if was_true else self.verdict_today
+        return TRUE_THEN if (self.verdict, self.verdict_today) == (CONSISTENT, STALE) else self.verdict_today
 
 
 @cache

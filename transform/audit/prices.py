@@ -192,6 +192,7 @@ def _then(
         return CONSISTENT, f"between {number(lowest)} and {number(highest)} of {len(sellers)} providers", (nearest,)
     old = evidence.last_before(offers, since, unit, claimed_range.low, claimed_range.high) if since else None
     if old:
+        nearest = next((price for price, _ in held if price.offer == old.offer), nearest)
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
     if is_market and (len(sellers) < FEW or claimed_range.high < lowest):

@@ -256,6 +256,12 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
+def test_what_a_stale_price_became_is_of_the_same_offer(ask):
+    """Verda's B300 went from 7.50 to 9.24; that one with confidential computing costs 7.65 is nearer, and no answer."""
+    (found,) = ask("a,x,B300 / Verda,price_per_chip,7.50,,,USD/h,on-demand,2026-08-20").values()
+    assert (found.finding.verdict_today, found.finding.recomputed) == ("stale", 9.24)
+
+
 def test_a_discount_is_of_what_it_names(ask):
     """Prices of another chip or seller in the same text bear it out no more than a price that moved."""
     price = "{},x,{},price_per_chip,{},,,USD/h,{},2026-08"
