@@ -134,6 +134,7 @@ class Machine(NamedTuple):
     is_plain: bool = False
     has_chip: bool = False
     machine_reason: str | None = None
+    fabric: str | None = None
 
 
 class Flags(NamedTuple):
@@ -221,7 +222,7 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
         ("upfront_usd", upfront, _when(is_mixed, "an upfront fee in dollars with a price in another currency")),
     )
     rows = table.select(
-        *("service_provider_name", "accelerator_label", "accelerator_count", "statistic"),
+        *("service_provider_name", "accelerator_label", "accelerator_count", "statistic", "fabric"),
         instance_type=_name("instance_type"),
         capacity_unit=pl.lit("instance"),
         region_id=_name("region"),
@@ -283,7 +284,9 @@ def _machine(
             return Machine(name, machine_reason=f"a machine of {own[0]}, and the chip is {gpu or raw}")
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
             return Machine(name, machine_reason=f"a machine of {own[1]} chips, and the count is {count}")
-        return Machine(name, has_chip=True) if provider == "AWS" else Machine(name, *own, has_chip=True)
+        machine = cloud_machines.known(provider, name)
+        label, chips = (None, None) if provider == "AWS" else own
+        return Machine(name, label, chips, has_chip=True, fabric=machine and machine.fabric)
     label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
     if label == gpu and raw and gpu and raw != gpu:
         label = f"{gpu} [{raw}]"

@@ -207,7 +207,7 @@ def test_the_chip_speaks_beside_a_machine_that_no_table_has() -> None:
 
 
 def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
-    """And the names of slices of TPUs. Where the row says another chip or number, it waits.
+    """And the names of slices of TPUs; the network too, as in prices that are fetched. Another chip or number waits.
 
     Else the price of one chip of a p5.48xlarge would be that of the machine, an eighth a chip-hour.
     """
@@ -226,14 +226,14 @@ def test_the_table_speaks_for_machines_of_the_big_clouds() -> None:
         "gcp,us-east5,on_demand,2.7,v6e-8,TPU v6e,1",
         "Acme,us,on_demand,2.7,v6e-8,,",
     )
-    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count") == [
-        ("Standard_ND96isr_H100_v5", "NVIDIA H100 SXM 80GB", "8"),
-        ("a3-highgpu-8g", "NVIDIA H100 SXM 80GB", "8"),
-        ("Standard_ND96amsr_A100_v4", "NVIDIA A100 SXM 80GB", "8"),
-        ("p4d.24xlarge", None, None),
-        ("v6e-8", "TPU v6e", "8"),
-        (None, "TPU v5p", "4"),
-        ("v6e-8", None, None),
+    assert prices(observed, "instance_type", "accelerator_label", "accelerator_count", "fabric") == [
+        ("Standard_ND96isr_H100_v5", "NVIDIA H100 SXM 80GB", "8", "InfiniBand"),
+        ("a3-highgpu-8g", "NVIDIA H100 SXM 80GB", "8", None),
+        ("Standard_ND96amsr_A100_v4", "NVIDIA A100 SXM 80GB", "8", "InfiniBand"),
+        ("p4d.24xlarge", None, None, None),
+        ("v6e-8", "TPU v6e", "8", None),
+        (None, "TPU v5p", "4", None),
+        ("v6e-8", None, None, None),
     ]
     assert observed.set_aside["me"]["reason"].to_list() == [
         "a machine of NVIDIA H100 SXM 80GB, and the chip is A100-80GB", "a machine of 8 chips, and the count is 1",
