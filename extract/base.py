@@ -184,8 +184,7 @@ def url_in(
 
 def no_scope(source: str, scope: str, known: Iterable[str]) -> SourceError:
     """Return the error of a scope that a source does not have."""
-    hint = f"Known: {', '.join(known)}"
-    return SourceError("no such scope", source=source, field="scope", value=scope, hint=hint)
+    return SourceError("no such scope", source=source, field="scope", value=scope, hint=f"Known: {', '.join(known)}")
 
 
 def past_only(name: str, hint: str) -> Callable[[Context, str], ScopeFetch]:

@@ -174,8 +174,7 @@ class PoliteWeb:
         if host.pause_s > MAX_PAUSE_S:
             message = f"its robots.txt wants {host.pause_s:g} s between requests, more than {MAX_PAUSE_S:g} s"
             hint = "Disable this source, or ask the site's owner for another way"
-            rule = f"Crawl-delay: {host.pause_s:g}"
-            raise SourceError(message, source=url, field="robots", value=rule, hint=hint)
+            raise SourceError(message, source=url, field="robots", value=f"Crawl-delay: {host.pause_s:g}", hint=hint)
 
     def _rules(self, url: str, host: _Host) -> Protego:
         with host.reading:
