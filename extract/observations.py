@@ -285,7 +285,8 @@ def _machine(
         if count is not None and re.sub(r"\.0+$", "", count) != own[1]:
             return Machine(name, machine_reason=f"a machine of {own[1]} chips, and the count is {count}")
         machine = cloud_machines.known(provider, name)
-        return Machine(name, *(() if provider == "AWS" else own), has_chip=True, fabric=machine and machine.fabric)
+        label, chips = (None, None) if provider == "AWS" else own
+        return Machine(name, label, chips, has_chip=True, fabric=machine and machine.fabric)
     label = raw if raw and (not gpu or _is_known(raw, provider) or not _is_known(gpu, provider)) else gpu
     if label == gpu and raw and gpu and raw != gpu:
         label = f"{gpu} [{raw}]"
