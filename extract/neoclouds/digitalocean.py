@@ -102,9 +102,8 @@ def _droplet(line: dict[str, str], option: str) -> Offer | str:
     if found is None:
         raise refusal("expected a GPU and how many, such as NVIDIA H100 (8x)", "GPU", line["GPU"])
     price, count = shown_price(line["Price"], line["GPU"], units=("hour",)), int(found["count"] or 1)
-    return offer(
-        found["chip"], price, count=count, option=option, capacity_unit="instance", conditions=found["condition"]
-    )
+    others = {"capacity_unit": "instance", "conditions": found["condition"]}
+    return offer(found["chip"], price, count=count, option=option, **others)
 
 
 def _sizes(document: Document) -> Iterator[Found]:

@@ -90,8 +90,7 @@ def _price(option: Fields) -> Found:
 
 
 def _label(option: Fields) -> str:
-    form = option.text("gpuFormFactor") if "gpuFormFactor" in option else ""
-    return f"{option.text('gpuType')} {form}".strip()
+    return f"{option.text('gpuType')} {option.text('gpuFormFactor') if 'gpuFormFactor' in option else ''}".strip()
 
 
 SOURCE = web_source(
