@@ -19,6 +19,7 @@ from reports.weekly import facts, fleet, news
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
 from reports.weekly.page import Written, write
+from warehouse import disk
 from warehouse.errors import SettingsError
 from warehouse.log.events import naive
 
@@ -87,8 +88,8 @@ def _put_message(
     letter = _written(settings, written, chosen, draw=draw)
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(letters.as_bytes(message))
+    with disk.replacing(target) as part:
+        part.write_bytes(letters.as_bytes(message))
     return target, letter.faults
 
 
