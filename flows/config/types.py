@@ -174,8 +174,8 @@ def fault(model: type[BaseModel], error: ValidationError, *, name: str = "") -> 
         return SettingsError("must be a table", field=place, value=value, hint=f"Write [{place}]")
     if kind == "missing":
         return SettingsError("must be set", field=place)
-    said = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
-    allowed = ALLOWED.get(kind.partition("_")[0], said)
+    text = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
+    allowed = ALLOWED.get(kind.partition("_")[0], text)
     if kind.startswith(("greater_than", "less_than")):
         schemas = schemas_at(root, parts)
         bounds = [BOUNDS[keys].format(each[key]) for keys in BOUNDS for key in keys for each in schemas if key in each]
