@@ -55,7 +55,7 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     if found.is_before_all:
         return ()
     written = write(found, settings.data_dir / "reports", draw=False)
-    _, faults = _put_message(settings, written, clock=clock, draw=False)
+    _, faults = put_message(settings, written, clock=clock, draw=False)
     return (*written.faults, *faults)
 
 
@@ -70,19 +70,13 @@ def _read(settings: Settings, file: Path, week: Week | None, **how: Any) -> fact
         return read()
 
 
-def dry_run(
-    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock
+def put_message(
+    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
     """Write the message that the first recipient would get into `mail/<week>.eml`.
 
     Returns its path, and why sections of it could not be made.
     """
-    return _put_message(settings, report(settings, week, known_then=known_then, clock=clock), clock=clock)
-
-
-def _put_message(
-    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
-) -> tuple[Path, tuple[str, ...]]:
     mail = settings.mail  # of which a message that is not sent needs the names alone
     chosen = mail.model_copy(update={"sender": mail.sender or NOBODY, "to": mail.to or (NOBODY,)})
     letter = _written(settings, written, chosen, draw=draw)
