@@ -123,7 +123,7 @@ def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> 
     assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (2, True)
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     none = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "lambda"])
-    assert none.stdout.splitlines()[1:] == ["note: 0 chosen: refuse", "nothing was published; the last file is unchanged"]
+    assert none.stdout.endswith("note: 0 chosen: refuse\nnothing was published; the last file is unchanged\n")
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "toy"])
     assert (done.exit_code, "note: 4 chosen" in done.stdout) == (0, True)
