@@ -192,7 +192,7 @@ def _smtp(post: sending.Smtp) -> Row:
     try:
         post.greet()
     except smtplib.SMTPAuthenticationError as error:
-        return fail("mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {PASSWORD}")
+        return fail("mail", f"{place}: password refused: {post.fault(error)}", f"Check mail.user, {PASSWORD}")
     except (OSError, smtplib.SMTPException) as error:
         return fail("mail", f"{place}: {post.fault(error)}", "Check mail.host, mail.port and mail.tls")
     how = "without TLS" if chosen.tls == "none" else f"with TLS ({chosen.tls})"
