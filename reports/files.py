@@ -29,6 +29,9 @@ def put(target: Path, text: str, *, mode: int = MODE) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
+    except OSError as error:
+        error.filename = str(target)  # which the system does not say of a full disk
+        raise
     finally:
         part.unlink(missing_ok=True)
 

@@ -55,6 +55,7 @@ MEANT = (
 )
 WRONG = (
     ('query "selct 1"', "selct"),
+    ('query "from private.fleet_cost"', "does not exist. The next run makes these tables"),
     ('query "select 1" --output x.xls', "no format has the suffix of x.xls; give --format"),
     ("export prices.csv", "a folder of several files"),
     ("benchmark show 99", "no such run"),
@@ -159,6 +160,7 @@ def test_nearest_names_come_first_and_none_is_made_up() -> None:
     assert did_you_mean("zzz", [f"n{number}" for number in range(12)], "More") == (
         "Known: n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more; More"
     )
+    assert did_you_mean("zzz", [], "More") == "More"
 
 
 def test_numbers_have_their_points_in_one_column() -> None:

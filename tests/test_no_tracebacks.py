@@ -23,8 +23,10 @@ from purchase import P5, putting, seen
 from web_site import Site
 
 from flows.cli.main import main
+from flows.shared.append_log import Lines
 from flows.shared.child import Child
 from flows.shared.output import as_refusal
+from reports import files
 from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.log import db
@@ -117,8 +119,6 @@ def test_a_lock_that_leads_to_another_file_leaves_it_as_it_is(
     tmp_path: Path, link: Callable[..., None], name: str
 ) -> None:
     """Whoever may write the folder could have any file of the user emptied."""
-    from flows.shared.append_log import Lines
-
     other = tmp_path / "other"
     other.write_text("content")
     link(other, tmp_path / name)
@@ -160,6 +160,26 @@ def test_a_full_disk_is_said_wherever_it_is_met() -> None:
         known = as_refusal(error)
         assert isinstance(known, disk.DiskFault)
         assert (known.message, known.source) == ("the disk is full", told)
+
+
+def test_a_full_disk_is_named_by_what_is_written_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page, the message of a dry run, the record of what was sent: the system says no more than that it is full."""
+
+    def full(_handle: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    def message() -> None:
+        with disk.replacing(tmp_path / "x.eml") as part:
+            part.write_bytes(b"x")
+
+    monkeypatch.setattr(os, "fsync", full)
+    lines = Lines(path=tmp_path / "mail.jsonl", needed=())
+    for write in (lambda: files.put(tmp_path / "x.html", "x"), message, lambda: lines.add({})):
+        with pytest.raises((OSError, disk.DiskFault)) as caught:
+            write()
+        known = as_refusal(caught.value)
+        assert isinstance(known, disk.DiskFault)
+        assert (known.message, known.source.startswith(str(tmp_path))) == ("the disk is full", True)
 
 
 def test_a_data_directory_that_cannot_be_made_is_named() -> None:

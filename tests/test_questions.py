@@ -61,6 +61,11 @@ def test_each_question_is_answered(files: tuple[Path, Path], title: str, sql: st
         assert found, title
 
 
+def test_each_example_of_the_list_of_tables_is_answered(files: tuple[Path, Path]) -> None:
+    """Of the archive; that it has no source that failed is what one of them says."""
+    assert [name for name, sql in EXAMPLES.items() if not query(files[1], sql)] == ["source_health"]
+
+
 def test_answers(files: tuple[Path, Path]) -> None:
     """What some of them say of the small market."""
     small, _ = files

@@ -127,9 +127,10 @@ def replacing(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        yield part
-        flush(part)
-        part.replace(target)
+        with faults(target.parent):
+            yield part
+            flush(part)
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 

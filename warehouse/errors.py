@@ -41,7 +41,7 @@ def did_you_mean(text: str, known: Iterable[str], more: str = "") -> str:
     names = list(dict.fromkeys(known))
     near = nearest(text, names)
     hint = f"Did you mean {' or '.join(filter(None, (', '.join(near[:-1]), near[-1])))}? " if near else ""
-    if not near or len(names) <= MAX_NAMES:
+    if names and (not near or len(names) <= MAX_NAMES):
         others = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
         hint += f"Known: {', '.join(names[:MAX_NAMES])}{others}{'; ' if more else ''}"
     return (hint + more).strip()
@@ -73,7 +73,7 @@ class ChipledgerError(Exception):
         if self.field not in ("", "sql"):
             text += f" (field {self.field}{'' if self.value in (None, '') else f', value {_short(self.value)}'})"
         if self.hint:
-            text += f". {self.hint}"
+            text += f"{'' if text.endswith('.') else '.'} {self.hint}"
         return visible(text)
 
     def as_dict(self) -> dict[str, str]:

@@ -22,19 +22,19 @@ from warehouse.errors import SettingsError
 
 RECORD = "alerts.jsonl"
 MAX_ERROR = 200
-FOR_GOOD = "; refused for good, not sent again"
 
 
 @dataclass(kw_only=True)
 class Outcome:
     """What became of an alert run: kinds whose baseline was set, titles by channel, and errors by channel.
 
-    `uncertain`: channels with how many items may or may not have arrived.
+    `rejected`: those of `failed` that know no such address. `uncertain`: channels with how many items may have arrived.
     """
 
     baseline: list[str] = field(default_factory=list)
     sent: dict[str, list[str]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    rejected: set[str] = field(default_factory=set)
     uncertain: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -150,7 +150,8 @@ def lines(outcome: Outcome) -> Iterator[str]:
         for title in titles:
             yield f"sent to {channel}: {title}"
     for channel, error in outcome.failed.items():
-        yield f"failed{'' if error.endswith(FOR_GOOD) else '; the next run tries again'}: {channel}: {error}"
+        after = "refused for good, not sent again" if channel in outcome.rejected else "the next run tries again"
+        yield f"failed; {after}: {channel}: {error}"
     for channel, n in outcome.uncertain.items():
         yield f"may have arrived, not sent again: {channel}: {n} items"
     if not (outcome.baseline or outcome.sent or outcome.failed or outcome.uncertain):
@@ -169,9 +170,9 @@ def _send_one(ledger: Ledger, channel: Channel, alert: findings.Message, outcome
         channel.send(alert, at=clock(), before=lambda: note("handing"))
     except Refused as error:
         is_final = isinstance(error, Rejected)
-        text = " ".join(str(error).split())[:MAX_ERROR] + FOR_GOOD * is_final
-        note("rejected" if is_final else "failed", error=text)
-        outcome.failed[channel.name] = text
+        outcome.failed[channel.name] = " ".join(str(error).split())[:MAX_ERROR]
+        (outcome.rejected.add if is_final else outcome.rejected.discard)(channel.name)
+        note("rejected" if is_final else "failed", error=outcome.failed[channel.name])
     except Uncertain:
         note("uncertain")
         outcome.uncertain[channel.name] = outcome.uncertain.get(channel.name, 0) + len(alert.ids)

@@ -21,10 +21,10 @@ from flows.shared.append_log import Lines
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import transfer
-from warehouse.lake.place import Place
 from warehouse.lake.transfer import POSITION, Landed
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing
+from warehouse.landing.journal import Files
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
 from warehouse.publish import published_file
@@ -83,13 +83,9 @@ def rebuild(
     """Make the log anew and put it into use where it equals the old one, or with `accept`. Raises ChipledgerError."""
     data_dir, now = settings.data_dir, clock()
     place = data_dir / "landing"
-    none = ChipledgerError(
-        "there is no journal to rebuild from",
-        source=str(place),
-        hint="`chipledger data restore` brings the landing folder back from a backup",
-    )
-    if not place.exists():  # nothing is made: a backup is restored into an empty folder
-        raise none
+    if not Files(place).parts():  # nothing is made: a backup is restored into an empty folder
+        hint = "`chipledger data restore` brings the landing folder back from a backup"
+        raise ChipledgerError("there is no journal to rebuild from", source=str(place), hint=hint)
     with (
         disk.faults(data_dir),
         db.locked(data_dir, wait_seconds=settings.wait_seconds),
@@ -97,8 +93,6 @@ def rebuild(
     ):
         landing = Landing(place)
         unpacked = packs.unpack(landing)
-        if not landing.parts():
-            raise none
         progress("reading all landed documents")
         with db.open_build(scratch / NEW) as con, _one_thread(con):
             results, notes = ingest.catch_up(con, landing)
@@ -181,8 +175,11 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
 
     Whoever else writes the source has to stop: that nobody did is looked at in the end.
     """
-    places = source.place(), target.place()
-    _refuse_same(*places)
+    places = one, other = source.place(), target.place()
+    is_one_file = not one.is_shared and not other.is_shared
+    if one == other or (is_one_file and one.data_dir.resolve() == other.data_dir.resolve()):
+        hint = "Name another warehouse with --to, or another data directory with --into"
+        raise ChipledgerError("the target is the source", source="migrate", field="to", value=other.url, hint=hint)
     now = clock()
     with (
         disk.faults(target.data_dir),
@@ -215,13 +212,6 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
             )
             moved.take(sent)
         return Moved(log=log, published=published, landed=landed, file=file)
-
-
-def _refuse_same(source: Place, target: Place) -> None:
-    is_one_file = not source.is_shared and not target.is_shared
-    if source == target or (is_one_file and source.data_dir.resolve() == target.data_dir.resolve()):
-        hint = "Name another warehouse with --to, or another data directory with --into"
-        raise ChipledgerError("the target is the source", source="migrate", field="to", value=target.url, hint=hint)
 
 
 def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:

@@ -41,6 +41,7 @@ from reports import wording
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.landing.folder import Landing
+from warehouse.landing.journal import Files
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
 from warehouse.publish.published_file import FILE_NAME, REPLACED
@@ -294,7 +295,7 @@ def back_up(
     if target.exists():
         hint = "Name each backup by its day; an old one is never written over"
         raise ChipledgerError("it exists already", source=str(target), field="target", value=target.name, hint=hint)
-    if not (data_dir / "landing/journal.jsonl").exists():
+    if not Files(data_dir / "landing").parts():
         hint = "Name the data directory with --data-dir"
         raise ChipledgerError("nothing to back up", source=str(data_dir), hint=hint)
     is_folder(target)

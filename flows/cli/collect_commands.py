@@ -153,8 +153,8 @@ def _decision(decision: str, explanation: str) -> None:
         from flows.collect import steps, waiting
 
         with steps.open_run(_existing(read())) as one:
-            waiting.decide(one, decision, quarantine_ids, **rule)
-            one.publisher.publish()
+            if waiting.decide(one, decision, quarantine_ids, **rule):
+                one.publisher.publish()
         return _result(one.summary, judge=False)
 
 

@@ -65,7 +65,7 @@ def backup(read: Reader, *, target: Path, settings_file: Path | None) -> Result:
 
     chosen = read()
     hint = "Back up catalogue and bucket (docs/warehouse-shared.md), or `chipledger data migrate` into a file"
-    chosen.require_own_files("backup", hint=hint)
+    chosen.require_own_files("data backup", hint=hint)
     made = snapshot.back_up(chosen, target, settings_file=settings_file)
     result = {
         "path": made.path,
@@ -98,7 +98,7 @@ def restore(read: Reader, *, source: Path, force: bool, check: bool) -> Result:
         return Result(result, [f"{result['files']} files of {manifest.made_at}: every hash and the log are right"])
     chosen = read()
     hint = "Restore into an empty data directory, then `chipledger data migrate` it"
-    chosen.require_own_files("restore", hint=hint)
+    chosen.require_own_files("data restore", hint=hint)
     done = snapshot.restore(chosen, source, force=force)
     restored = {
         "made_at": done.manifest.made_at,
@@ -123,7 +123,7 @@ def rebuild(read: Reader, *, accept: bool, progress: Progress) -> Result:
 
     chosen = read()
     hint = "`chipledger build` over an empty schema makes the log anew from what was landed"
-    chosen.require_own_files("rebuild", hint=hint)
+    chosen.require_own_files("data rebuild", hint=hint)
     done = replicas.rebuild(chosen, accept=accept, progress=progress)
     result = {
         "looks": done.n_fetches,

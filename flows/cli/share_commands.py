@@ -70,7 +70,8 @@ def mail(read: Reader, *, week: str | None, known_then: bool, dry_run: bool, aga
 
     chosen = read()
     if dry_run:
-        return _written("message", *weekly_steps.dry_run(chosen, week, known_then=known_then, clock=steps.utc_now))
+        page = weekly_steps.report(chosen, week, known_then=known_then, clock=steps.utc_now)
+        return _written("message", *weekly_steps.put_message(chosen, page, clock=steps.utc_now))
     outcome = weekly_steps.send(chosen, week, known_then=known_then, again=again, clock=steps.utc_now)
     names = ("week", "sent", "already", "failed", "uncertain", "rejected", "faults")
     result = {name: getattr(outcome, name) for name in names} | {"quiet": bool(outcome.left_out)}

@@ -92,19 +92,15 @@ def catch_up(
             if end > loaded.get(part, 0):
                 values = [end, naive(recorded_at), part]
                 transacted(con, partial(con.execute, "insert into core.journal_position values (?, ?, ?)", values))
-        _note_history(con, landing)
+        # Once; what two writers note at once is the same.
+        if con.execute("from meta.history limit 1").fetchone() is None and (history := landing.history()):
+            values = [history[0], naive(history[1])]
+            transacted(con, partial(con.execute, "insert into meta.history values (?, ?)", values))
     return results, sorted(set(notes))
 
 
 def _has_prices(fetch: ParsedFetch) -> bool:
     return not fetch.facts or not fetch.rows.is_empty()
-
-
-def _note_history(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
-    """Write down once which history the log has; that of two writers at once is the same."""
-    if con.execute("from meta.history limit 1").fetchone() is None and (found := landing.history()):
-        values = [found[0], naive(found[1])]
-        transacted(con, partial(con.execute, "insert into meta.history values (?, ?)", values))
 
 
 def _portions(entries: list[Entry]) -> Iterator[list[Entry]]:

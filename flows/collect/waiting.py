@@ -55,8 +55,8 @@ def decide(
     sources: Collection[str] = (),
     older_than: int | None = None,
     everything: bool = False,
-) -> None:
-    """Decide the rows named by ids, or all open ones of sources and an age; nothing is decided without either.
+) -> int:
+    """Decide the rows named by ids, or all open ones of sources and an age, and return how many they are.
 
     Of rows named by ids the first that cannot be decided raises ChipledgerError; of others it is a note of the run.
     A decision may settle more than its row: what is settled by then is left out.
@@ -75,4 +75,6 @@ def decide(
             run.decide(row["quarantine_id"], decision)
         except ChipledgerError as error:
             run.summary.notes.append(f"{row['quarantine_id']} is left open: {error.message}")
-    run.summary.notes.append(f"{len(ids) + len(wanted):,} chosen: {decision}")
+    n_chosen = len(ids) + len(wanted)
+    run.summary.notes.append(f"{n_chosen:,} chosen: {decision}")
+    return n_chosen

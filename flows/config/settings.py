@@ -521,7 +521,7 @@ class Layers:
     command_line: Layer
 
     def model(self) -> Settings:
-        """Return all layers as the model. Raises SettingsError that names the first fault, and its file."""
+        """Return all layers as the model. Raises SettingsError that names the first fault, and where it was set."""
         environment = functools.reduce(_over, self.variables.values(), dict[str, Any]())
         for layer in (self.file, environment):
             for name in ENVIRONMENT_ONLY if layer is self.file else ():
@@ -530,13 +530,14 @@ class Layers:
                     raise SettingsError("must not be set in a file", source=str(self.path), field=name, hint=hint)
             if _at(layer, ("mail", "password")) is not None:
                 raise SettingsError("must not be set here", field="mail.password", hint=f"Set {PASSWORD}")
-        if self.file:  # By itself first, so that the error names the file.
-            try:
-                Settings(**self.file)
-            except SettingsError as error:
-                error.source = str(self.path)
-                raise
-        return Settings(**_over(_over(self.file, environment), self.command_line))
+        try:
+            return Settings(**_over(_over(self.file, environment), self.command_line))
+        except SettingsError as error:
+            where = error.field.split(".")  # which ends in a position of a list, or in a name that is missing
+            while where and not error.source:
+                error.source = self.origin(*where).partition(": ")[2]
+                where.pop()
+            raise
 
     def origin(self, *where: str) -> str:
         """Return where a value comes from, for people: the file's path, names of variables, or "default"."""

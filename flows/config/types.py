@@ -21,13 +21,15 @@ DATE = r"\d{4}-\d\d-\d\d.*"
 MAX_ADDRESS = 254
 """Characters of a mail address: RFC 5321, 4.5.3.1.3, without the brackets."""
 
-SECRET_NAME = re.compile(r"pass|secret|token|key|urls", re.IGNORECASE)
-"""Values of settings whose name matches are not repeated in errors."""
+SECRET_NAME = re.compile(r"pass|secret|token(?!s)|key|urls", re.IGNORECASE)
+"""Values of settings whose name matches are not repeated in errors; tokens are those of a model."""
 USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 QUERY = re.compile(r"\?\S+")
 PASSWORD = re.compile(r"(?<=password)\s*=\s*('[^']*'|\S+)", re.IGNORECASE)
 UNION_MEMBER = re.compile(r"function-\w+\[|constrained-\w+$")
 """How pydantic names members of a union in the place of an error."""
+ALLOWED = {"tuple": 'a list, such as ["a", "b"]', "int": "a whole number", "float": "a number"}
+"""What is allowed, by how pydantic's kind of error begins; of others its message says it."""
 BOUNDS = {
     ("exclusiveMinimum", "gt"): "above {:g}",
     ("minimum", "ge"): "{:g} or more",
@@ -172,9 +174,8 @@ def fault(model: type[BaseModel], error: ValidationError, *, name: str = "") -> 
         return SettingsError("must be a table", field=place, value=value, hint=f"Write [{place}]")
     if kind == "missing":
         return SettingsError("must be set", field=place)
-    allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
-    if kind == "tuple_type":
-        allowed = 'a list, such as ["a", "b"]'
+    text = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("must be ")
+    allowed = ALLOWED.get(kind.partition("_")[0], text)
     if kind.startswith(("greater_than", "less_than")):
         schemas = schemas_at(root, parts)
         bounds = [BOUNDS[keys].format(each[key]) for keys in BOUNDS for key in keys for each in schemas if key in each]

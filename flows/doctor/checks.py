@@ -23,7 +23,7 @@ from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
 from warehouse.lake.place import Place
 from warehouse.landing.folder import Landing
-from warehouse.landing.journal import CUT, lock_of
+from warehouse.landing.journal import CUT, Files, lock_of
 from warehouse.landing.storage import Bucket, is_bucket
 from warehouse.log import db
 
@@ -195,7 +195,7 @@ def _unloaded(landing: Path, position: int) -> list[Row]:
 
 def _landing(path: Path | str) -> list[Row]:
     """Say whether every line of the journal can be read, and whether a sample of its documents is what it was."""
-    if not isinstance(path, Path) or not (path / "journal.jsonl").exists():
+    if not isinstance(path, Path) or not Files(path).parts():
         return []
     landing, documents, n_entries = Landing(path), dict[str, None](), 0
     try:

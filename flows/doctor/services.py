@@ -192,10 +192,9 @@ def _smtp(post: sending.Smtp) -> Row:
     try:
         post.greet()
     except smtplib.SMTPAuthenticationError as error:
-        return fail("mail", f"{place}: password refused ({error.smtp_code})", f"Check mail.user, {PASSWORD}")
+        return fail("mail", f"{place}: password refused: {post.fault(error)}", f"Check mail.user, {PASSWORD}")
     except (OSError, smtplib.SMTPException) as error:
-        fault = f"{place}: {type(error).__name__}: {post.redacted(error)}"
-        return fail("mail", fault, "Check mail.host, mail.port and mail.tls")
+        return fail("mail", f"{place}: {post.fault(error)}", "Check mail.host, mail.port and mail.tls")
     how = "without TLS" if chosen.tls == "none" else f"with TLS ({chosen.tls})"
     return ok("mail", f"{place} takes us {how}, {'with password' if chosen.user else 'without password'}")
 

@@ -144,22 +144,26 @@ class Smtp:
                     _expect(server.rcpt(to))
                 except smtplib.SMTPResponseException as error:
                     # RFC 3463: 5.7 is a rule of the server's, which the sender's settings may break.
-                    if error.smtp_code in UNKNOWN_ADDRESS and not str(error.smtp_error).startswith("5.7."):
-                        raise Rejected(self.redacted(error)) from None
+                    if error.smtp_code in UNKNOWN_ADDRESS and not (text := self.fault(error))[4:].startswith("5.7."):
+                        raise Rejected(text) from None
                     raise
                 before()
                 try:
                     _expect(server.data(body))
                 except smtplib.SMTPResponseException as error:
-                    raise Refused(self.redacted(error)) from None
+                    raise Refused(self.fault(error)) from None
                 except (OSError, smtplib.SMTPException) as error:
                     raise Uncertain from error
         except (OSError, smtplib.SMTPException) as error:
-            raise Refused(f"{type(error).__name__}: {self.redacted(error)}") from None
+            raise Refused(self.fault(error)) from None
 
-    def redacted(self, error: Exception) -> str:
-        """Return what an error says; a server may repeat the password in its refusal, in Base64 as it was sent."""
-        return redact.hide(str(error), secrets=[self.settings.password.get_secret_value()])
+    def fault(self, error: Exception) -> str:
+        """Return an error, or the server's words, which may repeat the password, in Base64 as it was sent."""
+        text = f"{type(error).__name__}: {error}"
+        if isinstance(error, smtplib.SMTPResponseException):
+            words = error.smtp_error
+            text = f"{error.smtp_code} {words.decode('utf-8', 'replace') if isinstance(words, bytes) else words}"
+        return redact.hide(text, secrets=[self.settings.password.get_secret_value()])
 
     def greet(self) -> None:
         """Connect, secure the connection and log in, and leave. Raises OSError or SMTPException."""
@@ -192,7 +196,7 @@ class Smtp:
 def _expect(answer: tuple[int, bytes]) -> None:
     """Raise SMTPResponseException for all but yes, and yes by forwarding (RFC 5321, 4.2.3)."""
     if answer[0] not in (250, 251):
-        raise smtplib.SMTPResponseException(answer[0], answer[1].decode("utf-8", "replace"))
+        raise smtplib.SMTPResponseException(*answer)
 
 
 @dataclass(frozen=True)

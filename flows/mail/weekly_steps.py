@@ -19,6 +19,7 @@ from reports.weekly import facts, fleet, news
 from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
 from reports.weekly.page import Written, write
+from warehouse import disk
 from warehouse.errors import SettingsError
 from warehouse.log.events import naive
 
@@ -54,7 +55,7 @@ def after_run(settings: Settings, file: Path, *, clock: Clock) -> tuple[str, ...
     if found.is_before_all:
         return ()
     written = write(found, settings.data_dir / "reports", draw=False)
-    _, faults = _put_message(settings, written, clock=clock, draw=False)
+    _, faults = put_message(settings, written, clock=clock, draw=False)
     return (*written.faults, *faults)
 
 
@@ -69,26 +70,20 @@ def _read(settings: Settings, file: Path, week: Week | None, **how: Any) -> fact
         return read()
 
 
-def dry_run(
-    settings: Settings, week: str | None, *, known_then: bool = False, clock: Clock
+def put_message(
+    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
 ) -> tuple[Path, tuple[str, ...]]:
     """Write the message that the first recipient would get into `mail/<week>.eml`.
 
     Returns its path, and why sections of it could not be made.
     """
-    return _put_message(settings, report(settings, week, known_then=known_then, clock=clock), clock=clock)
-
-
-def _put_message(
-    settings: Settings, written: Written, *, clock: Clock, draw: bool = True
-) -> tuple[Path, tuple[str, ...]]:
     mail = settings.mail  # of which a message that is not sent needs the names alone
     chosen = mail.model_copy(update={"sender": mail.sender or NOBODY, "to": mail.to or (NOBODY,)})
     letter = _written(settings, written, chosen, draw=draw)
     message = letters.message(letter, sender=chosen.sender, to=chosen.to[0], reply_to=chosen.reply_to, at=clock())
     target = settings.shown().data_dir / "mail" / f"{written.page.stem}.eml"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(letters.as_bytes(message))
+    with disk.replacing(target) as part:
+        part.write_bytes(letters.as_bytes(message))
     return target, letter.faults
 
 

@@ -58,7 +58,7 @@ class Lines:
             return
         if self.path.exists() and not (file_path := self._file()).exists():
             shutil.copyfile(self.path, file_path)
-        with self._file().open("ab+") as file:
+        with disk.faults(self._file().parent), self._file().open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
                 line = b"\n" * (file.read(1) != b"\n") + line

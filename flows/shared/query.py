@@ -171,6 +171,8 @@ def _connected(file: Path, sql: str, timeout: float) -> Iterator[duckdb.DuckDBPy
             hint = "`chipledger query --list` names the tables"
             if isinstance(error, duckdb.CatalogException | duckdb.BinderException) and is_older(con):
                 hint = PUBLISH_AGAIN
+            elif f'schema "{PRIVATE}"' in str(error):
+                hint = "The next run makes these tables, of the files that [private] of the settings names"
             is_wrong = isinstance(error, duckdb.ProgrammingError | duckdb.DataError)
             kind = SettingsError if is_wrong and hint != PUBLISH_AGAIN else ChipledgerError
             raise kind(str(error).strip(), source=str(file), field="sql", value=sql, hint=hint) from error

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 from great_tables import GT, html
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports import wording
 from reports.queries import Row
@@ -24,6 +24,8 @@ _LAYOUT = re.compile(
     r"|gt_col_heading gt_columns_bottom_border (?=gt_right)"
 )
 """What great-tables writes into heads that no page uses: a page of all regions is a tenth lighter without."""
+_UNDERSCORE = re.compile(r"_(?![^<]*>)")
+"""Not in a tag."""
 _SMALL_PRINT = re.compile("<small|<sup")
 
 
@@ -84,8 +86,10 @@ class Table:
         for row in self.rows:
             group = row[self.group] if isinstance(self.group, str) else self.group(row) if self.group else None
             groups.setdefault(group, []).append(row)
-        bodies = [(group, [(stub.shown(row), [_cell(each, row, reasons) for each in others]) for row in rows])
-                  for group, rows in groups.items()]  # fmt: skip
+        bodies = [
+            (group, [(_breakable(stub.shown(row)), [_cell(each, row, reasons) for each in others]) for row in rows])
+            for group, rows in groups.items()
+        ]
         notes = [(self.note, 0)] if self.note else []
         spanners = [each.spanner for each in self.columns]
         firsts = (spanners.index(spanner) if spanner else None for spanner in spanners)
@@ -94,6 +98,11 @@ class Table:
         texts |= {f"c{place}": _head(each.head, each.pick) for place, each in enumerate(self.columns)}
         rows = [foot.format(_note(text, number)) for text, number in (*notes, *reasons.items())]
         return render("table.html.j2", table=self, head=head.format(**texts), notes=rows, groups=bodies)
+
+
+def _breakable(text: str) -> Markup:
+    """Return the head of a row, which a narrow screen may break after the underscores of a name."""
+    return Markup(_UNDERSCORE.sub("_<wbr>", escape(text)))  # noqa: S704 (escaped)
 
 
 def _cell(column: Column, row: Row, reasons: dict[str, int]) -> tuple[bool, str | None, str, int | None]:

@@ -19,6 +19,7 @@ from toy_source import Toy
 from flows.backup import snapshot
 from flows.cli import main
 from flows.config.settings import Settings
+from flows.doctor import checks
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.landing.folder import Landing
@@ -52,6 +53,17 @@ def files(root: Path) -> dict[str, bytes]:
 
 def landed(root: Path) -> dict[str, bytes]:
     return {name: body for name, body in files(root).items() if name.startswith("landing/")}
+
+
+def test_the_parts_of_a_journal_are_backed_up_too(kept: Toy, tmp_path: Path) -> None:
+    """They are all that there is where a shared warehouse was moved into a file; the doctor reads them as well."""
+    moved = kept.settings().replace(data_dir=tmp_path / "moved")
+    shutil.copytree(kept.data_dir, moved.data_dir)
+    (moved.data_dir / "landing/journal").mkdir()
+    (moved.data_dir / "landing/journal.jsonl").rename(moved.data_dir / "landing/journal/w1.jsonl")
+    (landing,) = checks._landing(moved.data_dir / "landing")
+    assert landing["result"] == "ok"
+    assert "landing/journal/w1.jsonl" in {one.path for one in snapshot.back_up(moved, tmp_path / "it").manifest.items}
 
 
 @pytest.mark.parametrize("name", ["folder", "own.tar.gz", "own.tar.zst"])

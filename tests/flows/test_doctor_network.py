@@ -152,6 +152,7 @@ def test_what_is_wrong_with_mail_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     (unset,) = services.mails(Settings(mail=MAIL | {"user": "me"}))
     assert [row["result"] for row in (refused, untrusted, unreached, unset)] == ["fail"] * 4
     assert PASSWORD in str(refused["advice"])
+    assert "password refused: 535 5.7.8 Authentication credentials invalid" in str(refused["found"])
     assert "CERTIFICATE_VERIFY_FAILED" in str(untrusted["found"])
     assert "ConnectionRefusedError" in str(unreached["found"])
     assert "without a password" in str(unset["found"])

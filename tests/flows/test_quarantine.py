@@ -114,7 +114,7 @@ def test_an_accepted_fetch_closes_the_older_ones(toy: Toy, refused: list[dict[st
 
 @pytest.mark.usefixtures("log_alone", "refused")
 def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By source and age, or all of them; the rows of others stay open; nothing is decided where nothing is chosen."""
+    """By source and age, or all of them; the rows of others stay open; nothing is done where nothing is chosen."""
     monkeypatch.setattr(extract, "SOURCES", (*extract.SOURCES, toy.source()))
     assert len(call(toy, "quarantine", "list", "--source", "toy")) == 4
     assert call(toy, "quarantine", "list", "--source", "lambda") == []
@@ -122,7 +122,8 @@ def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> 
     nothing = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse"])
     assert (nothing.exit_code, "Name ids, --source, --older-than or --all" in nothing.stderr) == (2, True)
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
-    CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "lambda"])
+    none = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "lambda"])
+    assert none.stdout.endswith("note: 0 chosen: refuse\nnothing was published; the last file is unchanged\n")
     assert len(query(toy.data_dir / "build.duckdb", OPEN)) == 4
     done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--source", "toy"])
     assert (done.exit_code, "note: 4 chosen" in done.stdout) == (0, True)

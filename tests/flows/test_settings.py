@@ -90,7 +90,7 @@ def test_nothing_given_is_the_defaults(tmp_path: Path, monkeypatch: pytest.Monke
         ("workres = 4", "workres", "Did you mean workers? Known: alert"),
         ("workers = 65", "workers", "Allowed: 1 or more and 64 or less"),
         ("workers = true", "workers", "Allowed: a number"),
-        ("workers = 1.5", "workers", "Allowed: a valid integer"),
+        ("workers = 1.5", "workers", "Allowed: a whole number"),
         ('wait_seconds = "nan"', "wait_seconds", "Allowed: "),
         ('heartbeat_url = "ping.example.com"', "heartbeat_url", "Allowed: a web address, https://..."),
         ("mail = 3", "mail", "Write [mail]"),
@@ -127,16 +127,19 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, field: str,
     ("name", "value", "field", "hint"),
     [
         ("CHIPLEDGER_WORKRES", "4", "CHIPLEDGER_WORKRES", "Did you mean CHIPLEDGER_WORKERS?"),
-        ("CHIPLEDGER_WORKERS", "many", "workers", "Allowed: a valid integer"),
+        ("CHIPLEDGER_WORKERS", "many", "workers", "Allowed: a whole number"),
+        ("CHIPLEDGER_MAIL__TO", '["a"]', "mail.to.0", "Allowed: a plain address"),
+        ("CHIPLEDGER_DECISION__TOKENS_PER_DAY", "2B", "decision.tokens_per_day", "Allowed: a number"),
         ("CHIPLEDGER_MAIL__HOTS", "x", "mail.hots", "Did you mean host?"),
         ("CHIPLEDGER_MAIL__TO", "a@example.com", "CHIPLEDGER_MAIL__TO", 'Write a list as ["a", "b"]'),
         ("CHIPLEDGER_SOURCES__VAST__ENABLED", "yes", "sources.vast.enabled", "Allowed: true or false"),
     ],
 )
 def test_what_is_wrong_in_a_variable_is_named(tmp_path: Path, name: str, value: str, field: str, hint: str) -> None:
+    """Whatever the file has."""
     with pytest.raises(SettingsError) as caught:
-        read(tmp_path, "", {name: value})
-    assert caught.value.field == field
+        read(tmp_path, "workers = 3", {name: value})
+    assert (caught.value.field, name in str(caught.value)) == (field, True)
     assert hint in caught.value.hint
 
 

@@ -356,6 +356,7 @@ def test_what_works_on_one_file_says_so(sqlite_place: Place, tmp_path: Path, com
     assert done.exit_code == 1
     told = json.loads(done.output)
     assert (told["field"], "is shared" in told["error"], bool(told["hint"])) == ("warehouse.url", True, True)
+    assert told["error"].startswith(f"`chipledger {' '.join(command[:2])}` needs")
 
 
 def test_a_file_has_no_past_publications(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ def text_of(file: Path) -> tuple[str, str]:
 @pytest.fixture(scope="module")
 def written(imported: Settings) -> Write:
     """Return what writes the message of a week, once for all tests: its file, and what failed in it."""
-    return functools.cache(lambda week: weekly_steps.dry_run(imported, week, clock=lambda: NOW))
+    return functools.cache(
+        lambda week: weekly_steps.put_message(imported, weekly_steps.report(imported, week), clock=lambda: NOW)
+    )
 
 
 def wrong_in(data_dir: Path, week: str, text: str) -> list[str]:

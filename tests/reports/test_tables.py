@@ -61,6 +61,8 @@ def test_a_table_has_a_caption_scopes_and_a_frame_for_the_keyboard() -> None:
     assert 'role="region" tabindex="0" aria-labelledby="t-caption"' in made
     assert made.count('scope="col"') == 4
     assert '<th scope="row" class="gt_stub">x</th>' in made
+    assert '<th scope="row" class="gt_stub">&lt;a_<wbr>b</th>' in table("<a_b")  # where a narrow screen may break it
+    assert '"gt_stub"><a href="a_b">a_<wbr>b</a></th>' in table(Markup('<a href="a_b">a_b</a>'))
     assert "USD per<br>hour" in made
 
 

@@ -62,7 +62,7 @@ def test_the_overview_leads_to_what_was_checked(hostile_reports: Path) -> None:
     assert differing > 0
     assert trust is not None
     assert f'<a href="sources.html#checked">{differing} of {every} truth checks differ.</a>' in trust[1]
-    assert "plausible_price" in sources
+    assert "plausible_<wbr>price" in sources
 
 
 def test_the_mail_tells_what_newly_differs(hostile_reports: Path) -> None:

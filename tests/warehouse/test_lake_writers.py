@@ -247,6 +247,12 @@ def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
             "HTTP 503",
         ),
         (
+            duckdb.HTTPException(
+                "HTTP Error: Unable to connect to URL s3://x/y.parquet: Forbidden (HTTP code 403)\n\nX"
+            ),
+            r"Forbidden \(HTTP code 403\)",
+        ),
+        (
             duckdb.IOException("IO Error: Could not connect to server error for HTTP GET to 'http://x'"),
             "Could not connect",
         ),

@@ -40,7 +40,8 @@ LOST = re.compile(
     r'|Failed to execute query "ROLLBACK"'
 )
 """How libpq says to DuckDB that a session has ended; the last where it had ended between two statements."""
-REFUSED = re.compile(r"HTTP \d{3}|[^\n:]*error for HTTP")
+AGAIN = "Run again: what was landed is loaded then, once. `chipledger doctor` says what is wrong"
+REFUSED = re.compile(r"[^\n:]*\(HTTP code \d{3}\)|HTTP \d{3}|[^\n:]*error for HTTP")
 """How a bucket's server says to DuckDB that it does not answer, or not now."""
 NAME = "build"
 """The name of the database in use, as that of the writer's file."""
@@ -307,9 +308,8 @@ def connected(place: Place, *, make: bool = True) -> Iterator[duckdb.DuckDBPyCon
         if lost := LOST.search(str(error)):
             raise _unreachable(lost[0]) from error
         if refused := REFUSED.search(str(error)):
-            hint = "Run again later: what was landed is loaded then, once"
             message, why = "the bucket refuses it, or cannot be reached", refused[0].strip()
-            raise ChipledgerError(message, source=place.data_path, field="S3", value=why, hint=hint) from error
+            raise ChipledgerError(message, source=place.data_path, field="S3", value=why, hint=AGAIN) from error
         raise
     finally:
         _OPEN.pop(con, None)
@@ -425,9 +425,8 @@ def _attach_as(lake: Lake, creation: str) -> None:
 
 
 def _unreachable(why: str) -> ChipledgerError:
-    hint = "Run again: what was landed is loaded then, once. `chipledger doctor` says what is wrong"
     message = "the catalogue cannot be reached"
-    return ChipledgerError(message, source=POSTGRES, field="warehouse.url", value=why, hint=hint)
+    return ChipledgerError(message, source=POSTGRES, field="warehouse.url", value=why, hint=AGAIN)
 
 
 def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
@@ -435,7 +434,7 @@ def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
         "the shared warehouse cannot be opened",
         source=place.url.split(":", 2)[1],
         field="warehouse.url",
-        value=str(error).strip().splitlines()[0],
+        value=str(error).strip().splitlines()[0].rpartition('": ')[2],  # libpq's own words come last
         hint="docs/warehouse-shared.md says what it needs; the published file answers meanwhile",
     )
 

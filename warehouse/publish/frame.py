@@ -20,6 +20,7 @@ from pathlib import Path
 import duckdb
 from blake3 import blake3
 
+from warehouse import disk
 from warehouse.log import db
 from warehouse.log.db import insert_rows, quote, sql
 from warehouse.publish import chains
@@ -132,12 +133,9 @@ def _copy(name: str, part: Path) -> bool:
 def _keep(name: str, part: Path) -> None:
     """Keep a frame by a name, where that is possible: without it takes longer, and nothing else."""
     body, folder = part.read_bytes(), _folder(part.parent)
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        target = folder / f"{name}-{blake3(body).hexdigest()}.duckdb"
-        new = target.with_suffix(f".{os.getpid()}.part")
-        new.write_bytes(body)
-        new.replace(target)
+    with suppress(OSError, disk.DiskFault):
+        with disk.replacing(folder / f"{name}-{blake3(body).hexdigest()}.duckdb") as new:
+            new.write_bytes(body)
         for other in folder.glob("frame-*"):  # of another version, or what a killed process left
             if not other.name.startswith(f"frame-{_package()}-"):
                 other.unlink(missing_ok=True)

@@ -86,7 +86,9 @@ def _work(queue: "_Queue", con: duckdb.DuckDBPyConnection, *, is_first: bool) ->
             if queue.after:
                 queue.after(con)
     except BaseException:
-        queue.give_up()
+        with queue.changed:  # what is not begun is left out
+            queue.waiting.clear()
+            queue.changed.notify_all()
         with suppress(duckdb.Error):
             con.rollback()
         raise
@@ -127,10 +129,4 @@ class _Queue:
         with self.changed:
             self.done.add(step.name)
             self.n_begun -= 1
-            self.changed.notify_all()
-
-    def give_up(self) -> None:
-        """Leave out all steps that are not begun."""
-        with self.changed:
-            self.waiting.clear()
             self.changed.notify_all()
