@@ -155,6 +155,14 @@ def offline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def release_site(tmp_path_factory: pytest.TempPathFactory, offline_run: Path) -> Path:
+    """Return a site of releases, that of the archive and that of an import; read it, or copy it."""
+    import released_site
+
+    return kept.once(tmp_path_factory, "release", lambda folder: released_site.make(folder, offline_run)) / "site"
+
+
+@pytest.fixture(scope="session")
 def catalogues() -> tuple[Catalogue, Catalogue]:
     """Return the stand-in's catalogues, AWS's and China's, built once; they are values and never change."""
     return world.aws(), world.china()
