@@ -61,8 +61,9 @@ price as (
             o.service_provider_name = s.service_provider_name
             and u.accelerator_name = s.accelerator_name
             and o.purchase_option = s.purchase_option
-    left join core.market as k on o.service_provider_name = k.service_provider_name
     inner join log.price_link as h on o.offer_no = h.offer_no
+    -- Last: before the links DuckDB would read all of their columns.
+    left join core.market as k on o.service_provider_name = k.service_provider_name
     cross join meta.build as b
     where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),

@@ -70,6 +70,13 @@ place as (
     group by p.offer_id, p.source, s.kind, s.max_age_hours, i.service_provider_name
 ),
 
+-- Fetches after a week without one, as a list: of rows DuckDB would expect many, and hash all fetches for them.
+uncovered as (
+    select unnest(list({ 'fetch_no': fetch_no, 'covered_at': covered_at }), recursive := true)
+    from core.fetch_cover
+    where observed_at - covered_at > interval 7 days
+),
+
 -- The first look of a scope after nobody had looked for longer than a price is held. Answers of aws_spot reach back.
 silence as (
     select
@@ -77,16 +84,15 @@ silence as (
         f.scope,
         max(b.observed_at) as last_look_at,
         f.observed_at as look_at
-    from core.fetch_cover as c
-    left join log.scope_fetch as f on c.fetch_no = f.fetch_no -- an inner join would hash all fetches for the few
+    from uncovered as c
+    inner join log.scope_fetch as f on c.fetch_no = f.fetch_no
     inner join core.source as s on f.source = s.source
     inner join log.scope_fetch as b
         on
             f.source = b.source and f.scope = b.scope and b.status = 'ok'
             and c.covered_at <= b.observed_at and f.observed_at > b.observed_at
     where
-        c.observed_at - c.covered_at > interval 7 days
-        and f.status = 'ok' and s.kind = 'live' and f.source <> 'aws_spot'
+        f.status = 'ok' and s.kind = 'live' and f.source <> 'aws_spot'
     group by f.source, f.scope, f.observed_at, s.max_age_hours
     having
         not arg_max(b.archived, b.observed_at)

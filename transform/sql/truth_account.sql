@@ -51,12 +51,25 @@ held as (
     group by p.source, p.scope
 ),
 
+-- Where all of an offer's events are links of its chains none is retracted, and no document is read to know it.
+standing as (
+    select
+        e.*, -- noqa: AM04
+        f.source,
+        f.observed_at as valid_from
+    from log.begun_link as e
+    anti join log.price_other as o on e.offer_no = o.offer_no
+    inner join log.scope_fetch as f on e.fetch_no = f.fetch_no
+    union all by name
+    from log.other_standing(TIMESTAMP '9999-01-01')
+),
+
 event as (
     select
         e.source,
         count(*) as n_events,
         count(*) filter (where e.unit_price is not null or e.upfront_price is not null) as n_prices
-    from core.standing_event(TIMESTAMP '9999-01-01') as e
+    from standing as e
     inner join core.source as s on e.source = s.source
     where e.valid_from >= meta.built_at() - interval 2 days and s.kind = 'live'
     group by e.source
