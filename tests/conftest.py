@@ -5,24 +5,24 @@ import gc
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import duckdb
 import kept
 import landing_places
 import own_postgres
-import published
 import pytest
 import urllib3
+from one_thread import narrow
 from standin import aws, world
 from standin.catalogue import Catalogue
 from standin.reading import pricing_client
 
+from extract.web.certificates import VARIABLES
 from warehouse.lake import place as where
 from warehouse.lake.place import Place
 
@@ -30,6 +30,7 @@ LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 OFFLINE_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HISTORY_AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 HISTORY = ("neocloud_history.csv", "aws_on_demand_observations.csv")
+CERTIFICATES = {name: os.environ.get(name) for name in VARIABLES}
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 for name in ("COLUMNS", "LINES"):
@@ -65,8 +66,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Drop the lakes of a test after it."""
+    """Take back the variables of certificates that a client has set for the whole process; drop a test's lakes."""
+    for name, value in CERTIFICATES.items():
+        if os.environ.get(name) != value:
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
     if item.config.getoption("--warehouse") == "lake":
         import log_place
 
@@ -74,7 +81,17 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def small() -> Iterator[None]:
+    """Let this machine be asked without pauses, which `own_pauses` takes back, and DuckDB work with one thread."""
+    from extract.web.polite import PAUSES_S
+
+    with narrow(), pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warehouse(small: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Let the logs of all tests be what `--warehouse` says; give the lakes, or None."""
     import log_place
 
@@ -135,6 +152,14 @@ def offline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "offline",
         lambda folder: run(Settings(data_dir=folder), offline=True, clock=lambda: OFFLINE_AT),
     )
+
+
+@pytest.fixture(scope="session")
+def release_site(tmp_path_factory: pytest.TempPathFactory, offline_run: Path) -> Path:
+    """Return a site of releases, that of the archive and that of an import; read it, or copy it."""
+    import released_site
+
+    return kept.once(tmp_path_factory, "release", lambda folder: released_site.make(folder, offline_run)) / "site"
 
 
 @pytest.fixture(scope="session")
@@ -260,49 +285,9 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-@pytest.fixture(autouse=True)
-def own_certificates() -> Iterator[None]:
-    """Take back the variables of certificates that a client has set for the whole process."""
-    names = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "GIT_SSL_CAINFO")
-    before = {name: os.environ.get(name) for name in names}
-    yield
-    for name, value in before.items():
-        os.environ.pop(name, None)
-        if value is not None:
-            os.environ[name] = value
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_pauses() -> Iterator[None]:
-    """Let this machine be asked without pauses; `own_pauses` takes that back."""
-    from extract.web.polite import PAUSES_S
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
-        yield
-
-
 @pytest.fixture
 def own_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pauses be those of the product, on this machine too."""
     from extract.web.polite import PAUSES_S
 
     monkeypatch.delitem(PAUSES_S, "127.0.0.1")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Let DuckDB work with one thread: the tests' files are small, and the workers share the cores already.
-
-    It compresses nothing either: to try each way on each column takes half of the time to write a file.
-    """
-    connect = duckdb.connect
-
-    def narrow(*given: Any, config: Mapping[str, Any] = MappingProxyType({}), **named: Any) -> Any:
-        if given and not named.get("read_only"):
-            published.forget()  # this may be the file that is to be written
-        return connect(*given, config={"threads": 1, "force_compression": "uncompressed", **config}, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("duckdb.connect", narrow)
-        yield

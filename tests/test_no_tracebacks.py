@@ -23,6 +23,7 @@ from purchase import P5, putting, seen
 from web_site import Site
 
 from flows.cli.main import main
+from flows.shared import child
 from flows.shared.append_log import Lines
 from flows.shared.child import Child
 from flows.shared.output import as_refusal
@@ -204,9 +205,15 @@ def test_a_wrong_week_is_said_before_what_is_not_set_up(folder: Path, week: str)
 
 @pytest.mark.parametrize("words", [("--output", "x.csv"), pytest.param((), marks=pytest.mark.prove)])
 def test_a_question_that_cannot_be_interrupted_is_ended(
-    folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    folder: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """And said so as any other that takes too long; nothing of a file stays. At length also without a file."""
+    """And said so as any other that takes too long; nothing of a file stays. At length also without a file.
+
+    Its process waits less than the product's for what does not end.
+    """
+    (tmp_path / "impatient.py").write_text("import __main__\nimport flows.shared.query\n__main__.GRACE_S = 0.2\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(child, "Child", lambda memory, _, of=child.Child, **how: of(memory, "impatient", **how))
     monkeypatch.chdir(folder)
     endless = "select levenshtein(repeat('a', 300000), repeat('b', 300000)) as d"
     began = time.monotonic()

@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from standin import api, ec2
@@ -123,7 +124,12 @@ class Plans:
 
 def plans() -> Plans:
     """Return the rates of our small world, those of other systems and tenancies among them."""
-    return Plans(rates=tuple(_rates()))
+    return Plans(rates=_every_rate())
+
+
+@cache
+def _every_rate() -> tuple[Rate, ...]:
+    return tuple(_rates())
 
 
 def _rates() -> Iterator[Rate]:

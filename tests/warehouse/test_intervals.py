@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from looks import memory
 
 from warehouse.log import db
 from warehouse.log.events import naive
@@ -161,8 +162,7 @@ PLAIN = settings(deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.gener
 def check_order_and_split(looks: list[ParsedFetch], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(looks))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(looks)), max_size=3)))
-    with duckdb.connect() as con:
-        db.migrate(con)
+    with memory() as con:
         for start, end in zip([0, *cuts], [*cuts, len(looks)], strict=True):
             if start < end:
                 load(con, shuffled[start:end], recorded_at=day(100 + start))
