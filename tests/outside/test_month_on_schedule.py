@@ -3,7 +3,7 @@
 The generator knows each change. The history must have each once, on the day on which it was first seen, and so must the
 mail of that week, to each recipient; neither may have anything else. `chipledger deploy` makes the deployments, on a
 Prefect server of the test's own, and a worker runs them. The short form has three days and one mail; a process calls
-the flows on the server, as a worker's would, and its daily runs write no pages and the marts of the mail alone.
+the flows on the server, as a worker's would, and its daily runs write no pages and no comments.
 """
 
 import email

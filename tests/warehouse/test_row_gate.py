@@ -217,7 +217,7 @@ def test_a_frame_of_another_shape_is_a_fault_of_the_program() -> None:
     """A column too few, and a number where a text belongs: no row is to blame."""
     good = frame([row("p5.48xlarge", "55.04")])
     for wrong in (good.drop("unit_price"), good.with_columns(unit_price=pl.lit(55.04))):
-        with pytest.raises(TypeError, match=r"of the declared shape: it lacks \{'unit_price': String\}"):
+        with pytest.raises(TypeError, match=r"of the declared shape: \{'unit_price': (None|Float64)\}"):
             row_gate(wrong)
 
 

@@ -143,8 +143,9 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) 
     if "observed_at" in rows.columns:
         return _timed_row_gate(rows, latest)
     broken: dict[int, int] = {}
-    if wrong := SHAPE.items() - rows.schema.items():
-        raise TypeError(f"the frame itself is not of the declared shape: it lacks {dict(wrong)}")
+    there = rows.schema
+    if wrong := {name: there.get(name) for name, kind in SHAPE.items() if there.get(name) != kind}:
+        raise TypeError(f"the frame itself is not of the declared shape: {wrong}")
     try:
         SCHEMA.validate(rows, lazy=True)
     except pa.errors.SchemaErrors:
