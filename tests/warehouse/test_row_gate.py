@@ -213,14 +213,6 @@ def test_an_import_has_times_that_can_be_and_are_past() -> None:
     } == {(each.row, each.field, each.value, each.reason) for each in refusals}
 
 
-def test_a_frame_of_another_shape_is_a_fault_of_the_program() -> None:
-    """A column too few, and a number where a text belongs: no row is to blame."""
-    good = frame([row("p5.48xlarge", "55.04")])
-    for wrong in (good.drop("unit_price"), good.with_columns(unit_price=pl.lit(55.04))):
-        with pytest.raises(TypeError, match=r"of the declared shape: \{'unit_price': (None|Float64)\}"):
-            row_gate(wrong)
-
-
 def test_refused_rows_keep_their_words_and_the_others_are_loaded() -> None:
     """The quarantine has the whole row as it came, the reason and the document; the rest of the look counts."""
     bad = row("p5.48xlarge", "55.12345678901", sku_id="ABC")
