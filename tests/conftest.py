@@ -81,7 +81,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def small() -> Iterator[None]:
+def lean() -> Iterator[None]:
     """Let this machine be asked without pauses, which `own_pauses` takes back, and DuckDB work with one thread."""
     from extract.web.polite import PAUSES_S
 
@@ -91,7 +91,7 @@ def small() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def warehouse(small: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def warehouse(lean: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Let the logs of all tests be what `--warehouse` says; give the lakes, or None."""
     import log_place
 
