@@ -111,6 +111,14 @@ class _Amendment:
 
     def carry_out(self) -> None:
         """Amend the file. Raises FromNothing, before or after a part of it was changed."""
+        self.con.execute("delete from log.last_link")
+        for mart in self.made.contents.marts:
+            if mart.is_table and mart.name not in self._amended:
+                self.con.execute(f"delete from {mart.qualified}")
+        # Their blocks are written again: the file need not hold both.
+        self.con.commit()
+        self.con.execute("checkpoint published")
+        self.con.begin()
         self._append_log()
         self.con.execute(
             "update meta.build set built_at = ?, n_incremental_builds = n_incremental_builds + 1, changed_from = "
@@ -119,9 +127,6 @@ class _Amendment:
         )
         db.create_moment(self.con)
         self._renew_references()
-        for mart in self.made.contents.marts:
-            if mart.is_table and mart.name not in self._amended:
-                self.con.execute(f"delete from {mart.qualified}")
         db.keep(self.con)
         runs = chains.TABLES["runs"]
         queue = building.queue_of(
@@ -149,9 +154,8 @@ class _Amendment:
 
     @cached_property
     def _amended(self) -> Mapping[str, Fill]:
-        """Return what amends the marts that are not made anew; new runs make those of runs anew."""
-        runs = {} if self.is_measured_anew else chains.TABLES["runs"]
-        of_runs = {name: partial(_renew_differing, rows) for name, rows in runs.items()}
+        """Return what amends the marts that are not made anew."""
+        of_runs = {name: partial(self._amend_runs, rows) for name, rows in chains.TABLES["runs"].items()}
         return {**self._sharing, **of_runs, "price_correction": _renew_corrections}
 
     def _free_memory(self, con: duckdb.DuckDBPyConnection) -> None:
@@ -206,7 +210,6 @@ class _Amendment:
         if con.execute("from new_withdrawal limit 1").fetchone():
             raise FromNothing("fetches were withdrawn, which confirm nothing any more")
         chains.add_covers(con)
-        con.execute("delete from log.last_link")
         chains.append(con, "log.price_open", self.made.last_prices(self.log))
         lost = "from former.log.price_open anti join log.price_open using (offer_no, source)"
         if con.execute(f"{lost} limit 1").fetchone():
@@ -256,6 +259,11 @@ class _Amendment:
         if self.con.execute(f"from {former} anti join {table} using (throughput_id) limit 1").fetchone():
             raise FromNothing("a document of benchmarks was added again with other words")
         return _differ(self.con, f"from {table}", f"from {former}")
+
+    def _amend_runs(self, rows: str, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
+        """Make a mart of measured runs anew where they, or the rows that it is made of besides, are others."""
+        if self.is_measured_anew or (rows and _differ(con, rows, rows.replace("int.", "former.int."))):
+            _renew(con, mart.qualified, mart.sql)
 
     def _amend_prices(self, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
         """Make the prices again that no chain gives, and find from when on which prices may differ."""
@@ -426,16 +434,9 @@ def _renew(con: duckdb.DuckDBPyConnection, table: str, select: str) -> None:
 
 def _after_checkpoint(queue: Iterable[Step]) -> Iterator[Step]:
     """Yield a checkpoint, which frees blocks, then the steps; those that update rows wait for it, as they must."""
-    checkpoint = Step("checkpoint", frozenset(), lambda con: con.execute("checkpoint published"))
     first, *others = queue
-    yield from (checkpoint, first)
-    yield from (replace(step, reads=step.reads | {checkpoint.name}) for step in others)
-
-
-def _renew_differing(rows: str, mart: Model, con: duckdb.DuckDBPyConnection) -> None:
-    """Make a mart anew where the rows of others that it is made of are not as they were; of none it is kept."""
-    if rows and _differ(con, rows, rows.replace("int.", "former.int.")):
-        _renew(con, mart.qualified, mart.sql)
+    yield from (Step("checkpoint", frozenset(), lambda con: con.execute("checkpoint published")), first)
+    yield from (replace(step, reads=step.reads | {"checkpoint"}) for step in others)
 
 
 def _renew_corrections(mart: Model, con: duckdb.DuckDBPyConnection) -> None:
