@@ -34,6 +34,17 @@ LEAST = {
 LEAST_MARTS = tuple(mart for mart in MARTS if mart.name in LEAST)
 """What every check of a published file asks for, and no more."""
 
+OF_WEEK = (
+    "mart.price_change",
+    "drift_report",
+    "price_change",
+    "provider_price",
+    "commitment_option",
+    "source_health",
+    "unknown_accelerator",
+)
+"""What the page of a day, the week and the report of drift read, with all that they rest on."""
+
 
 def needed(*asked: str) -> tuple[tuple[Mart, ...], tuple[MartMacro, ...]]:
     """Return the marts and macros asked for with all that they rest on, and what every published file is checked by.

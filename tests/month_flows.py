@@ -9,16 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MARTS = (
-    "mart.price_change",
-    "drift_report",
-    "price_change",
-    "provider_price",
-    "commitment_option",
-    "source_health",
-    "unknown_accelerator",
-)
-"""What the week and the report of drift read, with all that they rest on."""
 
 
 def main() -> None:
@@ -28,7 +18,7 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
 
     import pytest
-    from few_marts import published_with
+    from few_marts import OF_WEEK, published_with
     from one_thread import narrow
     from prefect.flows import load_flow_from_entrypoint
 
@@ -36,7 +26,7 @@ def main() -> None:
 
     with ExitStack() as held:
         held.enter_context(narrow())
-        held.enter_context(published_with("drift", "front_chip", "front_move", *MARTS))
+        held.enter_context(published_with("drift", "front_chip", "front_move", *OF_WEEK))
         patch = held.enter_context(pytest.MonkeyPatch.context())
         patch.setitem(PAUSES_S, "127.0.0.1", 0.0)
         for line in sys.stdin:

@@ -9,7 +9,7 @@ from typing import Any
 import paging
 import published
 import pytest
-from few_marts import published_with
+from few_marts import OF_WEEK, published_with
 from toy_source import TOY, Toy, installed
 
 from flows.collect import steps
@@ -28,16 +28,6 @@ CHANGES = (
 
 
 LATER = {"p5.48xlarge": "62.00", "g5.xlarge": "1.00"}
-MARTS = (
-    "mart.price_change",
-    "drift_report",
-    "price_change",
-    "provider_price",
-    "commitment_option",
-    "source_health",
-    "unknown_accelerator",
-)
-"""What the page of a day and the week read, and the report of drift, with all that they rest on."""
 CORRECTION = ("p5.48xlarge", "correction", Decimal(50), Decimal(60), "02", "04", REASON)
 
 
@@ -67,7 +57,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     `never`: as `later`, of a log that never had what was withdrawn.
     """
     folder, found = tmp_path_factory.mktemp("correction"), {}
-    with published_with(*MARTS, least=()), pytest.MonkeyPatch.context() as patch:
+    with published_with(*OF_WEEK, least=()), pytest.MonkeyPatch.context() as patch:
         toy = installed(patch, folder / "toy")
         file = toy.data_dir / FILE_NAME
         toy.learn(0, one=RIGHT)
@@ -76,7 +66,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         found["withdrawn"] = shutil.copy(withdraw(toy, 3.5, "2026-01-02..2026-01-03"), folder / "withdrawn.duckdb")
         toy.run(5, one=LATER)
         found["later"] = shutil.copy(file, folder / "later.duckdb")
-        with published_with(*MARTS[2:], least=()):
+        with published_with(*OF_WEEK[2:], least=()):
             toy.run(13)
         never = installed(patch, folder / "never")
         never.learn(0, one=RIGHT)
