@@ -1,6 +1,6 @@
 -- The events from which a week's prices are made: all that were seen before its end ($as_of), except those that a newer
--- price had replaced a year before, of an offer that one source alone told of by then. Nothing is left out of what an
--- import says, of an offer with late or contradicting events, and of what was recorded in the week.
+-- price had replaced a year before, of an offer with prices of one source alone until then. All events are read of an
+-- import, of an offer with late or contradicting events, and those that were recorded in the week.
 with last_before as (
     select
         offer_id,

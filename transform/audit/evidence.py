@@ -432,8 +432,8 @@ class Evidence:
     def provider(self, words: Sequence[str]) -> tuple[str | None, str | None]:
         """Return the provider that words name, whole or in short, and the word where the file has no price of it."""
         called = [(f"{each.replace('.', ' ')} ", name) for each, name in self.providers.items()]
-        for word in (f"{each.casefold().replace('.', ' ')} " for each in words):
-            sellers = {name for each, name in called if word.startswith(each) or each.startswith(word)}
+        for named in (f"{each.casefold().replace('.', ' ')} " for each in words):
+            sellers = {name for each, name in called if named.startswith(each) or each.startswith(named)}
             if len(sellers) == 1:
                 return sellers.pop(), None
         return None, next(iter(words), None)
