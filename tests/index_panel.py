@@ -135,12 +135,12 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     )
     con.execute("create schema ref")
     for table in DERIVED_TABLES:
-        if table.name not in ("current_price", "usd_rate"):
+        if table.name not in ("current_price", "usd_rate", "usd_rate_of_day"):
             columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
             con.execute(f"create table {table.qualified} ({columns})")
     con.execute("create view ref.instance_type as from core.instance_type")
     con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
-    for view in ("market", "market_offer", "usd_rate", "first_look", "silent_import"):
+    for view in ("market", "market_offer", "usd_rate", "usd_rate_of_day", "first_look", "silent_import"):
         con.execute(f"create view core.{view} as {sql(f'{view}.sql')}")
     con.execute(
         "create table int.price_history (offer_id bigint, valid_from timestamp, valid_to timestamp, "

@@ -47,14 +47,8 @@ known as (
         and h.effective_hourly_price > 0
         and h.valid_from < $until
         and not (coalesce(b.is_doubtful, false) and coalesce(e.is_doubtful, false))
-        and (
-            o.service_provider_name <> 'AWS'
-            or (
-                coalesce(o.instance_type, '') not like 'ml.%'
-                and not regexp_matches(coalesce(o.region_id, ''), '^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-')
-                and (o.conditions is null or o.purchase_option = 'capacity_block')
-            )
-        )
+        and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
+        and (o.service_provider_name <> 'AWS' or o.conditions is null or o.purchase_option = 'capacity_block')
 ),
 
 shown as (
@@ -66,13 +60,10 @@ shown as (
             when k.valid_to is null and k.last_observed_at >= $until - k.held_for then $until
             else k.held_until
         end as ends_at,
-        k.hourly * case
-            when k.pricing_currency = 'USD' then 1
-            when k.last_observed_at::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
-        end::DOUBLE as price_usd
+        k.hourly * if(k.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as price_usd
     from known as k
-    asof left join core.usd_rate as r
-        on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE >= r.rate_date
+    left join core.usd_rate_of_day as r
+        on k.pricing_currency = r.pricing_currency and k.last_observed_at::DATE = r.rated_on
     where ends_at > $since and begins_at < $until and price_usd is not null
 ),
 

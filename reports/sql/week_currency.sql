@@ -1,5 +1,5 @@
--- What rates of exchange alone did in a week to dollar prices of what was seen in it: the last reference rates of each
--- currency up to the day before the week and up to its last day, each ten days old at most. No price changed by that.
+-- What rates of exchange alone did in a week to dollar prices of what was seen in it: the rates of each currency on the
+-- day before the week and on its last day (core.usd_rate_of_day). No price changed by that.
 with asked as (
     select
         o.pricing_currency,
@@ -15,7 +15,6 @@ select
     a.pricing_currency,
     l.usd_per_currency_unit / b.usd_per_currency_unit - 1 as rate_change
 from asked as a
-asof inner join core.usd_rate as b on a.pricing_currency = b.pricing_currency and a.day_before >= b.rate_date
-asof inner join core.usd_rate as l on a.pricing_currency = l.pricing_currency and a.last_day >= l.rate_date
-where a.day_before - b.rate_date <= 10 and a.last_day - l.rate_date <= 10
+inner join core.usd_rate_of_day as b on a.pricing_currency = b.pricing_currency and a.day_before = b.rated_on
+inner join core.usd_rate_of_day as l on a.pricing_currency = l.pricing_currency and a.last_day = l.rated_on
 order by a.pricing_currency

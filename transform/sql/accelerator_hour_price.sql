@@ -1,6 +1,6 @@
 -- The last known price of each offer, per instance, per chip and per NeuronCore, with its age.
--- What a unit is stands in core.offer_unit, its price per hour in int.price_history. US dollars come by the last
--- reference rate of the ten days up to the day on which the price was last confirmed; without one they are NULL.
+-- What a unit is stands in core.offer_unit, its price per hour in int.price_history. US dollars come by the rate of the
+-- day on which the price was last confirmed (core.usd_rate_of_day); without one they are NULL.
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
@@ -17,23 +17,6 @@ with changed as (
     cross join meta.build as b
     where c.change_kind not in ('correction', 'suspected_error') and c.observed_at <= b.built_at
     group by c.offer_id
-),
-
-rate as (
-    select
-        d.*,
-        r.rate_date,
-        r.usd_per_currency_unit
-    from (
-        select distinct
-            o.pricing_currency,
-            h.last_observed_at::DATE as confirmed_on
-        from int.price_history as h
-        inner join core.offer as o on h.offer_id = o.offer_id
-        where h.valid_to is null and o.pricing_currency <> 'USD'
-    ) as d
-    asof inner join core.usd_rate as r on d.pricing_currency = r.pricing_currency and d.confirmed_on >= r.rate_date
-    where d.confirmed_on - r.rate_date <= 10
 ),
 
 known as not materialized (
@@ -66,7 +49,8 @@ known as not materialized (
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
-    left join rate as r on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.confirmed_on
+    left join core.usd_rate_of_day as r
+        on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.rated_on
     cross join meta.build as b
     where h.valid_to is null and h.unit_price is not null
 ),

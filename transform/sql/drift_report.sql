@@ -224,8 +224,7 @@ rate as (
         r.pricing_currency,
         ln(r.usd_per_currency_unit)::DECIMAL(18, 15) as rate_log
     from point as p
-    inner join core.usd_rate as r on p.point_date >= r.rate_date and p.point_date - r.rate_date <= 10
-    qualify row_number() over (partition by p.days_back, r.pricing_currency order by r.rate_date desc) = 1
+    inner join core.usd_rate_of_day as r on p.point_date = r.rated_on
     union all
     select
         point_no,

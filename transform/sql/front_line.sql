@@ -58,19 +58,14 @@ at_provider as (
         o.accelerator_name,
         o.service_provider_name,
         p.moment,
-        min(
-            o.price * case
-                when o.pricing_currency = 'USD' then 1
-                when least(p.moment, o.last_observed_at)::DATE - r.rate_date <= 10 then r.usd_per_currency_unit
-            end::DOUBLE
-        ) as price_usd
+        min(o.price * if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE) as price_usd
     from other as o
     inner join point as p
         on
             o.valid_from <= p.moment and (o.valid_to > p.moment or o.valid_to is null)
             and o.last_observed_at >= p.moment - to_days(o.max_days)
-    asof left join core.usd_rate as r
-        on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE >= r.rate_date
+    left join core.usd_rate_of_day as r
+        on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE = r.rated_on
     group by o.accelerator_name, o.service_provider_name, p.moment
     having price_usd is not null
 ),

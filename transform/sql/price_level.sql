@@ -2,8 +2,8 @@
 -- all providers' where several had the chip on that day (service_provider_name NULL: nothing else of it is needed).
 -- Each row follows from what int.index_spell holds of that day and from the reference rates up to it, and from
 -- nothing else: so a published file is amended by the days of a chip and option from the first one that may differ.
--- Prices are logarithms of US dollars per chip-hour, at the ECB's rate of the day or of up to ten days before. Sums are
--- of decimals, so that the order of rows does not matter.
+-- Prices are logarithms of US dollars per chip-hour, at the day's rate (core.usd_rate_of_day). Sums are of decimals, so
+-- that the order of rows does not matter.
 with cell as (
     select
         service_provider_name,
@@ -18,24 +18,10 @@ with cell as (
 
 rate as (
     select
-        d.pricing_currency,
-        d.index_date,
-        ln(r.usd_per_currency_unit) as rate_log
-    from (
-        select
-            pricing_currency,
-            unnest(
-                range(
-                    min(index_date)::TIMESTAMP - interval 1 day, max(held_to_date) + interval 1 day, interval 1 day
-                )
-            )::DATE as index_date
-        from int.index_spell
-        where pricing_currency <> 'USD'
-        group by pricing_currency
-    ) as d
-    asof inner join core.usd_rate as r
-        on d.pricing_currency = r.pricing_currency and d.index_date >= r.rate_date
-    where d.index_date - r.rate_date <= 10
+        pricing_currency,
+        rated_on as index_date,
+        ln(usd_per_currency_unit) as rate_log
+    from core.usd_rate_of_day
 ),
 
 placed as (

@@ -104,26 +104,17 @@ priced as (
                 then s.upfront_price
         end as sure_upfront_price,
         case when coalesce(later_hourly_price = effective_hourly_price, true) then effective_hourly_price end
-            as sure_hourly_price
+            as sure_hourly_price,
+        if(s.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
+        r.rate_date as fx_rate_date
     from standing as s
     inner join core.offer_unit as u on s.offer_id = u.offer_id
+    left join core.usd_rate_of_day as r on s.pricing_currency = r.pricing_currency and s.rated_on = r.rated_on
     left join begun as n
         -- so that DuckDB passes on which offers are asked, it must not pass on the moments, which another table has
         on
             s.offer_no = n.offer_no and epoch_us(s.window_end) = epoch_us(n.valid_from)
             and n.valid_from > moment::TIMESTAMP
-),
-
-rated as (
-    select
-        p.*,
-        case
-            when p.pricing_currency = 'USD' then 1
-            when p.rated_on - r.rate_date <= 10 then r.usd_per_currency_unit
-        end::DOUBLE as usd_per_currency_unit,
-        case when p.rated_on - r.rate_date <= 10 then r.rate_date end as fx_rate_date
-    from priced as p
-    asof left join core.usd_rate as r on p.pricing_currency = r.pricing_currency and p.rated_on >= r.rate_date
 )
 
 select
@@ -171,6 +162,6 @@ select
     p.last_source as source,
     coalesce(p.document_sha256, d.document_sha256) as document_sha256,
     p.offer_id
-from rated as p
+from priced as p
 inner join core.source as s on p.last_source = s.source
 left join log.document as d on p.document_no = d.document_no

@@ -29,7 +29,7 @@ from warehouse.schema.columns import columns
 from warehouse.schema.dictionary import DEPRECATED, ComputedTable, Macro, Model, describe
 from warehouse.schema.tables import MOVED, SCHEMAS, STORED_TABLES, ddl, table_named
 
-OF_PRICES = ("market", "market_offer", "first_look", "silent_import", "usd_rate", "current_price")
+OF_PRICES = ("market", "market_offer", "first_look", "silent_import", "usd_rate", "usd_rate_of_day", "current_price")
 """SELECTs of core that follow from the intervals of prices."""
 FOLDER = "cache"
 ENDINGS = (".csv", ".py", ".sql", ".toml")
