@@ -3,16 +3,6 @@
 -- max_age where that is longer. The prices of an import that never tells one twice, which lists changes, hold until the
 -- next, or its last word on any offer. What was seen once is a span of an hour. held_for is how long a price that has
 -- not changed since still counts as known.
-with changes_only as (
-    select
-        p.source,
-        max(p.last_observed_at) as told_until
-    from core.sku_price as p
-    inner join core.source as s on p.source = s.source and s.kind = 'import'
-    group by p.source
-    having not bool_or(p.last_observed_at > p.valid_from)
-)
-
 select
     h.offer_id,
     h.valid_from,
@@ -32,5 +22,5 @@ select
     ) as held_until
 from int.price_history as h
 inner join core.source as s on h.last_source = s.source
-left join changes_only as c on h.last_source = c.source
+left join core.silent_import as c on h.last_source = c.source
 where h.effective_hourly_price is not null
