@@ -82,8 +82,6 @@ still as (
     having max(i.held_to_date) - min(i.index_date) >= 30 and not bool_or(i.is_moved)
 )
 
-select service_provider_name
 from constant
 union
-select service_provider_name
 from still

@@ -84,23 +84,6 @@ comparable as (
     cross join (values (true), (false)) as k (is_beside)
 ),
 
--- Which source would tell of an option, and what a look at it needs.
-teller as (
-    from (
-        values
-        ('on_demand', null, 'aws_price_list', 'no credentials', 'on-demand price'),
-        ('reserved', null, 'aws_price_list', 'no credentials', 'Reserved term'),
-        ('savings_plan', 'Compute', 'aws_savings_plans', 'no credentials', 'Compute Savings Plan rate'),
-        ('savings_plan', 'EC2Instance', 'aws_savings_plans', 'no credentials', 'EC2 Instance Savings Plan rate'),
-        ('savings_plan', 'SageMaker', 'aws_savings_plans', 'no credentials', 'SageMaker Savings Plan rate'),
-        ('spot', null, 'aws_spot', 'AWS credentials with ec2:DescribeSpotPriceHistory', 'spot price'),
-        (
-            'capacity_block', null, 'aws_capacity_blocks',
-            'AWS credentials with ec2:DescribeCapacityBlockOfferings', 'Capacity Block'
-        )
-    ) as v (purchase_option, commitment_discount_type, teller_name, teller_needs, option_name)
-),
-
 seen as (
     select distinct
         region_id,
@@ -237,7 +220,20 @@ every_row as (
                 || coalesce('; the last fetch failed: ' || l.error, '')
         end as unknown_reason
     from seen as s
-    cross join teller as k
+    -- Which source would tell of an option, and what a look at it needs.
+    cross join (
+        values
+        ('on_demand', null, 'aws_price_list', 'no credentials', 'on-demand price'),
+        ('reserved', null, 'aws_price_list', 'no credentials', 'Reserved term'),
+        ('savings_plan', 'Compute', 'aws_savings_plans', 'no credentials', 'Compute Savings Plan rate'),
+        ('savings_plan', 'EC2Instance', 'aws_savings_plans', 'no credentials', 'EC2 Instance Savings Plan rate'),
+        ('savings_plan', 'SageMaker', 'aws_savings_plans', 'no credentials', 'SageMaker Savings Plan rate'),
+        ('spot', null, 'aws_spot', 'AWS credentials with ec2:DescribeSpotPriceHistory', 'spot price'),
+        (
+            'capacity_block', null, 'aws_capacity_blocks',
+            'AWS credentials with ec2:DescribeCapacityBlockOfferings', 'Capacity Block'
+        )
+    ) as k (purchase_option, commitment_discount_type, teller_name, teller_needs, option_name)
     anti join chosen as c
         on
             s.region_id = c.region_id and s.instance_type = c.instance_type and k.purchase_option = c.purchase_option

@@ -20,17 +20,15 @@ known as (
 
 step as (
     select
-        pays_from,
-        full_load,
-        last_units,
+        *,
         unnest(list_distinct(range(1, least(last_units, 1000)::BIGINT) || [last_units::BIGINT])) as units
     from known
     where last_units is not null
 )
 
 select
-    step.units as unit_count,
-    step.units * step.pays_from as make_from_tokens_per_day,
-    case when step.units < step.last_units then step.units * step.full_load end as make_until_tokens_per_day
+    units as unit_count,
+    units * pays_from as make_from_tokens_per_day,
+    case when units < last_units then units * full_load end as make_until_tokens_per_day
 from step
-order by step.units
+order by units

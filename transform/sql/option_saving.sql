@@ -2,21 +2,7 @@
 -- int.front_cell, in the region of its on-demand price; spot in its lowest and its highest zone of the US. Savings
 -- Plans and Reserved Instances have rows of their own, the lowest of each term, upfront fee spread over it. One row per
 -- chip and way. Only prices within the limit of age count; where there is none, unknown_reason says why.
-with way as (
-    from (
-        values
-        ('on_demand', 1, 'aws_on_demand'),
-        ('savings_plan_1y', 2, 'aws_1y'),
-        ('savings_plan_3y', 3, 'aws_3y'),
-        ('reserved_1y', 4, 'aws_1y'),
-        ('reserved_3y', 5, 'aws_3y'),
-        ('spot_lowest', 6, 'aws_spot'),
-        ('spot_highest', 7, 'aws_spot'),
-        ('capacity_block', 8, 'aws_block')
-    ) as listed (way_to_buy, way_rank, cell)
-),
-
-commitment as (
+with commitment as (
     select
         c.accelerator_name,
         c.purchase_option || case c.commitment_term_hours when 8760 then '_1y' when 26280 then '_3y' end as way_to_buy,
@@ -45,7 +31,17 @@ offered as (
             else f.offer_id
         end as offer_id
     from int.front_cell as f
-    inner join way as w on f.cell = w.cell
+    inner join (
+        values
+        ('on_demand', 1, 'aws_on_demand'),
+        ('savings_plan_1y', 2, 'aws_1y'),
+        ('savings_plan_3y', 3, 'aws_3y'),
+        ('reserved_1y', 4, 'aws_1y'),
+        ('reserved_3y', 5, 'aws_3y'),
+        ('spot_lowest', 6, 'aws_spot'),
+        ('spot_highest', 7, 'aws_spot'),
+        ('capacity_block', 8, 'aws_block')
+    ) as w (way_to_buy, way_rank, cell) on f.cell = w.cell
     left join commitment as c on f.accelerator_name = c.accelerator_name and w.way_to_buy = c.way_to_buy
 )
 
