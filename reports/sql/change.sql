@@ -11,10 +11,9 @@ select
     coalesce(c.instance_type, c.accelerator_name) as offered,
     c.instance_type is null as is_chip,
     coalesce(l.offer_id is not null and c.observed_at > $previous_ended_at::TIMESTAMP, false) as is_since,
-    c.observed_at > b.built_at - interval 30 days as is_recent
+    c.observed_at > meta.built_at() - interval 30 days as is_recent
 from int.price_change as c
 left join learnt as l on c.offer_id = l.offer_id
-cross join meta.build as b
 where c.reason is null and c.observed_at > $since
 order by
     array_position(

@@ -5,6 +5,5 @@ select
     r.observed_at,
     r.error
 from core.scope_run as r
-cross join meta.build as b
-where r.status <> 'ok' and r.observed_at >= b.built_at - interval 30 days
+where r.status <> 'ok' and r.observed_at >= meta.built_at() - interval 30 days
 order by -epoch_us(r.observed_at), r.source, r.scope

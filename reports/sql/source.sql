@@ -5,10 +5,9 @@ select
     t.redistributable,
     t.terms_url,
     count(r.source) filter (
-        where r.status <> 'ok' and r.observed_at >= b.built_at - interval 30 days
+        where r.status <> 'ok' and r.observed_at >= meta.built_at() - interval 30 days
     ) as n_failed
 from core.source as s
-cross join meta.build as b
 left join ref.source_terms as t on s.source = t.source
 left join core.scope_run as r on s.source = r.source
 group by all

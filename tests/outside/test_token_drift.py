@@ -11,6 +11,7 @@ import pytest
 from published import named
 
 from transform.models import MARTS
+from warehouse.log.db import create_moment
 
 from .test_drift import WINDOWS, moments
 
@@ -49,6 +50,7 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
         con.execute("begin")
         for now in moments():
             con.execute("update meta.build set built_at = ?", [now])
+            create_moment(con)
             for row in named(con.execute(f"from ({sql})")):
                 end, begin = now.date(), now.date() - timedelta(days=row["window_days"])
                 assert (row["window_begins_on"], row["window_ends_on"]) == (begin, end)

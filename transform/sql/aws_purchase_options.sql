@@ -260,14 +260,11 @@ every_row as (
 ),
 
 term as (
-    select p.*
-    from ref.purchase_term as p
-    cross join meta.build as b
-    where p.service_provider_name = 'AWS' and (p.known_from is null or p.known_from <= b.built_at)
+    from ref.purchase_term
+    where service_provider_name = 'AWS' and (known_from is null or known_from <= meta.built_at())
     qualify
         row_number() over (
-            partition by p.purchase_option, p.commitment_discount_type, p.offering_class
-            order by p.known_from desc nulls last
+            partition by purchase_option, commitment_discount_type, offering_class order by known_from desc nulls last
         ) = 1
 )
 

@@ -16,10 +16,9 @@ with point as (
     select
         p.point_no,
         p.days_back,
-        b.built_at - to_days(p.days_back) as moment,
-        b.built_at::DATE - p.days_back as point_date
-    from meta.build as b
-    cross join (
+        meta.built_at() - to_days(p.days_back) as moment,
+        meta.built_at()::DATE - p.days_back as point_date
+    from (
         values
         (1, 0), (2, 7), (3, 10), (4, 20), (5, 30), (6, 40), (7, 50), (8, 60), (9, 70), (10, 80), (11, 90), (12, 365)
     ) as p (point_no, days_back)
@@ -350,7 +349,7 @@ select
     a.series.option as purchase_option,
     w.days_back as window_days,
     w.point_date as window_begins_on,
-    b.built_at::DATE as window_ends_on,
+    meta.built_at()::DATE as window_ends_on,
     exp(coalesce(c.drift_log, case when z.n_items is not null then m.drift_log end)) - 1 as drift,
     case
         when c.drift_log is not null then 'chained'
@@ -367,7 +366,6 @@ select
     s.sparkline,
     s.spark_days
 from leveled as a
-cross join meta.build as b
 inner join point as w on w.days_back in (7, 30, 90, 365)
 left join leveled as z on a.series = z.series and w.days_back = z.days_back
 left join matched as m on a.series = m.series and w.days_back = m.days_back

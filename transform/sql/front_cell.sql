@@ -50,11 +50,7 @@ spot as (
     select
         a.*,
         coalesce(a.availability_zone_id, a.region_id) as place,
-        coalesce(
-            (z.mean_price_7d is not null and z.priced_share_7d >= 0.5)
-            or (z.mean_price_30d is not null and z.priced_share_30d >= 0.5),
-            false
-        ) as has_mean
+        coalesce(greatest(z.priced_share_7d, z.priced_share_30d) >= 0.5, false) as has_mean
     from aws as a
     inner join machine as m on a.accelerator_name = m.accelerator_name and a.instance_type = m.instance_type
     left join int.spot_zone_price as z on a.offer_id = z.offer_id
@@ -186,7 +182,7 @@ select
     decision.sold_tier(o.tier) as tier,
     o.statistic,
     s.last_observed_at,
-    epoch(b.built_at - s.last_observed_at) / 86400 as age_days,
+    epoch(meta.built_at() - s.last_observed_at) / 86400 as age_days,
     s.offer_id,
     s.highest_offer_id
 from chip as c
@@ -199,5 +195,4 @@ left join seen as e on c.accelerator_name = e.accelerator_name and w.cell = e.ce
 left join machine as m on c.accelerator_name = m.accelerator_name and w.cell like 'aws%'
 left join core.offer as o on s.offer_id = o.offer_id
 left join core.offer_unit as u on s.offer_id = u.offer_id
-cross join meta.build as b
 order by c.accelerator_name, w.cell_rank

@@ -5,9 +5,8 @@
 -- have a price confirmed within the limit of age there is a gap: one alone is not the market.
 -- Prices are read of the four years that these days are of.
 with point as (
-    select b.built_at - to_days(7 * s.n::INTEGER) as moment
-    from meta.build as b
-    cross join range(0, 209) as s (n)
+    select meta.built_at() - to_days(7 * n::INTEGER) as moment
+    from range(0, 209) as s (n)
 ),
 
 form as (
@@ -98,11 +97,10 @@ select
     f.accelerator_name,
     'AWS' as line_name,
     h.valid_from as begins_at,
-    coalesce(h.valid_to, b.built_at) as ends_at,
+    coalesce(h.valid_to, meta.built_at()) as ends_at,
     h.effective_hourly_price / u.accelerator_count::DOUBLE as price_per_accelerator_hour_usd
 from form as f
 inner join int.price_history as h on f.offer_id = h.offer_id
 inner join core.offer_unit as u on f.offer_id = u.offer_id
-cross join meta.build as b
 where h.effective_hourly_price is not null
 order by all

@@ -10,7 +10,6 @@ select
     p.last_observed_at,
     p.offer_id
 from int.provider_price as p
-cross join meta.build as b
 left join int.front_cell as c on p.accelerator_name = c.accelerator_name and c.cell = 'aws_on_demand'
 where
     p.service_provider_name <> 'AWS'
@@ -18,7 +17,7 @@ where
     and p.cheapest_price_usd is not null
     and not p.is_floor
     and (p.price_rank is not null or not p.is_ranked)
-    and p.last_observed_at > b.built_at - interval 365 days
+    and p.last_observed_at > meta.built_at() - interval 365 days
     and (c.form_factor is null or p.form_factor is null or p.form_factor = c.form_factor)
 qualify
     row_number() over (

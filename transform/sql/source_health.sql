@@ -79,8 +79,8 @@ select
     w.status,
     r.last_tried_at,
     r.last_good_at,
-    epoch(b.built_at - r.last_good_at) / 86400 as age_days,
-    coalesce(epoch(b.built_at - r.last_good_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
+    epoch(meta.built_at() - r.last_good_at) / 86400 as age_days,
+    coalesce(epoch(meta.built_at() - r.last_good_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     w.n_rows,
     coalesce(r.n_refused, 0)::INTEGER as n_refused,
     coalesce(d.n_disagreements, 0) as n_disagreements,
@@ -91,7 +91,6 @@ inner join core.source as s on r.source = s.source
 inner join said as w on r.source = w.source and r.scope = w.scope
 left join disagreement as d on r.source = d.source and r.scope = d.scope
 left join unknown as u on r.source = u.source and r.scope = u.scope
-cross join meta.build as b
 -- Scope "all" is a source whose scopes could not be listed: over as soon as they could; any other, 30 days after the
 -- settings named it last.
 qualify

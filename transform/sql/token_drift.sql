@@ -20,11 +20,10 @@ with history as (
 
 day as (
     select
-        w.window_days,
-        b.built_at::DATE as window_ends_on,
-        b.built_at::DATE - w.window_days as window_begins_on
-    from meta.build as b
-    cross join (values (7), (30), (90), (365)) as w (window_days)
+        window_days,
+        meta.built_at()::DATE as window_ends_on,
+        meta.built_at()::DATE - window_days as window_begins_on
+    from (values (7), (30), (90), (365)) as w (window_days)
 ),
 
 chosen as (

@@ -81,9 +81,8 @@ select
     ) end as example,
     case when j.result = 'differs' then j.newest_differing_at end as newest_differing_at,
     case when j.result = 'differs' then j.advice end as advice,
-    b.built_at as checked_at
+    meta.built_at() as checked_at
 from judged as j
 left join told as o on j.offer_id = o.offer_id
 left join told as q on j.other_offer_id = q.offer_id
-cross join meta.build as b
 order by j.check_group, j.check_name, j.subject
