@@ -15,50 +15,42 @@ with shape as (
     where model_name = model
 ),
 
-question as (
+wanted as (
     select
         case
             when (select count(*) from shape) = 1 then (select s.model_name from shape as s)
             else error('serving_cost: no model is named ' || coalesce(model, 'NULL') || ', see ref.model')
-        end as wanted,
-        least_interactivity::DOUBLE as least_speed,
-        utilisation::DOUBLE as used_share,
-        coalesce(commitment_use, 1)::DOUBLE as committed_share,
-        spot_running_share::DOUBLE as spot_share,
-        tokens_a_day::DOUBLE as daily_load
+        end as model_wanted
 ),
 
 paced as (
     select
-        o.*,
+        *,
         unnest(
             cost.speeds_within(
-                case when q.least_speed is null then cost.usual_speeds() else [q.least_speed] end,
-                o.interactivity_from,
-                o.interactivity_to,
-                o.interactivity_limit
+                if(least_interactivity is null, cost.usual_speeds(), [least_interactivity::DOUBLE]),
+                interactivity_from, interactivity_to, interactivity_limit
             )
         ) as interactivity
-    from int.serving_offer as o
-    inner join question as q on o.model_name = q.wanted
+    from int.serving_offer
+    where model_name = (select w.model_wanted from wanted as w)
 ),
 
 asked as (
     select
-        o.* exclude (o.rates, o.usable_share),
-        q.used_share,
-        q.daily_load as tokens_per_day,
+        * exclude (rates, usable_share),
+        utilisation::DOUBLE as used_share,
+        tokens_a_day::DOUBLE as tokens_per_day,
         case
-            when o.purchase_option = 'on_demand' then 1
-            when o.purchase_option = 'spot' then q.spot_share
-            else o.usable_share * q.committed_share
+            when purchase_option = 'on_demand' then 1
+            when purchase_option = 'spot' then spot_running_share
+            else usable_share * coalesce(commitment_use, 1)
         end::DOUBLE as running_share,
         cost.rates_at_speed(
-            o.interactivity, o.interactivity_from, o.interactivity_to, o.is_clamped, o.rates_from, o.rates
+            interactivity, interactivity_from, interactivity_to, is_clamped, rates_from, rates
         ) as rates
-    from paced as o
-    cross join question as q
-    where o.interactivity_from is not null or q.least_speed is null or o.interactivity >= q.least_speed
+    from paced
+    where interactivity_from is not null or least_interactivity is null or interactivity >= least_interactivity
 ),
 
 counted as (

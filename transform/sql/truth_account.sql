@@ -92,14 +92,11 @@ select
     count(*) as n_compared,
     count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as n_differing,
     sum(abs(l.n_refused - coalesce(q.n_rows, 0)))::DOUBLE as checked_value,
-    case
-        when count(*) filter (where l.n_refused <> coalesce(q.n_rows, 0)) > 0
-            then arg_max(
-                'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_refused
-                || ' refused by the fetch, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
-                (abs(l.n_refused - coalesce(q.n_rows, 0)), l.observed_at, l.scope)
-            )
-    end as example,
+    arg_max(
+        'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_refused
+        || ' refused by the fetch, ' || coalesce(q.n_rows, 0) || ' in the quarantine',
+        (abs(l.n_refused - coalesce(q.n_rows, 0)), l.observed_at, l.scope)
+    ) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as example,
     max(l.observed_at) filter (where l.n_refused <> coalesce(q.n_rows, 0)) as newest_differing_at
 from counted as l
 left join refused as q
@@ -115,14 +112,11 @@ select
         (l.n_rows - coalesce(h.n_prices, 0)) / l.n_rows,
         (abs(l.n_rows - coalesce(h.n_prices, 0)), l.observed_at, l.scope)
     ) as checked_value,
-    case
-        when sum(abs(l.n_rows - coalesce(h.n_prices, 0))) > 0
-            then arg_max(
-                'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_rows
-                || ' prices accepted, ' || coalesce(h.n_prices, 0) || ' hold since',
-                (abs(l.n_rows - coalesce(h.n_prices, 0)), l.observed_at, l.scope)
-            )
-    end as example,
+    arg_max(
+        'scope ' || l.scope || ', ' || strftime(l.observed_at, '%Y-%m-%d %H:%M') || ' UTC: ' || l.n_rows
+        || ' prices accepted, ' || coalesce(h.n_prices, 0) || ' hold since',
+        (abs(l.n_rows - coalesce(h.n_prices, 0)), l.observed_at, l.scope)
+    ) filter (where l.n_rows <> coalesce(h.n_prices, 0)) as example,
     max(l.observed_at) filter (where l.n_rows <> coalesce(h.n_prices, 0)) as newest_differing_at
 from look as l
 left join held as h on l.source = h.source and l.scope = h.scope

@@ -166,12 +166,10 @@ select
     count(*) as n_compared,
     count(*) filter (where p.hours > r.limit_high) as n_differing,
     max(p.hours) as checked_value,
-    case
-        when max(p.hours) > r.limit_high
-            then
-                'scope ' || arg_max(p.scope, (p.hours, p.scope)) || ': ' || round(max(p.hours), 1) || ' hours until '
-                || strftime(arg_max(p.ended_at, (p.hours, p.scope)), '%Y-%m-%d %H:%M') || ' UTC'
-    end as example,
+    arg_max(
+        'scope ' || p.scope || ': ' || round(p.hours, 1) || ' hours until ' || strftime(p.ended_at, '%Y-%m-%d %H:%M')
+        || ' UTC', (p.hours, p.scope)
+    ) filter (where p.hours > r.limit_high) as example,
     max(p.ended_at) filter (where p.hours > r.limit_high) as newest_differing_at
 from pause as p
 inner join ref.truth_rule as r on r.check_name = 'daily_fetches'
