@@ -4,10 +4,7 @@
 -- saving that is not had, `horizon` in months. mart.serving_cost gives costs per token at one operating point; take
 -- both sides at the same one.
 -- Staying costs the old side over the horizon; moving the one-off cost, the old side until the new one serves, then the
--- new one and its upkeep. break_even_months counts from the first day of running, months_from_start from that of the
--- work.
---   move_verdict  never: a month on the new side saves nothing; too late: it saves, and the horizon ends before the
---                 cost is back; pays: over the horizon moving costs less; NULL: unknown
+-- new one and its upkeep.
 with move as (
     select
         from_usd::DOUBLE as from_usd_per_million,

@@ -1,7 +1,6 @@
 -- What has no cost, and why: runs of int.throughput and rows of int.provider_price, counted by the first reason.
 -- Offers without a price in US dollars, or for a chip that nobody can name, are no part of int.provider_price to begin
 -- with: int.accelerator_hour_price and int.unknown_accelerator have them.
--- end of range: prices of int.cost_price whose costs have no low or no high, as nobody tells that price.
 -- Runs whose chip is sold in that form, and whether in units on which they fit.
 with hosted as (
     select

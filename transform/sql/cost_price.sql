@@ -1,13 +1,8 @@
 -- What each provider asks for chips, as costs are computed with it: int.provider_price with the size of a purchase.
 -- One row per row of it that has a median price, so no "from" prices. The chip is that of ref.accelerator of the same
 -- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
---   unit_accelerators  chips that the cheapest offer sells at once. A price per chip that says nothing of how many must
---                      be taken counts as one chip, and so prices only what was measured on one.
---   network            what joins machines of it for work on more chips than one has: cost/network.sql
---   low_price_usd      the cheapest, of a marketplace the 25th percentile; NULL where the median alone is known
---   high_price_usd     the dearest on these terms; NULL of a marketplace, which states none
---   price_range_basis  what these two are, or why there is none
--- is_price_ranked is int.provider_price's is_ranked: the one rule of age.
+-- A price per chip that says nothing of how many must be taken counts as one chip, and so prices only what was measured
+-- on one.
 select
     p.accelerator_name,
     p.form_factor,

@@ -1,7 +1,6 @@
 -- Like-for-like drift of each series of int.price_index from the end of `since` to that of `until`, and the change of
 -- the level. Unknown where the series lacks one of the days, or where its chain broke in between.
--- drift and level_change are ratios minus 1; currency_effect is the part of the level's logarithm that rates of
--- exchange alone made: no price moved; mix_effect is the part that is neither; counts are of the days after `since`.
+-- Counts are of the days after `since`.
 with framed as (
     select
         *,

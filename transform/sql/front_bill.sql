@@ -1,10 +1,6 @@
 -- What the best one-year plan and the cheapest other provider would change of one bill: 16 machines of the chip's AWS
 -- machine (int.front_cell), running 80 % of the hours of a year of 8760. A plan is paid in every hour, on demand in
 -- those that run.
---   plan_saving_usd       on demand at that use less the plan, over a year; below 0 the plan costs more
---   plan_pays_until_fall  by how much on demand would have to fall, over the whole year, before the plan costs more
---   plan_pays_from_use    the share of hours from which the plan costs less than on demand
---   elsewhere_saving      how much less the same chips cost per hour elsewhere, on demand against on demand
 with bill as (
     select
         16 as bill_machines,

@@ -11,10 +11,8 @@
 -- less than seven days when the file was built is still held, and a price of the archive up to the max_age that it has
 -- in its own directory. An import that never tells a price twice is a list of changes: its silence means that the price
 -- holds, up to its last word on any offer.
---   doubtful_log   the part of the move that int.price_move calls correction or suspected_error: left out of it
---   is_moved       whether the price moved otherwise
---   market_log     that move where it is a market's: of an offer of core.market_offer, or one that int.price_move calls
---                  market_move, as the offer was restless on that day. Moves of a list are never cut.
+-- A move is a market's (market_log) of an offer of core.market_offer, or where int.price_move calls it market_move, as
+-- the offer was restless on that day. Moves of a list are never cut.
 -- Prices have 14 decimals, an offer's rows follow one another, and those of which the end may move are last: so they
 -- take less room, and a day writes fewer blocks anew.
 with item as (

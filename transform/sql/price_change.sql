@@ -1,7 +1,5 @@
 -- Every change of every offer's price, with the window in which it happened and what was offered: int.price_move says
 -- what kind of change each is, by the signs that stand there.
--- A list change is part of a repricing of the whole catalogue (is_repricing) where more than half of what its source
--- showed of the provider's list under the purchase option changed on that day, three prices or more: int.repricing.
 -- effective_at is the provider's own date of the price (core.price_detail), where it lies in the change's window.
 with change as (
     from int.price_move

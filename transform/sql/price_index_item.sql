@@ -1,6 +1,4 @@
--- The runs of days of int.index_spell with what each moved:
---   is_cut         whether int.index_cut leaves it out
---   log_relative   ln of the price over the last one of the link, as far as it counts; NULL on the first day of a link
+-- The runs of days of int.index_spell with what each moved, and whether int.index_cut leaves it out.
 select
     i.* exclude (i.market_log), -- noqa: AM04
     coalesce(c.is_cut, false) as is_cut,

@@ -1,8 +1,7 @@
 -- What each offer cost at one moment (UTC; a date stands for its first instant), as far as is known today: offers that
 -- were gone then, or not yet seen, have no row. What was known then stands in core.price_known_at.
--- A price is held from its last confirmation until another is seen: held_days says how long it had been, and
--- is_confirmed whether that was within the source's max_age and in no change's window. US dollars come by the last
--- reference rate of the ten days up to the day of the moment, or to that of the last confirmation where it was held.
+-- A price is held from its last confirmation until another is seen. US dollars come by the rate of the day of the
+-- moment, or of the last confirmation where it was held (core.usd_rate_of_day).
 -- Inside the window of a change (the old price was last seen before the moment, another first seen after it) nobody
 -- knows which of both it was: an amount in which they differ is NULL, the lower and the higher one are in _low and
 -- _high, and window_end is when the change was seen. An offer that was gone by then keeps its last price.

@@ -5,8 +5,6 @@
 -- int.accelerator_hour_price; where there are none, those confirmed within 30 days of the newest, never ranked.
 -- price_rank 1 is the cheapest of its chip, form, purchase option and commitment class: the one meaning of cheapest.
 -- What its provider says is sold out has no rank, and is the cheapest of a row only where all of it is.
---   commitment_class  how long one is bound: decision/commitment_class.sql
---   is_floor          a "from" price: the least that anybody pays, which nobody may be offered; it has no median
 -- Of a marketplace the cheapest is the 25th percentile over its machines, the median their median, and the dearest is
 -- not told. Where only the median is known (statistic median) there is no cheapest price and no distance; the other
 -- columns are the median's. The dearest price is the highest of the standing offers where each of them is a price.

@@ -9,8 +9,6 @@
 --                       equal precision.
 -- is_ranked: grades A to C that count tokens, in a known precision. D has no configuration, X cannot be. A round of
 -- MLPerf that its submitter repeated later on that chip is superseded: it counts for the past alone.
--- topology is what a frontier belongs to: one node (of at most 8 chips, or of an NVL72), several nodes, disaggregated.
--- input_weight is what an input token costs in output tokens, measured where prefill and decode had chips of their own.
 with fitted as (
     select
         t.*,

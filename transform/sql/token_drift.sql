@@ -1,12 +1,8 @@
 -- What the best cost of a million output tokens did over 7, 30, 90 and 365 days up to the file's own date, like for
 -- like: each series of int.token_cost_history (official runs) compared with itself at its model's int.model_point, one
 -- row per series and window. drift is unknown where the cost was not known on one of the two days (unknown_reason).
--- drift_log is the log of the cost by that at the window's beginning; it is the sum of four parts:
---   price_effect         prices of offers that were known before
---   new_provider_effect  steps to an offer whose price was first seen on that day, or again after the limit of age: no
---                        price fell, a provider was newly seen with it
---   evidence_effect      new runs: software
---   new_chip_effect      chips that had no cost before
+-- drift_log is the log of the cost by that at the window's beginning: the sum of the four effects, of which that of
+-- prices is of offers that were known before.
 with history as (
     select
         *,

@@ -1,8 +1,6 @@
 -- What a million output tokens costs under each way to have the chips: int.token_rate and int.cost_option, the machine
 -- fully used and paid only while it runs (commitments count as used in every hour, spot as never interrupted).
 -- is_cost_ranked: of a ranked price, and of a rate that was measured at the speed or on both sides of it.
---   cost_basis   measured, between two runs, at most, or "unknown: " and the reason
---   usd_to_beat  what the chip costs on demand at AWS there: a plan is worth it below that x the share of hours used
 with costed as (
     select
         r.* exclude (r.chip_form_factor, r.network, r.is_ranked),

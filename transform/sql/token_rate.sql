@@ -1,7 +1,5 @@
 -- How many output tokens per second a paid chip gives at each operating point, at the usual speeds for a user where a
 -- benchmark has several: int.serving_rate as int.token_cost reads it, before any price.
---   reach  measured, between two runs, at most (slower than the slowest run, which is at least as fast: a cost from it
---          is the most that it can be), or unreachable
 with paced as (
     select
         *,
