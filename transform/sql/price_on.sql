@@ -90,7 +90,6 @@ priced as (
         u.form_factor,
         u.accelerator_count,
         u.capacity_class,
-        u.hours_per_pricing_unit,
         n.unit_price as later_unit_price,
         n.unit_price is null as is_sure,
         core.hourly_price(s.unit_price, s.upfront_price, u.hours_per_pricing_unit, s.commitment_term_hours)

@@ -158,7 +158,7 @@ linked as (
             'interactivity': interactivity, 'rates': rates, 'measured_weight': measured_weight, 'n_runs': n_runs,
             'fewest': fewest_accelerators, 'most': most_accelerators, 'share_of_bound': share_of_bound,
             'evidence_grade': evidence_grade, 'measured_from': measured_from, 'measured_on': measured_on,
-            'measured_by': measured_by, 'throughput_id': nearest['throughput_id'], 'source_url': nearest['source_url']
+            'throughput_id': nearest['throughput_id'], 'source_url': nearest['source_url']
         }) over along as slower,
         lead(interactivity) over along is null as is_fastest
     from knot

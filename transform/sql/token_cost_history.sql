@@ -144,7 +144,6 @@ moved as (
         n.market,
         n.series_name,
         n.valid_from,
-        a.accelerator_name,
         a.best['unit_key'] as unit_key,
         a.best['price_usd'] as price_before,
         b.best['usd'] as usd

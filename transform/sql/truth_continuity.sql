@@ -38,7 +38,6 @@ interval_near as materialized (
         p.scope,
         p.valid_from,
         p.valid_to,
-        p.last_observed_at,
         t.last_at,
         t.before_at
     from log.sku_price as p

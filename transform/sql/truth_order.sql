@@ -6,7 +6,6 @@ with recent as materialized (
     select
         service_provider_name,
         purchase_option,
-        commitment_discount_type,
         commitment_term_hours,
         purchase_payment_model,
         offer_id,

@@ -141,7 +141,6 @@ matched as (
 key as (
     select
         subject,
-        terms,
         least(count(distinct price), count(distinct other_price)) as n_compared,
         least(
             count(distinct price) filter (where is_close), count(distinct other_price) filter (where is_close)
