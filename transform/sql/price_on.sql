@@ -1,7 +1,8 @@
 -- What each offer cost at one moment (UTC; a date stands for its first instant), as far as is known today: offers that
 -- were gone then, or not yet seen, have no row. What was known then stands in core.price_known_at.
 -- A price is held from its last confirmation until another is seen. US dollars come by the rate of the day of the
--- moment, or of the last confirmation where it was held (core.usd_rate_of_day).
+-- moment, or of the last confirmation where it was held, as core.usd_rate_of_day has it, which takes longer to ask for
+-- few prices.
 -- Inside the window of a change (the old price was last seen before the moment, another first seen after it) nobody
 -- knows which of both it was: an amount in which they differ is NULL, the lower and the higher one are in _low and
 -- _high, and window_end is when the change was seen. An offer that was gone by then keeps its last price.
@@ -102,17 +103,26 @@ priced as (
                 then s.upfront_price
         end as sure_upfront_price,
         case when coalesce(later_hourly_price = effective_hourly_price, true) then effective_hourly_price end
-            as sure_hourly_price,
-        if(s.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as usd_per_currency_unit,
-        r.rate_date as fx_rate_date
+            as sure_hourly_price
     from standing as s
     inner join core.offer_unit as u on s.offer_id = u.offer_id
-    left join core.usd_rate_of_day as r on s.pricing_currency = r.pricing_currency and s.rated_on = r.rated_on
     left join begun as n
         -- so that DuckDB passes on which offers are asked, it must not pass on the moments, which another table has
         on
             s.offer_no = n.offer_no and epoch_us(s.window_end) = epoch_us(n.valid_from)
             and n.valid_from > moment::TIMESTAMP
+),
+
+rated as (
+    select
+        p.*,
+        case
+            when p.pricing_currency = 'USD' then 1
+            when p.rated_on - r.rate_date <= 10 then r.usd_per_currency_unit
+        end::DOUBLE as usd_per_currency_unit,
+        case when p.rated_on - r.rate_date <= 10 then r.rate_date end as fx_rate_date
+    from priced as p
+    asof left join core.usd_rate as r on p.pricing_currency = r.pricing_currency and p.rated_on >= r.rate_date
 )
 
 select
@@ -160,6 +170,6 @@ select
     p.last_source as source,
     coalesce(p.document_sha256, d.document_sha256) as document_sha256,
     p.offer_id
-from priced as p
+from rated as p
 inner join core.source as s on p.last_source = s.source
 left join log.document as d on p.document_no = d.document_no
