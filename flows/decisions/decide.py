@@ -515,6 +515,15 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     }
 
 
+def how(row: Mapping[str, Any]) -> str:
+    """Return how an option is bought, its length and its terms."""
+    hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
+    years = hours and (wording.count(hours // 8760, "year") if hours >= 8760 else wording.count(hours / 24, "day"))
+    option = row["purchase_option"].replace("_", " ")
+    own = "your price" if row["is_contracted"] else None
+    return ", ".join(filter(None, (option, years, row["offer_terms"], own)))
+
+
 def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> Row | None:
     """Return what several terms cost together: the best cover for the use, and all of it bought by the quarter.
 
@@ -528,7 +537,7 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     _, unit, _, units = of_unit(bound[0])
     terms = [
         Term(
-            name=f"{row['service_provider_name']} {row['purchase_option']} {row['offer_terms']}",
+            name=f"{row['service_provider_name']} {how(row)}",
             # Of a length sold as a range, such as 91 to 180 days, equal parts of the time.
             hours=row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]),
             hourly=row["price_usd"] * unit,
