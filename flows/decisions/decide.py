@@ -519,9 +519,8 @@ def how(row: Mapping[str, Any]) -> str:
     """Return how an option is bought, its length and its terms."""
     hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
     years = hours and (wording.count(hours // 8760, "year") if hours >= 8760 else wording.count(hours / 24, "day"))
-    option = row["purchase_option"].replace("_", " ")
     own = "your price" if row["is_contracted"] else None
-    return ", ".join(filter(None, (option, years, row["offer_terms"], own)))
+    return wording.listed(row["purchase_option"].replace("_", " "), years, row["offer_terms"], own)
 
 
 def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> Row | None:

@@ -386,6 +386,18 @@ def test_an_old_commitment_is_not_compared_with_todays_price(case: Case, share: 
     assert case.records(SHARES) == [{"share": share}, {"share": share}]
 
 
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0")),
+    seen(0, "aws_price_list",
+         row(P5, "20", region_id="us-gov-west-1"), term(P5, "3", "No", "0", region_id="us-gov-west-1"), scope="gov"),
+    at=0,
+)  # fmt: skip
+def test_a_term_of_a_partition_apart_is_not_ranked(case: Case) -> None:
+    """As its price on demand is not: GovCloud and China need an account of their own."""
+    found = case.records("select region_id from int.commitment_option where $own and price_rank is not null")
+    assert found == [{"region_id": REGION}]
+
+
 def reserved(price: str, tier: str | None, hours: int, **others: object) -> Row:
     """Return a commitment that another provider names by its term in the tier."""
     return row(None, price, tier=tier, purchase_option="reserved", commitment_term_hours=hours, **others)
