@@ -48,6 +48,7 @@ def _known(name: str, what: str, values: tuple[str, ...]) -> tuple[str, str, pl.
 
 
 _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
+_ALL_UPFRONT = (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False)
 
 EARLIEST = datetime(2006, 1, 1)  # noqa: DTZ001 (as rows have it, in UTC)
 """Amazon EC2 began on 2006-08-25 (https://aws.amazon.com/blogs/aws/amazon_ec2_beta/): a year before is misspelt."""
@@ -73,12 +74,8 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     _known("pricing_currency", "currency", vocabulary.CURRENCIES),
     ("unit_price", "no amount such as 2.99, to ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
     ("upfront_price", "no amount such as 2.99, to ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
-    (
-        "unit_price",
-        "a price of zero, which no accelerator is sold for",
-        ~_zero("unit_price")
-        | (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False),
-    ),
+    ("unit_price", "a price of zero, which no accelerator is sold for", ~_zero("unit_price") | _ALL_UPFRONT),
+    ("unit_price", "an hourly price with All Upfront, whose fee is all: write 0", _zero("unit_price") | ~_ALL_UPFRONT),
     ("unit_price", "the recurring price is missing", _has("unit_price") | ~_has("upfront_price")),
     (
         "commitment_term_hours",
