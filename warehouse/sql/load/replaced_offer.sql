@@ -1,7 +1,6 @@
--- New offers of live answers, which have no last price, beside those of the log of one scope, machine, place and terms,
--- but of another count, unit or currency; and whether the answer still shows these: both cannot be right. Beside them,
--- of list prices that no market moves ($marketplaces), the same offer at the place whose price is nearest
--- (is_elsewhere).
+-- New offers of live answers beside those of the log of one scope, machine, place and terms, but of another count, unit
+-- or currency; and whether the answer still shows these, as both cannot be right. Beside them, of list prices that no
+-- market moves ($marketplaces), the same offer at the place whose price is nearest (is_elsewhere).
 with added as (
     select
         r.*,
