@@ -76,8 +76,7 @@ def load_in_words(found: Mapping[str, Any]) -> str:
 
 
 def _named(row: Mapping[str, Any]) -> str:
-    chip = row["instance_type"] or wording.chip(row)
-    return ", ".join(filter(None, (row["service_provider_name"], chip, how(row))))
+    return wording.listed(row["service_provider_name"], row["instance_type"] or wording.chip(row), how(row))
 
 
 def _full(value: Any) -> Any:
