@@ -48,7 +48,7 @@ Demand = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One way to commit: hours of its term, USD per machine-hour with the fee spread over it, and the share paid first."""
+    """One way to commit: hours of its term, USD per machine-hour, the fee spread over it, and the share paid first."""
 
     name: str
     hours: float
