@@ -45,8 +45,8 @@ ARCHIVE_LIMIT_BYTES = 32 << 20
 """Twenty times the CSV of 27 years; what swells beyond it is another file."""
 SCOPE = "euro"
 DOLLAR = "USD"
-DOLLARS_PER_EURO = (Decimal("0.5"), Decimal(2))
-"""Since 1999 it was 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
+PER_EURO = {"USD": (0.5, 2.0), "GBP": (0.4, 1.5), "CNY": (4.0, 16.0)}
+"""Since 1999 dollars were 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
 NO_RATE = "N/A"
 UNREADABLE = (
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError),
@@ -202,17 +202,17 @@ def _add(rates: Rates, day: date, currency: str, rate: str) -> None:
 
 
 def _check(rates: Rates, *, latest: date) -> None:
-    """Raise where there is no rate at all, a day without the dollar, one that has not been, or no dollar we know."""
+    """Raise where there is no rate at all, a day without the dollar, one that has not been, or beyond PER_EURO."""
     if not rates:
         raise _refusal("expected the rates of a day, found none", "time", 0)
-    least, most = DOLLARS_PER_EURO
     for day, found in rates.items():
         if day > latest:
             raise _refusal("rates of a day that has not been", "time", str(day))
         if DOLLAR not in found:
             raise _refusal(f"expected a rate of {DOLLAR} at {day}", "currency", ", ".join(found))
-        if not least <= found[DOLLAR] <= most:
-            raise _refusal(f"expected {least} to {most} dollars for a euro at {day}", "rate", str(found[DOLLAR]))
+        for name, (least, most) in PER_EURO.items():
+            if name in found and not least <= found[name] <= most:
+                raise _refusal(f"expected {least} to {most} {name} for a euro at {day}", "rate", str(found[name]))
 
 
 def _unpacked(body: bytes) -> bytes:

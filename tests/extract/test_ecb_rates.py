@@ -172,6 +172,8 @@ ODD = {
     "no rate": changed(b"180.57", b"N/A"),
     "too many digits": changed(b"180.57", b"180.12345678901"),
     "dollars out by a factor": changed(b"1.1367", b"113.67"),
+    "pounds out by a factor": changed(b"0.85986", b"85.986"),
+    "yuan out by a factor": changed(b"7.6302", b"76.302"),
     "CSV: no archive": b"PK\x03\x04 and then nothing",
     "CSV: another file": zipped(CSV, "eurofxref.csv"),
     "CSV: two files": zipped(CSV, "eurofxref-hist.csv", "more.csv"),
