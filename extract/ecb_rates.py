@@ -13,8 +13,8 @@ Settings: `url` (the XML; eurofxref-hist-90d.xml has the same form with 90 days)
 3. A currency that joined the euro or was suspended stands in the CSV as N/A, and in the XML not at all: no rate, and
    neither the last one. The set of currencies changes (BGN left in 2026), the dollar is always there.
 4. The CSV ends its lines with a comma, so that its last column has neither name nor values.
-5. The archive is kept from the first to the last day asked for, as received; the size and hash of the whole CSV stand
-   beside it. It is revised in rare cases, so it has no version, and a rate learnt later counts.
+5. The archive is kept from ten days before the first day asked for to the last, as received; the size and hash of
+   the whole CSV stand beside it. It is revised in rare cases, so it has no version, and a rate learnt later counts.
 6. A DTD in the XML, which could make a small file grow beyond all bounds, is refused: the ECB's has none.
 """
 
@@ -45,8 +45,8 @@ ARCHIVE_LIMIT_BYTES = 32 << 20
 """Twenty times the CSV of 27 years; what swells beyond it is another file."""
 SCOPE = "euro"
 DOLLAR = "USD"
-DOLLARS_PER_EURO = (Decimal("0.5"), Decimal(2))
-"""Since 1999 it was 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
+PER_EURO = {"USD": (0.5, 2.0), "GBP": (0.4, 1.5), "CNY": (4.0, 16.0)}
+"""Since 1999 dollars were 0.8252 to 1.5990; beyond this it is another number, such as one that is out by a factor."""
 NO_RATE = "N/A"
 UNREADABLE = (
     *(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError),
@@ -79,20 +79,20 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 
 def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime | None) -> Iterator[ScopeFetch]:
-    """Yield the rates of all working days between two dates, as one fetch of the archive.
+    """Yield the rates that hold between two dates, as one fetch of the archive.
 
     Raises Unavailable, SourceError, or LayoutChanged where it is no such archive.
     """
     answer = ctx.web.get(url_in(ctx.settings, "archive_url", ARCHIVE_URL, source=NAME), accept="application/zip")
     whole = _unpacked(answer.body)
     head, *lines = whole.splitlines(keepends=True)
-    lowest, highest = since.date().isoformat() if since else "", until.date().isoformat() if until else "9999"
+    lowest = (since - timedelta(days=10)).date().isoformat() if since else ""  # so long a rate holds, as on holidays
+    highest = until.date().isoformat() if until else "9999"
     kept = [line for line in lines if lowest <= line[:10].decode("ascii", "replace") <= highest]
     if not kept:
         return
     size = Whole(size=len(whole), digest=hashlib.sha256(whole).hexdigest(), algorithm="sha256")
-    cut = {"body": b"".join((head, *kept)), "content_type": "text/csv", "whole": size}
-    document = answer.document(NAME, scope, ctx.now(), **cut)
+    document = answer.document(NAME, scope, ctx.now(), body=head + b"".join(kept), content_type="text/csv", whole=size)
     # What was fetched before has the same end, so that it is not loaded twice.
     last: date = parse(document).facts["fx_rate"]["rate_date"].to_list()[-1]
     end = datetime.combine(last, time(), tzinfo=UTC) + timedelta(days=1)
@@ -202,17 +202,17 @@ def _add(rates: Rates, day: date, currency: str, rate: str) -> None:
 
 
 def _check(rates: Rates, *, latest: date) -> None:
-    """Raise where there is no rate at all, a day without the dollar, one that has not been, or no dollar we know."""
+    """Raise where there is no rate at all, a day without the dollar, one that has not been, or beyond PER_EURO."""
     if not rates:
         raise _refusal("expected the rates of a day, found none", "time", 0)
-    least, most = DOLLARS_PER_EURO
     for day, found in rates.items():
         if day > latest:
             raise _refusal("rates of a day that has not been", "time", str(day))
         if DOLLAR not in found:
             raise _refusal(f"expected a rate of {DOLLAR} at {day}", "currency", ", ".join(found))
-        if not least <= found[DOLLAR] <= most:
-            raise _refusal(f"expected {least} to {most} dollars for a euro at {day}", "rate", str(found[DOLLAR]))
+        for name, (least, most) in PER_EURO.items():
+            if name in found and not least <= found[name] <= most:
+                raise _refusal(f"expected {least} to {most} {name} for a euro at {day}", "rate", str(found[name]))
 
 
 def _unpacked(body: bytes) -> bytes:

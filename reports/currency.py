@@ -39,7 +39,7 @@ class Rate:
             )
         return (
             f"Amounts in {self.currency} are next to those in US dollars at the European Central Bank's reference "
-            f"rate of {self.rate_date}: 1 {self.currency} is {self.usd_per_unit:.4f} USD."
+            f"rate of {self.rate_date}: 1 {self.currency} is {wording.significant(self.usd_per_unit, 5)} USD."
         )
 
 

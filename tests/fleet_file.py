@@ -102,6 +102,8 @@ def looks(shared: Path) -> list[ParsedFetch]:
         seen(now, "aws_spot", spot("p5.48xlarge", "use1-az1", "20")),
         seen(now, "aws_price_list", h100("4.29", service_provider_name="Nebius"),
              h100("3.99", service_provider_name="Nebius", minimum_quantity="8"), scope="nebius"),
+        seen(now, "aws_price_list", h100("3", service_provider_name="OVHcloud"),
+             h100("2.8", service_provider_name="OVHcloud", pricing_currency="EUR"), scope="ovh"),
     ]  # fmt: skip
     return sorted(found, key=lambda look: look.observed_at)
 

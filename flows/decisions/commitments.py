@@ -48,12 +48,12 @@ Demand = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One way to commit: hours of its term, and USD per machine-hour with the upfront fee spread over it."""
+    """One way to commit: hours of its term, USD per machine-hour, the fee spread over it, and the share paid first."""
 
     name: str
     hours: float
     hourly: float
-    upfront: float = 0.0
+    paid_first: float = 0.0
     offer_id: int | None = None
 
     @property
@@ -71,7 +71,11 @@ where contracted_usd_per_hour is not null and list_usd_per_hour > 0
 """
 """What the user pays as a share of the list price, by offer that a contract has."""
 OPTIONS = """
-select * from int.commitment_option
+select *, coalesce(
+    upfront_price / (unit_price * commitment_term_hours + upfront_price),
+    [1, 0.5][list_position(['All Upfront', 'Partial Upfront'], purchase_payment_model)], 0
+)::DOUBLE as paid_first
+from int.commitment_option
 where offer_id = $offer or on_demand_offer_id = $offer or on_demand_offer_id in (
     select on_demand_offer_id from int.commitment_option where offer_id = $offer
 )
@@ -105,6 +109,7 @@ from (
         and ($providers = [] or list_contains($providers, p.service_provider_name))
     group by p.service_provider_name
 )
+having count(*) > 0
 """
 """The lower quartile of what providers ask for the chip on demand, each at its least ranked list price of machines as
 large as a node, where the line's are."""
@@ -132,7 +137,7 @@ def answer(
                 decision,
                 today=today,
                 days=round(months * DAYS_A_YEAR / 12),
-                market=_market(con, line["offer_id"], decision),
+                market=next(iter(_of_offer(con, MARKET, line["offer_id"], providers=list(decision.providers))), None),
             )
             for line in fleet
         ]
@@ -262,7 +267,7 @@ def advise(
                 "terms": count,
                 "commitment": term.name,
                 "usd_per_node_hour_today": term.hourly,
-                "upfront_usd_today": term.upfront * count,
+                "upfront_usd_today": term.usd * term.paid_first * count,
                 "offer_id": term.offer_id,
             }
             for (day, term), count in sorted(bought.items(), key=lambda item: (item[0][0], item[0][1].name))
@@ -313,16 +318,8 @@ def _sums(values: Sequence[float]) -> list[float]:
     return [float(total) for total in accumulate(map(Fraction, values), initial=Fraction())]
 
 
-def _market(con: duckdb.DuckDBPyConnection, offer: int | None, decision: DecisionSettings) -> Mapping[str, Any] | None:
-    """Return the row of MARKET for a line's chip; None where no provider asks a ranked price."""
-    if offer is None:
-        return None
-    (found,) = rows(con, MARKET, {"offer": offer, "providers": list(decision.providers)})
-    return found if found["n_providers"] else None
-
-
-def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None) -> list[dict[str, Any]]:
-    return [] if offer is None else rows(con, sql, {"offer": offer})
+def _of_offer(con: duckdb.DuckDBPyConnection, sql: str, offer: int | None, **others: object) -> list[dict[str, Any]]:
+    return [] if offer is None else rows(con, sql, {"offer": offer, **others})
 
 
 def _reason(
@@ -380,7 +377,7 @@ def _priced(
             hours=each["commitment_term_hours"],
             offer_id=each["offer_id"],
             hourly=each["price_per_accelerator_hour_usd"] * chips * share,
-            upfront=float(each["upfront_price"] or 0) / float(each["accelerator_count"]) * chips * share,
+            paid_first=each["paid_first"],
         )
         for each in options
         if (share := shares.get(each["offer_id"])) is not None

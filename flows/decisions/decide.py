@@ -42,6 +42,7 @@ QUARTERS = 4
 FEWEST_WINDOWS = 60
 """Overlapping windows of history below which no odds are shown."""
 BINDING = ("reserved", "savings_plan")
+LENGTHS = ((8760, "year"), (HOURS_A_MONTH, "month"), (24, "day"))
 EXAMPLES = (
     "chipledger decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12",
     "chipledger decide --model gpt-oss-120b --tokens-per-day 2B --peak 2 --interactivity 30 --months 12",
@@ -515,6 +516,14 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     }
 
 
+def how(row: Mapping[str, Any]) -> str:
+    """Return how an option is bought, its length and its terms."""
+    hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
+    length = hours and next((wording.count(hours // n, unit) for n, unit in LENGTHS if not hours % n), f"{hours} hours")
+    own = "your price" if row["is_contracted"] else None
+    return wording.listed(row["purchase_option"].replace("_", " "), length, row["offer_terms"], own)
+
+
 def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> Row | None:
     """Return what several terms cost together: the best cover for the use, and all of it bought by the quarter.
 
@@ -528,7 +537,7 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     _, unit, _, units = of_unit(bound[0])
     terms = [
         Term(
-            name=f"{row['service_provider_name']} {row['purchase_option']} {row['offer_terms']}",
+            name=f"{row['service_provider_name']} {how(row)}",
             # Of a length sold as a range, such as 91 to 180 days, equal parts of the time.
             hours=row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]),
             hourly=row["price_usd"] * unit,

@@ -6,7 +6,7 @@ from typing import Any
 
 from flows.decisions import regions
 from flows.decisions.break_even_page import Section, words_of
-from flows.decisions.decide import BINDING, FEWEST_WINDOWS
+from flows.decisions.decide import BINDING, FEWEST_WINDOWS, how
 from flows.shared.query import columns
 from reports import wording
 from warehouse.reference.instance_types import chips_named
@@ -75,17 +75,8 @@ def load_in_words(found: Mapping[str, Any]) -> str:
     return f"{n:g} x {stated['machine'] or ' or '.join(stated['chips'])}, {time}"
 
 
-def _how(row: Mapping[str, Any]) -> str:
-    hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
-    years = hours and (wording.count(hours // 8760, "year") if hours >= 8760 else wording.count(hours / 24, "day"))
-    option = row["purchase_option"].replace("_", " ")
-    own = "your price" if row["is_contracted"] else None
-    return ", ".join(filter(None, (option, years, row["offer_terms"], own)))
-
-
 def _named(row: Mapping[str, Any]) -> str:
-    chip = row["instance_type"] or wording.chip(row)
-    return ", ".join(filter(None, (row["service_provider_name"], chip, _how(row))))
+    return wording.listed(row["service_provider_name"], row["instance_type"] or wording.chip(row), how(row))
 
 
 def _full(value: Any) -> Any:
@@ -97,7 +88,7 @@ def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]
     """Return columns of rows under the names that people read."""
 
     def cell(row: Mapping[str, Any], name: str) -> Any:
-        value = _how(row) if name == "how" else row.get(name)
+        value = how(row) if name == "how" else row.get(name)
         if name == "last_observed_at":
             return row.get("seen_on") or row[name].date()
         return (value or "")[:12] if name == "document_sha256" else _full(value)

@@ -92,12 +92,13 @@ def _of_chips(found: list[Row]) -> Table:
 def _differences(found: list[Row]) -> Table:
     def shown(row: Row, side: str) -> str:
         document = f"{row[f'{side}source']}: {row[f'{side}url']}, document {row[f'{side}document_sha256'][:12]}"
-        return wording.significant(row[f"{side}price_per_accelerator_hour"]) + small(document)
+        amount = wording.significant(row[f"{side}price_per_accelerator_hour"])
+        return f"{amount} {row['pricing_currency']}" + small(document)
 
     return Table(
         id="differences",
         title=wording.count(len(found), "difference"),
-        subtitle="Per chip-hour in the currency of the price, what was decided first",
+        subtitle="Per chip-hour, what was decided first",
         rows=found[:MAX_SHOWN],
         columns=[
             Column("Chip", wording.chip),

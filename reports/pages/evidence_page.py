@@ -81,7 +81,7 @@ def _stated(row: Row) -> str:
     amounts, n = [_exact(row["unit_price"])], row["accelerator_count"]
     if row["upfront_price"]:
         amounts.append(f"upfront {_exact(row['upfront_price'])}")
-    return f"{' + '.join(amounts)} {row['pricing_currency'] or ''}" + small(
+    return f"{' + '.join(amounts)} {row['stated_unit'] or ''}" + small(
         wording.listed(f"for {_exact(n)} chip{'s' * (n != 1)}", row["price_parts"], by=" = ")
     )
 

@@ -61,7 +61,7 @@ def title(row: Row) -> str:
     what = news.line(wording.listed(row["service_provider_name"], name, wording.option_of(row), row["tier"], by=" "))
     places = wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])])
     before, after = (_price(row, side, places) for side in ("before", "after"))
-    currency = news.line(row["pricing_currency"])
+    currency = news.line(wording.listed(row["pricing_currency"], PER.get(row["pricing_unit"]), by=" a "))
     if row["change_kind"] == "list_change":
         return f"{what}: {before} to {after} {currency}, {wording.percent(row['change_ratio'])}"
     last = before if row["change_kind"] == "gone_offer" else after

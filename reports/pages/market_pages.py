@@ -260,7 +260,7 @@ def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:
         return "No commitment is known whose machine has a price on demand, too."
     shown = [row for _, row in listed if row["price_rank"] is not None]
     if not shown:
-        return f"{wording.count(len(listed), 'commitment')} known, all too old to rank: see the explorer."
+        return f"{wording.count(len(listed), 'commitment')} known, none of which can be ranked: see the explorer."
     places = wording.places_of(row["price_per_accelerator_hour_usd"] for row in shown)
     return Table(
         id="commitments",

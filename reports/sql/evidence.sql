@@ -16,7 +16,7 @@ select
     p.tier,
     p.unit_price,
     p.upfront_price,
-    p.pricing_currency,
+    p.pricing_currency || coalesce(' a ' || lower(rtrim(p.pricing_unit, 's')), '') as stated_unit,
     p.price_per_accelerator_hour_usd,
     d.price_parts,
     d.effective_at,

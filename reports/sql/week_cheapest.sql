@@ -1,6 +1,5 @@
 -- The cheapest of each of the reader's chips when a week ended, by way to buy: price_rank 1 of int.provider_price and
--- of int.commitment_option, whose rule of age counts from the week's end. AWS's own on-demand price is the one of AWS
--- that has the best rank.
+-- of int.commitment_option, whose age counts from the week's end; of AWS's own on-demand prices that of the best rank.
 with listed as (
     select
         accelerator_name,

@@ -1,6 +1,7 @@
 """What changed: before and after, percent, when, what kind, and the document that says so."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -21,7 +22,7 @@ def changes(frame: pl.DataFrame, sparks: Mapping[int, str], *, id: str, title: s
     `sparks` are sparklines by offer; where none of the rows has one, there is no column of them.
     """
     rows = frame.head(MAX_CHANGES).rows(named=True)
-    places = wording.places_of(row[f"unit_price_{side}"] for row in rows for side in ("before", "after"))
+    places = wording.places_of(_hourly(row, side) for row in rows for side in ("before", "after"))
     place = Column("Region", lambda row: row["availability_zone_id"] or row["region_id"], why="the source states none")
     spark = Column("Last 90\ndays", lambda row: sparks.get(row["offer_id"]))
     return Table(
@@ -89,10 +90,15 @@ def _price(row: Row, side: str, places: int) -> str:
 
     It has more than `places` decimals where else both sides would look the same.
     """
-    hourly, upfront = row[f"unit_price_{side}"], row[f"upfront_price_{side}"]
+    hourly, upfront = _hourly(row, side), row[f"upfront_price_{side}"]
     if hourly is None:
         return "not seen" if side == "before" else "not offered"
     currency = "" if row["pricing_currency"] == "USD" else f" {row['pricing_currency']}"
     once = f"+ {wording.amount(upfront, 2)}{currency} once" if upfront else ""
-    places = max(places, wording.places_of_pairs([(row["unit_price_before"], row["unit_price_after"])]))
+    places = max(places, wording.places_of_pairs([(_hourly(row, "before"), _hourly(row, "after"))]))
     return wording.amount(hourly, places) + currency + small(once)
+
+
+def _hourly(row: Row, side: str) -> Any:
+    """Return what an hour cost on one side, of a minute or a month too, without a fee that is paid once."""
+    return row[f"{'unit' if row[f'upfront_price_{side}'] else 'effective_hourly'}_price_{side}"]

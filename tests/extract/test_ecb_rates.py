@@ -172,6 +172,8 @@ ODD = {
     "no rate": changed(b"180.57", b"N/A"),
     "too many digits": changed(b"180.57", b"180.12345678901"),
     "dollars out by a factor": changed(b"1.1367", b"113.67"),
+    "pounds out by a factor": changed(b"0.85986", b"85.986"),
+    "yuan out by a factor": changed(b"7.6302", b"76.302"),
     "CSV: no archive": b"PK\x03\x04 and then nothing",
     "CSV: another file": zipped(CSV, "eurofxref.csv"),
     "CSV: two files": zipped(CSV, "eurofxref-hist.csv", "more.csv"),
@@ -223,7 +225,7 @@ def test_a_look_is_of_the_moment_and_complete() -> None:
 
 
 def test_past_days_are_those_asked_for_as_received() -> None:
-    """The excerpt, with the size and hash of the whole; the same days again are the same look."""
+    """The excerpt, with the size and hash of the whole, and with what holds on its first day."""
     since, until = datetime(2025, 4, 24, tzinfo=UTC), datetime(2025, 4, 24, 23, 59, tzinfo=UTC)
     web = OnePage(zipped())
     assert SOURCE.backfill is not None
@@ -231,7 +233,7 @@ def test_past_days_are_those_asked_for_as_received() -> None:
     (one,) = SOURCE.backfill(context(web), "euro", since, until)
     (all_days,) = SOURCE.backfill(context(web), "euro", None, None)
 
-    assert one.documents[0].body.splitlines() == [CSV.splitlines()[0], CSV.splitlines()[2]]
+    assert one.documents[0].body.splitlines() == [CSV.splitlines()[0], *CSV.splitlines()[2:]]
     assert one.documents[0].whole is not None
     assert one.documents[0].whole.size == len(CSV)
     assert (one.complete, one.archived) == (False, True)
@@ -239,6 +241,8 @@ def test_past_days_are_those_asked_for_as_received() -> None:
     assert all_days.documents[0].body == CSV
     assert web.asked == [ARCHIVE_URL, ARCHIVE_URL]
     assert list(SOURCE.backfill(context(web), "euro", datetime(2026, 1, 1, tzinfo=UTC), None)) == []
+    (sunday,) = SOURCE.backfill(context(web), "euro", datetime(2025, 4, 27, tzinfo=UTC), None)
+    assert sunday.documents[0].body == CSV  # a price of that day is read by Friday's rate
     with pytest.raises(LayoutChanged):
         list(SOURCE.backfill(context(OnePage(DAILY)), "euro", since, until))
 

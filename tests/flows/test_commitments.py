@@ -7,6 +7,8 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import polars as pl
 import pytest
 import simplejson
 from click.testing import CliRunner, Result
@@ -31,7 +33,7 @@ def option(price: float, years: int = 1, **others: Any) -> dict[str, Any]:
     return {
         "on_demand_offer_id": 1, "offer_id": 10 + years, "on_demand_price_usd": 6.88, "accelerator_count": 8,
         "price_per_accelerator_hour_usd": price, "purchase_option": "savings_plan", "offering_class": None,
-        "commitment_discount_type": "EC2Instance", "commitment_term_hours": 8760 * years, "upfront_price": None,
+        "commitment_discount_type": "EC2Instance", "commitment_term_hours": 8760 * years, "paid_first": 0,
         "purchase_payment_model": "No Upfront", "is_current": True, "on_demand_is_current": True,
         "is_ranked": True, "on_demand_is_ranked": True,
         "last_observed_at": datetime(2026, 11, 20), "on_demand_last_observed_at": datetime(2026, 11, 20),  # noqa: DTZ001
@@ -241,6 +243,30 @@ def test_a_wrong_setting_is_named(table: dict[str, Any], field: str) -> None:
     with pytest.raises(SettingsError) as caught:
         Settings(decision=table)
     assert str(caught.value.field).startswith(field)
+
+
+@pytest.mark.parametrize(
+    ("bought", "payment", "hourly", "fee", "share"),
+    [
+        ("reserved", "Partial Upfront", 40, 350_400, 0.5), ("reserved", "All Upfront", 0, 700_800, 1),
+        ("savings_plan", "All Upfront", 80, None, 1), ("savings_plan", "Partial Upfront", 80, None, 0.5),
+        ("savings_plan", "No Upfront", 80, None, 0),
+    ],
+)  # fmt: skip
+def test_what_is_paid_first_is_in_dollars(
+    bought: str, payment: str, hourly: float, fee: float | None, share: float
+) -> None:
+    """80 yuan an hour, 1.60 USD a chip-hour: of a year at 12.80 a machine the fee's part; of a plan what AWS takes."""
+    found = option(
+        1.6, offer_id=1, purchase_option=bought, purchase_payment_model=payment, unit_price=hourly, upfront_price=fee
+    )
+    del found["paid_first"]
+    with duckdb.connect() as con:
+        con.register("frame", pl.DataFrame([found], schema_overrides={"upfront_price": pl.Float64}).to_arrow())
+        con.execute("create schema int; create table int.commitment_option as from frame")
+        answer = at_list(covered(options=commitments.rows(con, commitments.OPTIONS, {"offer": 1})))
+    (purchase,) = answer["purchases"]
+    assert purchase["upfront_usd_today"] == pytest.approx(12.8 * 8760 * share * purchase["terms"])
 
 
 @pytest.fixture(scope="module")

@@ -214,6 +214,12 @@ def test_several_terms_and_a_share_each_quarter(file: Path) -> None:
 
     together = decide.answer(file, replace(load, providers=("AWS",)))["together"]
     assert (together["cover_nodes"], together["units"]) == (4, 4)
+    assert [each["commitment"] for each in together["purchases"]] == ["AWS reserved, 1 year, standard, No Upfront"]
+    a_term = {"purchase_option": "reserved", "offer_terms": None, "is_contracted": False}
+    lengths = {730: "1 month", 744: "31 days", 13_140: "18 months", 26_280: "3 years"}
+    assert {n: decide.how(a_term | {"commitment_term_hours": n}) for n in lengths} == {
+        n: f"reserved, {length}" for n, length in lengths.items()
+    }
     assert together["expected_usd"] == pytest.approx(4 * 38 * HOURS)
     assert together["expected_usd_doing_nothing"] == pytest.approx(4 * 55.04 * HOURS * 0.9)
     assert [each["units"] for each in together["by_quarter"]] == [1, 1, 1, 1]

@@ -116,6 +116,10 @@ REASONS = [
     ("AWS,trn1.32xlarge,eu-west-1,on_demand,1", "not sold so there; known: us-east-1"),
     ("RunPod,H100 SXM,,on_demand,1", "2 offers fit; say more of: tier (community, secure)"),
     ("AWS,p5.48xlarge,us-east-1,savings_plan,1", "2 offers fit; say more of: term (26280h, 8760h)"),
+    (
+        "OVHcloud,H100 SXM,,on_demand,1",
+        "2 offers fit, and differ in what no line says: host, network, currency or least purchase",
+    ),
 ]
 
 

@@ -58,7 +58,7 @@ LOOKS = [
     seen("Decided", 38, told("3.004", tier="api"), source="import:one/tracker"),
     seen("Decided", 38, told("2.5"), source="import:two/tracker"),
     seen("Decided", 38, told("2", tier=None), source="offline_archive"),
-    *(seen(EVIL, 38, cloud(EVIL, price, region_id=EVIL), source=source)
+    *(seen(EVIL, 38, cloud(EVIL, price, region_id=EVIL, pricing_currency="EUR"), source=source)
       for source, price in {"cloud": "3", f"import:{EVIL}": "2"}.items()),
     seen("AWS", 38, row(P5, "55.04"), row("g6.xlarge", "0.8048"), source="aws_price_list"),
     seen("AWS", 38, row(P5, "55.05"), row("g6.xlarge", "0.80481"), source="aws_price_pages"),
@@ -120,6 +120,7 @@ def test_the_page_takes_no_word_for_html(file: Path) -> None:
     text = paging.of(file, disagreement_page.render)
     assert EVIL not in text
     assert text.count("&lt;script&gt;alert") >= 4
+    assert "0.250 EUR<small>" in text
 
 
 def test_one_provider_in_two_words_decides_nothing(file: Path) -> None:

@@ -74,6 +74,7 @@ def test_amounts() -> None:
     assert UNKNOWN.amount(10, 2) is None
     assert UNKNOWN.words() == NO_RATE
     assert EURO.words().endswith("reference rate of 2026-11-20: 1 EUR is 1.2500 USD.")
+    assert replace(EURO, currency="KRW", usd_per_unit=0.00067854).words().endswith(": 1 KRW is 0.00067854 USD.")
 
 
 def chip_page(market: Path, folder: Path, shown_in: str) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from looks import ParsedFetch, day
 from neoclouds.case import Case, document
-from neoclouds.cases import azure, google_cloud
+from neoclouds.cases import azure, google_cloud, ovh
 from published import query
 from purchase import SOURCES, putting
 
@@ -44,8 +44,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             item["retailPrice"] = item["unitPrice"] = {98.32: 78.66, 18.17: 17}[item["retailPrice"]]
             if item["retailPrice"] == 78.66:
                 item["effectiveStartDate"] = "2026-01-02T12:00:00Z"
-    looks = [fetched(each, each.body, 0) for each in (google_cloud.CASE, azure.CASE)]
-    more = [(name, name, name, "live", 40, 72, "https://x.test") for name in ("google_cloud", "azure")]
+    looks = [fetched(each, each.body, 0) for each in (google_cloud.CASE, azure.CASE, ovh.CASE)]
+    more = [(name, name, name, "live", 40, 72, "https://x.test") for name in ("google_cloud", "azure", "ovh")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("purchase.SOURCES", [*SOURCES, *more])
         with putting(tmp_path_factory.mktemp("evidence"), asked=MARTS) as put:
@@ -70,6 +70,13 @@ def test_the_sum_of_a_machine_is_on_the_page(file: Path) -> None:
     total = sum((Decimal(part[1]) * Decimal(part[3]) for part in parts if part), Decimal(0))
     assert abs(total - Decimal(price)) < Decimal("1e-6")
     assert "stated to hold since 23\N{NO-BREAK SPACE}Jun\N{NO-BREAK SPACE}2026" in page
+
+
+def test_an_amount_is_stated_with_its_time(file: Path) -> None:
+    """OVHcloud's minutes and months; an hour needs no word."""
+    offers = query(file, "select offer_id from int.accelerator_hour_price where service_provider_name = 'OVHcloud'")
+    page = paging.of(file, evidence_page.render, [offer for (offer,) in offers])
+    assert {*re.findall(r"EUR( a \w+)?<", page)} == {"", " a minute", " a month"}
 
 
 def test_a_change_has_the_date_that_the_provider_states(file: Path) -> None:

@@ -60,12 +60,14 @@ def test_what_is_paid_once_is_told(payment: str, hourly: tuple[str, str], once: 
         "commitment_term_hours": 8760,
         "purchase_payment_model": payment,
         "pricing_currency": "USD",
+        "pricing_unit": "Hours",
         "change_kind": "list_change",
         "change_ratio": -0.31,
     }
     for name, pair in (("unit_price", hourly), ("upfront_price", once)):
         row |= {f"{name}_before": Decimal(pair[0]), f"{name}_after": Decimal(pair[1])}
     assert feed.title(row) == f"p4d.24xlarge Reserved 1 yr, {payment}: {amounts} USD, \N{MINUS SIGN}31.0 %"
+    assert feed.title(row | {"pricing_unit": "Months"}).endswith(f"{amounts} USD a month, \N{MINUS SIGN}31.0 %")
 
 
 def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """From frames to tables: escaped, captioned, the same bytes each time."""
 
+import re
 from datetime import datetime
 from decimal import Decimal
 
@@ -36,7 +37,8 @@ def change(**other: object) -> dict[str, object]:
         "change_ratio": -0.4401952807, "last_observed_before_at": SEEN, "observed_at": SEEN,
         "change_kind": "list_change", "source": "aws_price_list", "document_sha256": SHA, "offer_id": 1,
     }  # fmt: skip
-    return fields | other
+    row = fields | other
+    return {f"effective_hourly_price_{side}": row[f"unit_price_{side}"] for side in ("before", "after")} | row
 
 
 def changes(*rows: dict[str, object], total: int | None = None, sparks: dict[int, str] | None = None) -> str:
@@ -123,6 +125,15 @@ def test_other_currencies_and_upfront_fees_stand_in_the_cell() -> None:
         change(pricing_currency="CNY", upfront_price_before=Decimal(1200), upfront_price_after=Decimal(1000))
     )
     assert "98.32 CNY<small>+ 1,200.00 CNY once</small>" in made
+
+
+def test_a_month_is_put_into_hours_in_changes() -> None:
+    """1,940 and 2,000 euros a month of 730 hours."""
+    hourly = {"effective_hourly_price_before": 1940 / 730, "effective_hourly_price_after": 2000 / 730}
+    made = changes(
+        change(pricing_currency="EUR", unit_price_before=Decimal(1940), unit_price_after=Decimal(2000), **hourly)
+    )
+    assert re.findall(r"[\d,.]+ EUR", made) == ["2.66 EUR", "2.74 EUR"]
 
 
 # --- sources

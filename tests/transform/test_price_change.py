@@ -214,6 +214,12 @@ def test_a_change_of_rounding_is_suspected(kinds: Kinds) -> None:
     assert kinds == ["suspected_error"]
 
 
+@shown(*daily("0.0467", "0.05", "0.05004", pricing_unit="Minutes"))
+def test_what_is_rounded_is_an_hour(kinds: Kinds) -> None:
+    """From 2.802 to 3.00 an hour, less than half a cent a minute, nobody rounded; from 3.00 to 3.0024 somebody did."""
+    assert kinds == ["list_change", "suspected_error"]
+
+
 @shown((0, [chip("1.00"), row(P5, "55.04")]), (1, [chip("1.01"), row(P5, "55.041")]))
 def test_a_cent_is_a_change_of_the_list(kinds: Kinds) -> None:
     """From whole cents to whole cents nobody rounded, nor for a machine of AWS, whose list has more digits."""

@@ -1,7 +1,9 @@
 """Every way to buy a type: cash, break-even, the promises of each option, and why a price is unknown."""
 
+from decimal import Decimal
+
 import pytest
-from looks import Row, look, row
+from looks import Row, day, look, row
 from purchase import P5, REGION, block, plan, said, seen, spot, term
 from side_by_side import Case, World
 
@@ -384,6 +386,18 @@ def test_an_old_commitment_is_not_compared_with_todays_price(case: Case, share: 
     assert case.records(SHARES) == [{"share": share}, {"share": share}]
 
 
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "20"), term(P5, "9", "No", "0")),
+    seen(0, "aws_price_list",
+         row(P5, "20", region_id="us-gov-west-1"), term(P5, "3", "No", "0", region_id="us-gov-west-1"), scope="gov"),
+    at=0,
+)  # fmt: skip
+def test_a_term_of_a_partition_apart_is_not_ranked(case: Case) -> None:
+    """As its price on demand is not: GovCloud and China need an account of their own."""
+    found = case.records("select region_id from int.commitment_option where $own and price_rank is not null")
+    assert found == [{"region_id": REGION}]
+
+
 def reserved(price: str, tier: str | None, hours: int, **others: object) -> Row:
     """Return a commitment that another provider names by its term in the tier."""
     return row(None, price, tier=tier, purchase_option="reserved", commitment_term_hours=hours, **others)
@@ -401,6 +415,25 @@ def test_a_term_in_the_tier_makes_no_other_machine(case: Case) -> None:
     """Together names its clusters so, OVH its months."""
     found = case.records("select breakeven_share_on_demand as share from int.commitment_option where $own order by 1")
     assert [line["share"] for line in found] == [0.75, 0.8]
+
+
+EURO: Row = CHIP | {"pricing_currency": "EUR"}
+world.looks.append(
+    said(0, "offline_archive", "fx_rate",
+         *({"pricing_currency": "USD", "rate_date": day(at).date(), "units_per_eur": Decimal(usd)}
+           for at, usd in ((-20, "1.25"), (0, "1.5")))),
+)  # fmt: skip
+
+
+@world.shown(
+    seen(0, "aws_price_list", row(None, "2.1", **CHIP), reserved("1.5", None, 730, **EURO)),
+    seen(20, "aws_price_list", row(None, "2", **EURO), complete=False), at=20,
+)  # fmt: skip
+def test_a_commitment_is_compared_in_its_own_currency(case: Case) -> None:
+    """1.5 EUR, last seen at 1.25 USD, with 2 EUR of today at 1.5; not with 2.1 USD of the other company."""
+    (found,) = case.records("select * from int.commitment_option where $own")
+    assert (found["price_per_accelerator_hour_usd"], found["on_demand_price_usd"]) == (1.875, 3)
+    assert found["breakeven_share_on_demand"] == 0.75
 
 
 SHARES = """

@@ -299,6 +299,15 @@ def machines(
     return [*named, row("HGX H100", "19.71", accelerator_label="HGX H100", purchase_option="spot", **own)]
 
 
+def test_the_currency_of_another_scope_is_its_own() -> None:
+    """OVHcloud's companies sell machines of one name, of no region, in euros and in dollars: neither replaces one."""
+    euros, dollars = (machines(8, currency=currency, provider="OVHcloud") for currency in ("EUR", "USD"))
+    with memory() as con:
+        load(con, [look(0, *euros, scope="FR")], recorded_at=day(0))
+        load(con, [look(1, *euros, scope="FR"), look(1, *dollars, scope="US")], recorded_at=day(1))
+        assert listed(con) == []
+
+
 def test_another_count_unit_or_currency_of_the_same_machines() -> None:
     """The count, unit and currency are part of an offer: another one is a new offer, of a machine that is known.
 

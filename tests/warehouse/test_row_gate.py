@@ -54,6 +54,11 @@ SPOILT: list[tuple[str, Row, Row]] = [
     ),
     ("a price of zero, which no accelerator is sold for", row("p5.48xlarge", "0.0000000001"), {"unit_price": "0.00"}),
     (
+        "an hourly price with All Upfront, whose fee is all: write 0",
+        row("p4d.24xlarge", "0", **PARTIAL | {"purchase_payment_model": "All Upfront"}, upfront_price="118260"),
+        {"unit_price": "13.5"},
+    ),
+    (
         "the recurring price is missing",
         row("p4d.24xlarge", "6.8", **PARTIAL, upfront_price="59000"), {"unit_price": None},
     ),

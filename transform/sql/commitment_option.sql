@@ -1,15 +1,16 @@
 -- Each commitment that a provider sells beside the on-demand price of the same machine in the same place, in US dollars
--- per chip-hour. An upfront fee is spread over the term. List prices only; of several on-demand prices of one machine
--- the cheapest without conditions that is ranked, or else the last one confirmed. The two are compared only where both
--- are ranked or confirmed within 30 days of each other. A commitment whose machine has no such price (in its tier, but
--- for the words of the term) has no row, as there is nothing that it saves; nor has one without a stated term.
+-- per chip-hour, an upfront fee spread over the term. List prices only; of several on-demand prices of one machine the
+-- cheapest without conditions that is ranked, or else the last one confirmed. They are compared in their own currency,
+-- where both are ranked or confirmed within 30 days of each other. Without such a price (in its tier, but for the words
+-- of the term), or a stated term, a commitment has no row. price_rank is of what anybody can buy.
 with listed as (
     select
         *,
+        is_ranked and decision.is_open_to_all(service_provider_name, instance_type, region_id) as may_rank,
         {
             'provider': service_provider_name, 'host': host_provider_name, 'region': region_id,
             'instance_type': instance_type, 'label': accelerator_label, 'count': accelerator_count,
-            'unit': capacity_unit, 'fabric': fabric,
+            'unit': capacity_unit, 'fabric': fabric, 'currency': pricing_currency,
             'tier': nullif(regexp_replace(tier, '(, )?(monthly|[0-9]+(-[0-9]+|[+]) days)$', ''), '')
         } as machine
     from int.accelerator_hour_price
@@ -56,7 +57,7 @@ select
     case
         when
             (c.is_ranked and d.is_ranked) or abs(epoch(c.last_observed_at - d.last_observed_at)) <= 30 * 86400
-            then c.price_per_accelerator_hour_usd / d.price_per_accelerator_hour_usd
+            then c.price_per_accelerator_hour / d.price_per_accelerator_hour
     end as breakeven_share_on_demand,
     c.last_observed_at,
     c.is_current,
@@ -64,10 +65,10 @@ select
     c.age_days,
     c.evidence_kind,
     case
-        when c.is_ranked
+        when c.may_rank
             then row_number() over (
                 partition by
-                    c.accelerator_name, c.form_factor, c.service_provider_name, c.commitment_term_hours, c.is_ranked
+                    c.accelerator_name, c.form_factor, c.service_provider_name, c.commitment_term_hours, c.may_rank
                 order by c.price_per_accelerator_hour_usd, c.region_id, c.offer_id
             )
     end as price_rank,

@@ -13,7 +13,7 @@
 --   suspected_error  a mistake of reading, or its end, by one of these signs:
 --                    - a unit's factor, up or down: chips of a node, a slipped decimal, cents, minutes, hours of a day
 --                      or month; or the offer's own number of chips
---                    - rounding: of a chip, half a cent or less, from or to whole cents
+--                    - rounding: of a chip-hour, half a cent or less, from or to whole cents
 --                    - outside [0.5, 2], the bounds of the history gate, and within seven days back: less than half
 --                      as far, in logarithms, from the price before; in pairs as corrections are
 --                    - wrong column: per chip, to the decimal, what the same chip cost in the same place with another
@@ -276,9 +276,9 @@ rounded as (
     inner join chip_price as a on e.offer_id = a.offer_id and e.observed_at = a.valid_from
     where
         e.is_list
-        and abs(e.unit_price_after - e.unit_price_before) <= 0.005 * a.accelerator_count
-        and (round(e.unit_price_after / a.accelerator_count * 100, 6) % 1 = 0)
-        <> (round(e.unit_price_before / a.accelerator_count * 100, 6) % 1 = 0)
+        and round(abs(e.hourly_after - e.hourly_before), 6) <= 0.005 * a.accelerator_count
+        and (round(e.hourly_after / a.accelerator_count * 100, 6) % 1 = 0)
+        <> (round(e.hourly_before / a.accelerator_count * 100, 6) % 1 = 0)
 ),
 
 suspect as (

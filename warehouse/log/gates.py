@@ -48,6 +48,8 @@ def _known(name: str, what: str, values: tuple[str, ...]) -> tuple[str, str, pl.
 
 
 _AWS_COMMITMENT = (_is("reserved") | _is("savings_plan")) & (pl.col("service_provider_name") == "AWS")
+_PAYMENT = pl.col("purchase_payment_model")
+_ALL_UPFRONT = (_is("reserved") & (_PAYMENT == "All Upfront")).fill_null(value=False)
 
 EARLIEST = datetime(2006, 1, 1)  # noqa: DTZ001 (as rows have it, in UTC)
 """Amazon EC2 began on 2006-08-25 (https://aws.amazon.com/blogs/aws/amazon_ec2_beta/): a year before is misspelt."""
@@ -73,12 +75,8 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
     _known("pricing_currency", "currency", vocabulary.CURRENCIES),
     ("unit_price", "no amount such as 2.99, to ten decimals", pl.col("unit_price").str.contains(AMOUNT)),
     ("upfront_price", "no amount such as 2.99, to ten decimals", pl.col("upfront_price").str.contains(AMOUNT)),
-    (
-        "unit_price",
-        "a price of zero, which no accelerator is sold for",
-        ~_zero("unit_price")
-        | (_is("reserved") & (pl.col("purchase_payment_model") == "All Upfront")).fill_null(value=False),
-    ),
+    ("unit_price", "a price of zero, which no accelerator is sold for", ~_zero("unit_price") | _ALL_UPFRONT),
+    ("unit_price", "an hourly price with All Upfront, whose fee is all: write 0", _zero("unit_price") | ~_ALL_UPFRONT),
     ("unit_price", "the recurring price is missing", _has("unit_price") | ~_has("upfront_price")),
     (
         "commitment_term_hours",
@@ -96,7 +94,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         "upfront_price",
         "the upfront fee of a Partial or All Upfront term is missing or zero",
         ~_is("reserved")
-        | ~pl.col("purchase_payment_model").is_in(["Partial Upfront", "All Upfront"]).fill_null(value=False)
+        | ~_PAYMENT.is_in(["Partial Upfront", "All Upfront"]).fill_null(value=False)
         | (_has("upfront_price") & ~_zero("upfront_price").fill_null(value=False))
         | (~_has("unit_price") & ~_has("upfront_price")),  # not offered from here on
     ),
@@ -105,11 +103,7 @@ RULES: tuple[tuple[str, str, pl.Expr], ...] = (
         "an upfront fee with a Savings Plan, whose rate holds it: leave it empty",
         ~_is("savings_plan") | _zero("upfront_price"),
     ),
-    (
-        "upfront_price",
-        "an upfront fee with No Upfront",
-        (pl.col("purchase_payment_model") != "No Upfront") | _zero("upfront_price"),
-    ),
+    ("upfront_price", "an upfront fee with No Upfront", (_PAYMENT != "No Upfront") | _zero("upfront_price")),
 )
 """Field, reason and rule of the row gate; a rule that gives NULL does not apply to the row."""
 

@@ -119,7 +119,7 @@ select
     d.offer_id as on_demand_offer_id,
     case
         when f.n_offers > 1 and len(f.additions) = 0
-            then f.n_offers || ' offers fit, and differ in what no line can say: host, network or least purchase'
+            then f.n_offers || ' offers fit, and differ in what no line says: host, network, currency or least purchase'
         when f.n_offers > 1 then f.n_offers || ' offers fit; say more of: ' || array_to_string(f.additions, '; ')
         when f.is_without_rate then 'no exchange rate of ' || f.pricing_currency || ' of these days'
         when f.n_offers = 1 then null

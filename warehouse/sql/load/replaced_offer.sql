@@ -1,7 +1,6 @@
--- New offers of live answers beside offers of the log of the same provider, machine, place, option and terms, but of
--- another count, unit or currency; and whether the answer still shows those. Two prices of one machine under two counts
--- cannot both be right, and a new count, unit or currency is a new offer, which has no last price. Beside them, of list
--- prices that no market moves ($marketplaces), the same offer at the place whose price is nearest (is_elsewhere).
+-- New offers of live answers beside those of the log of one scope, machine, place and terms, but of another count, unit
+-- or currency; and whether the answer still shows these, as both cannot be right. Beside them, of list prices that no
+-- market moves ($marketplaces), the same offer at the place whose price is nearest (is_elsewhere).
 with added as (
     select
         r.*,
@@ -16,6 +15,7 @@ known as (
         o.*,
         row(o.region_id, o.availability_zone_id, o.availability_zone) as place,
         s.source,
+        s.scope,
         s.unit_price
     from offer_state as s
     inner join core.offer as o on s.offer_id = o.offer_id
@@ -58,7 +58,7 @@ inner join known as k
         and a.instance_type is not distinct from k.instance_type
         and a.accelerator_label is not distinct from k.accelerator_label
         and (
-            a.place is not distinct from k.place
+            (a.place is not distinct from k.place and coalesce(a.scope = k.scope, true))
             or (
                 row(a.accelerator_count, a.capacity_unit, a.pricing_unit, a.pricing_currency)
                 is not distinct from row(k.accelerator_count, k.capacity_unit, k.pricing_unit, k.pricing_currency)
