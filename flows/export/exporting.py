@@ -174,7 +174,7 @@ def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, 
     *of, schema, name = table.split(".")
 
     def save(part: Path) -> int:
-        sql = f'from {".".join((*of, schema))}."{name}"'
+        sql = f'from {".".join((*of, schema))}."{name}" order by all'
         if form == "csv":
             return tabular.save_csv(con, sql, part)
         comments = con.execute(
@@ -214,10 +214,10 @@ def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequenc
     notes = book.add_worksheet("notes")
     for name in SHEETS:
         part, _ = PARTS.get(name, ("", ""))
-        counts[name] = _sheet(book, con, f'from int."{name}" {part}', name, styles)
+        counts[name] = _sheet(book, con, f'from int."{name}" {part} order by all', name, styles)
     for name in private:
         sheet = f"private {name}"[:31]
-        counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}"', sheet, styles)
+        counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}" order by all', sheet, styles)
     _notes(notes, con, counts, styles)
     try:
         book.close()
