@@ -161,12 +161,9 @@ def _tests(table: str, column: str) -> list[str]:
 
 def workbook(file: Path, target: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:
     """Write an Excel workbook of the main marts."""
-    tabular.refuse_existing([target], force=force)
     with duckdb.connect(str(file), read_only=True) as con:
         private = attach_private(con, file, with_private=with_private)
-        n_rows = tabular.put(
-            target, lambda part: _write_workbook(con, part, private), force=force, private=with_private
-        )
+        n_rows = tabular.put(target, lambda to: _write_workbook(con, to, private), force=force, private=with_private)
     return [Written(target, n_rows, {})]
 
 

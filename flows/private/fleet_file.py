@@ -5,7 +5,6 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -169,21 +168,18 @@ def read_focus(file: Path) -> Imported:
     return Imported(lines, left_out)
 
 
-def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
+def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
         hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
-    if not replace and os.path.lexists(out):
-        hint = "Name another, or give --replace"
-        raise ChipledgerError("is there already", source=str(out), field="out", value=str(out), hint=hint)
 
     def save(part: Path) -> int:
         rows = ([(row | {"label": label}).get(name) for name in COLUMNS] for row in imported.lines)
         with part.open("w", encoding="utf-8", newline="") as target:
             return tabular.write_csv(COLUMNS, rows, target)
 
-    tabular.put(out, save, force=True, private=True)
+    tabular.put(out, save, force=force, private=True)
 
 
 def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:

@@ -200,4 +200,4 @@ def test_no_export(tmp_path: Path, body: str, message: str) -> None:
     file.write_text(body, encoding="utf-8")
 
     with pytest.raises(ChipledgerError, match=message):
-        fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", replace=False)
+        fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)
