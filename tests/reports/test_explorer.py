@@ -114,7 +114,7 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
     wanted = [n for n in range(FEW) if n % 5 == 0 and n % 3]
     assert first == (f"{len(wanted):,} of 1,000 prices", ["from 1.06", "1.11", "1.21"])
     page.get_by_role("searchbox").fill("region-3")
-    page.locator("#prices thead th", has_text="USD per chip-hour").click()
+    page.get_by_role("button", name="USD per chip-hour: Activate to invert").press("Enter")
     page.wait_for_url("**dir=desc")
     found = shown(page)
     address = page.url
