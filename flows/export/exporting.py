@@ -119,8 +119,7 @@ def marts(
 def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     """Write focus.sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
     with duckdb.connect(str(file), read_only=True) as con:
-        n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
-    return [Written(target, n_rows, {})]
+        return [Written(target, tabular.put(target, lambda to: tabular.save_csv(con, FOCUS, to), force=force), {})]
 
 
 def dbt(file: Path, target: Path, *, force: bool = False) -> list[Written]:
