@@ -127,7 +127,7 @@ class Pool:
                 self._idle.append(Child(*self._kind))
                 self._idle[-1].start()
 
-    def ask(self, function: str, *, seconds: float, **arguments: object) -> Any:
+    def ask(self, function: str, *, seconds: float, **arguments: Any) -> Any:
         """Return what `Child.ask` does. Raises ChipledgerError, also where too many questions wait."""
         child = self._reserve()
         try:
