@@ -98,11 +98,11 @@ class ReadApi(MCPServer[Any]):
 
         @wraps(answer)
         async def call(**arguments: Any) -> CallToolResult:
-            given_up = threading.Event()
+            cancelled = threading.Event()
 
             def of_file(path: Path) -> Row:
                 found: Row = pool.ask(
-                    f"{ANSWERS}:answer", seconds=arguments.get("seconds", MAX_SECONDS), given_up=given_up,
+                    f"{ANSWERS}:answer", seconds=arguments.get("seconds", MAX_SECONDS), cancelled=cancelled,
                     path=path, now=self._clock(), tool=answer.__name__, arguments=arguments,
                 )  # fmt: skip
                 return found
@@ -112,7 +112,7 @@ class ReadApi(MCPServer[Any]):
                     of_one_file, self._published, of_file, abandon_on_cancel=True, limiter=self._threads
                 )
             finally:
-                given_up.set()  # where it was cancelled, the process that answers is ended
+                cancelled.set()  # the process that answers, if one still does, is ended
             return _result(found, is_error=False)
 
         _, *parameters = inspect.signature(answer).parameters.values()

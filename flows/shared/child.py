@@ -26,7 +26,7 @@ GRACE_S = 2.0
 WAIT_S = 60.0
 """In a queue."""
 POLL_S = 0.5
-"""Between two looks at whether this program was stopped, or the question given up: a signal may come before a wait."""
+"""Between two looks at whether this program was stopped, or the question cancelled: a signal may come before a wait."""
 KEPT = ("PYTHONPATH", "SYSTEMROOT", "TZ")
 """Of the environment."""
 
@@ -54,9 +54,9 @@ class Child:
         return self._process
 
     def ask(
-        self, function: str, *, seconds: float, given_up: threading.Event | None = None, **arguments: object
+        self, function: str, *, seconds: float, cancelled: threading.Event | None = None, **arguments: object
     ) -> Any:
-        """Return what a function, `module:name`, gives for its arguments, as JSON has it, unless it is given up.
+        """Return what a function, `module:name`, gives for its arguments, as JSON has it, unless it is cancelled.
 
         Raises ChipledgerError: the function's own, or that it took too much time or memory.
         """
@@ -69,7 +69,7 @@ class Child:
                 pickle.dump((function, seconds, arguments), process.stdin)
                 process.stdin.flush()
                 while not answers.poll(POLL_S * 1000):
-                    if given_up is not None and given_up.is_set():
+                    if cancelled is not None and cancelled.is_set():
                         process.kill()
                 line = process.stdout.readline()
         except BaseException:  # this program is being stopped

@@ -60,6 +60,7 @@ CHARGES = [
     charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "", "1")),
     charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "1", "1"), PricingCategory="Other"),
     charge(1, "Requests", "1", ("5", "5", "5"), ServiceCategory="Storage"),
+    charge(1, "USE1-Cluster:ml.p5.48xlarge", "1", ("63", "63", "63"), ServiceCategory="AI and Machine Learning"),
 ]
 
 
@@ -133,7 +134,7 @@ def test_a_large_bill(tmp_path: Path) -> None:
 
 
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
-    """Every other charge is counted by its reason, with its costs: 6 of 17 are in lines, 11 here."""
+    """Every other charge is counted by its reason, with its costs: 6 of 18 are in lines, 12 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
 
     assert told == {
@@ -148,6 +149,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
         "a cost is no number": (1, Decimal(1)),
         "how it was bought is not known": (1, Decimal(1)),
         "not of the service category Compute": (1, Decimal(5)),
+        "hours of a machine of SageMaker, whatever its kind": (1, Decimal(63)),
     }
 
 
@@ -172,7 +174,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert out.stat().st_mode & 0o777 == 0o600
     out.chmod(0o644)  # what takes its place is its owner's all the same
-    assert len(json.loads(result.stdout)["left_out"]) == 11
+    assert len(json.loads(result.stdout)["left_out"]) == 12
     narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
     assert "billed_list_cost" in wide
     assert all(reason in text for text in (narrow, wide) for reason in ("billed", "a correction of an earlier bill"))

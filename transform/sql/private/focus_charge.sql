@@ -41,6 +41,7 @@ select
     billing_currency,
     machine <> '' and charge_category = 'Usage' and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
     case
+        when regexp_matches(sku_meter, ':ml[.][a-z0-9-]+[.]') then 'hours of a machine of SageMaker, whatever its kind'
         when coalesce(service_category, '') <> 'Compute' then 'not of the service category Compute'
         when coalesce(charge_category, '') <> 'Usage' then 'no usage: a purchase, tax, credit or adjustment'
         when charge_class = 'Correction' then 'a correction of an earlier bill'
