@@ -138,7 +138,7 @@ class Prices:
 
         `cost_rank` counts within one operating point and one way to buy. Raises ReaderError for an unknown name.
         """
-        order = "order by scenario, precision, interactivity, purchase_option, commitment_class, cost_rank nulls last"
+        order = "order by scenario, precision, decoding, interactivity, purchase_option, commitment_class, cost_rank"
         return self._rows("token_cost", order, model=model, chip=chip, purchase_option=purchase_option)
 
     def as_of(self, day: str | date | datetime, chip: str | None = None) -> Answer:
@@ -182,7 +182,7 @@ class Prices:
                 self._check(table)
         return self._answer(query, values)
 
-    def _rows(self, table: str, order: str = "", **named: str | None) -> Answer:
+    def _rows(self, table: str, order: str = "order by all", **named: str | None) -> Answer:
         self._check(table)
         columns = {"chip": "accelerator_name", "provider": "service_provider_name", "model": "model_name"}
         wanted = {

@@ -183,6 +183,17 @@ def test_times_are_utc_and_amounts_exact(chipledger: ModuleType, places: dict[st
             )
 
 
+def test_rows_are_in_one_order(chipledger: ModuleType, offline_run: Path) -> None:
+    """That of the columns, and of costs by point, way to buy and rank: DuckDB's own differs from day to day."""
+    with chipledger.open(offline_run / "prices.duckdb") as prices:
+        rows = prices.table("commitment").arrow()
+        costs = prices.token_cost("deepseek-r1", chip="B200", purchase_option="on_demand").arrow().to_pylist()
+        wanted = prices.sql("from mart.commitment order by all").arrow()
+    assert rows == wanted
+    points = [tuple(str(row[name]) for name in ("scenario", "precision", "decoding")) for row in costs]
+    assert len({*points}) == sum(one != other for one, other in zip(points, ["", *points], strict=False))
+
+
 def test_an_address_is_read_in_parts(
     chipledger: ModuleType, places: dict[str, str], site: tuple[str, dict[str, int]], release: Path
 ) -> None:
