@@ -114,7 +114,7 @@ def save_parquet(
     except pa.ArrowException as error:
         hint = "Cast the column in the question, such as interval_column::VARCHAR"
         raise ChipledgerError(
-            "Parquet cannot hold this answer", source=path.name, field="type", value=str(error), hint=hint
+            "Parquet cannot hold this answer", source="export", field="type", value=str(error), hint=hint
         ) from error
     return int(table.num_rows)
 

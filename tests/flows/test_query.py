@@ -79,6 +79,8 @@ def test_no_column_and_no_row_is_lost_in_silence(call: Call, tmp_path: Path) -> 
     assert call("query", "--output", tmp_path / "x.parquet", asked).exit_code == 0
     assert pq.read_table(tmp_path / "x.parquet").to_pylist() == [{"a": 1, "a_2": 2, "a_1": 3}]
     assert call("query", "from range(9999)").stdout.count("\n") > 9999
+    untyped = call("query", "--output", tmp_path / "y.parquet", "select interval 1 day as i").stderr
+    assert untyped.startswith("error: export: Parquet cannot hold this answer")
     refused = call("query", "from range(10001)")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "more than 9999 rows" in refused.stderr
