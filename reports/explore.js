@@ -27,7 +27,8 @@
     ["provider", "Provider", (row) => word(row, SELLER), { ...text(SELLER), className: "name" }],
     ["option", "Option", (row) => word(row, OPTION), { data: null, className: "name", render: (row, type) => (type === "display" ? whole(word(row, OPTION), 0) : word(row, OPTION)) }],
     ["term", "Term", (row) => word(row, TERM), { ...text(TERM), className: "name" }],
-    ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
+    ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, ariaTitle: "USD per chip-hour", className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
+    ["statistic", "", (row) => ["price", "floor", "p25", "median"][row[KIND]], { data: null, visible: false, render: () => "" }],
     ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "change", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE]) }],
     ["changed", "", (row) => row[CHANGED] || "", { data: null, visible: false, render: () => "" }],
     ["region", "Region", (row) => word(row, REGION), { data: null, render: (row, type) => (type === "display" ? whole(word(row, REGION)) : word(row, REGION)) }],
@@ -111,7 +112,7 @@
   });
   // A spreadsheet takes what begins with one of these for a formula.
   const cell = (value) => {
-    const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value).replaceAll("\u00a0", " ");
+    const plain = typeof value === "string" && /^[\t\r]|^\s*[=+\-@]/.test(value) ? `'${value}` : String(value).replaceAll("\u00a0", " ");
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   save.addEventListener("click", () => {

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit code."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -268,14 +269,15 @@ def test_a_second_run_waits_or_says_who_holds_the_lock(tmp_path):
 
 
 def test_quick_commands_import_nothing_slow(published):
-    """Neither Prefect nor pandera, boto3, polars or pydantic is imported on the path of `query`."""
+    """No Prefect, pandera, boto3, polars or pydantic is imported on the path of `query`, whose stdout may be closed."""
     script = (
         "import sys; from flows.cli.main import main\n"
         "main(['--data-dir', sys.argv[1], 'query', 'select 1'], standalone_mode=False)\n"
         "slow = {'prefect', 'pandera', 'boto3', 'polars', 'great_tables', 'pydantic'} & set(sys.modules)\n"
         "print(*sorted(slow), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script, published], check=True, capture_output=True, text=True)
+    words = [sys.executable, "-c", script, published]
+    done = subprocess.run(words, check=True, capture_output=True, text=True, preexec_fn=lambda: os.close(1))
     assert done.stderr.splitlines()[1:] == [""]
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 import duckdb
-import pyarrow
+import pyarrow.parquet
 
 if TYPE_CHECKING:
     import pandas
@@ -138,7 +138,7 @@ class Prices:
 
         `cost_rank` counts within one operating point and one way to buy. Raises ReaderError for an unknown name.
         """
-        order = "order by scenario, precision, interactivity, purchase_option, commitment_class, cost_rank nulls last"
+        order = "order by scenario, precision, decoding, interactivity, purchase_option, commitment_class, cost_rank"
         return self._rows("token_cost", order, model=model, chip=chip, purchase_option=purchase_option)
 
     def as_of(self, day: str | date | datetime, chip: str | None = None) -> Answer:
@@ -170,8 +170,10 @@ class Prices:
     def units(self, table: str) -> Mapping[str, str]:
         """Return the meaning and unit of each column of a public table. Raises ReaderError where there is none."""
         self._check(table)
-        found = self._con.execute("select column_name, comment from memory.main.meaning where table_name = ?", [table])
-        return dict(found.fetchall())
+        asked = "select column_name, comment from memory.main.meaning where table_name = ?"
+        found = self._con.execute(asked, [table]).fetchall()
+        fields = [] if found or self._files is None else pyarrow.parquet.read_schema(self._files[table][0])
+        return dict(found) | {field.name: field.metadata[b"comment"].decode() for field in fields if field.metadata}
 
     def sql(self, query: str, values: Sequence[object] | Mapping[str, object] = ()) -> Answer:
         """Return the rows of one query; public tables are `mart.<name>`, and values are bound to `?` or `$name`."""
@@ -180,7 +182,7 @@ class Prices:
                 self._check(table)
         return self._answer(query, values)
 
-    def _rows(self, table: str, order: str = "", **named: str | None) -> Answer:
+    def _rows(self, table: str, order: str = "order by all", **named: str | None) -> Answer:
         self._check(table)
         columns = {"chip": "accelerator_name", "provider": "service_provider_name", "model": "model_name"}
         wanted = {
@@ -237,11 +239,9 @@ def open(place: str | Path) -> Prices:
         if is_address:
             _load_http(con)
         is_file = where.partition("?")[0].endswith(".duckdb") or Path(where).is_file()
-        files = None
+        files = None if is_file else _listed(con, where, is_address=is_address)
         if is_file:
             _attach(con, where)
-        else:
-            files = _listed(con, where, is_address=is_address)
     except duckdb.Error as error:
         con.close()
         raise ReaderError(f"{where} cannot be read: {str(error).splitlines()[0]}") from error
@@ -275,7 +275,7 @@ def _listed(con: duckdb.DuckDBPyConnection, folder: str, *, is_address: bool) ->
         files = [urljoin(base, path) if is_address else str(Path(folder, path)) for path in listed]
         found[table] = files if is_address or files else _files(Path(folder), table)
     if not any(found.values()):
-        raise ReaderError(f"no table in {folder}; it should have {TABLES[0]}.parquet, or a {PACKAGE} that lists it")
+        raise ReaderError(f"no table in {folder}; name its {FILE}, or a folder with {TABLES[0]}.parquet or {PACKAGE}")
     file = urljoin(base, FILE) if is_address else str(Path(folder, FILE))
     found[FILE] = [file] if is_address or Path(file).is_file() else []  # an address is tried when it is needed
     built_at = package.get("created")
@@ -284,7 +284,7 @@ def _listed(con: duckdb.DuckDBPyConnection, folder: str, *, is_address: bool) ->
     con.execute("create table memory.main.meaning (table_name VARCHAR, column_name VARCHAR, comment VARCHAR)")
     for table in found:
         for field in resources.get(table, {}).get("schema", {}).get("fields", ()):
-            values = [table, field["name"], field.get("description"), field.get("unit")]
+            values = [table, field["name"], field.get("description"), field.get("unit") or None]
             con.execute("insert into memory.main.meaning values (?, ?, concat_ws(' ', ?, '[' || ? || ']'))", values)
     return found
 

@@ -483,8 +483,8 @@ def check(read: Reader) -> Result:
 @command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import", has_table=True)
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The file.")
-@click.option("--replace", is_flag=True, help="Replace an existing file.")
-def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Result:
+@click.option("--force", "--replace", is_flag=True, help="Replace an existing file.")
+def import_focus(_read: Reader, *, file: Path, out: Path, force: bool) -> Result:
     """Write a fleet file from costs in FOCUS columns.
 
     Reads CSV or Parquet, and lists what was not read. An export names neither term, payment nor end of a commitment:
@@ -493,7 +493,7 @@ def import_focus(_read: Reader, *, file: Path, out: Path, replace: bool) -> Resu
     from flows.private import fleet_file
 
     imported = fleet_file.read_focus(file)
-    fleet_file.write(imported, out, label=f"from {file.name}", replace=replace)
+    fleet_file.write(imported, out, label=f"from {file.name}", force=force)
     lines: list[str] = [output.text_table(imported.lines, IMPORTED)]
     if imported.left_out:
         lines += ["\nNot read:", output.text_table(imported.left_out, ("reason", "n_charges", "effective_cost"))]

@@ -7,6 +7,7 @@ Exit codes: 0 done (for a run: published, stale scopes named); 1 failed (for a r
 import gc
 import logging
 import os
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from flows.shared import output
 
 MODULES = ("ask", "decide", "collect", "maintenance", "share")
 """The modules of this folder with commands, <name>_commands."""
+
+# The number of a stream that is closed would be that of the next file that is opened.
+sys.stdout, sys.stderr = (each or Path(os.devnull).open("w") for each in (sys.stdout, sys.stderr))  # noqa: SIM115
 
 
 @click.group(

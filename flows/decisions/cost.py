@@ -83,6 +83,7 @@ NARROW = (
 )
 """Columns of a cost that a line can hold."""
 SPEED = "tok/s/user"
+TERMS = {name: words for name, words in wording.words_of("term").items() if name != "under_a_year"}
 KINDS = {"end of range": ("end of a range", "ends of ranges")}
 LEFT_OUT = "from int.cost_left_out order by left_out_kind desc, n_left_out desc"
 SUM_INPUTS = tuple(field.name for field in fields(Sum))
@@ -446,7 +447,7 @@ def _option(row: Mapping[str, Any]) -> dict[str, Any]:
         "provider": row["service_provider_name"],
         "type": row["instance_type"],
         "region": row["region_id"],
-        "option": row["purchase_option"],
+        "option": wording.listed(row["purchase_option"], TERMS.get(row["commitment_class"]), by=" "),
         "USD/chip-h": row["median_price_usd"],
         "price of": row["last_observed_at"].date(),
         "ranked": row["is_price_ranked"],

@@ -119,8 +119,7 @@ def marts(
 def focus(file: Path, target: Path, *, force: bool = False) -> list[Written]:
     """Write focus.sku_price as CSV: FOCUS SkuPrice as of the 1.5 draft, our own columns beginning with x_."""
     with duckdb.connect(str(file), read_only=True) as con:
-        n_rows = tabular.put(target, lambda part: tabular.save_csv(con, FOCUS, part), force=force)
-    return [Written(target, n_rows, {})]
+        return [Written(target, tabular.put(target, lambda to: tabular.save_csv(con, FOCUS, to), force=force), {})]
 
 
 def dbt(file: Path, target: Path, *, force: bool = False) -> list[Written]:
@@ -161,12 +160,9 @@ def _tests(table: str, column: str) -> list[str]:
 
 def workbook(file: Path, target: Path, *, with_private: bool = False, force: bool = False) -> list[Written]:
     """Write an Excel workbook of the main marts."""
-    tabular.refuse_existing([target], force=force)
     with duckdb.connect(str(file), read_only=True) as con:
         private = attach_private(con, file, with_private=with_private)
-        n_rows = tabular.put(
-            target, lambda part: _write_workbook(con, part, private), force=force, private=with_private
-        )
+        n_rows = tabular.put(target, lambda to: _write_workbook(con, to, private), force=force, private=with_private)
     return [Written(target, n_rows, {})]
 
 
@@ -174,7 +170,7 @@ def _table(con: duckdb.DuckDBPyConnection, table: str, target: Path, form: str, 
     *of, schema, name = table.split(".")
 
     def save(part: Path) -> int:
-        sql = f'from {".".join((*of, schema))}."{name}"'
+        sql = f'from {".".join((*of, schema))}."{name}" order by all'
         if form == "csv":
             return tabular.save_csv(con, sql, part)
         comments = con.execute(
@@ -214,10 +210,10 @@ def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequenc
     notes = book.add_worksheet("notes")
     for name in SHEETS:
         part, _ = PARTS.get(name, ("", ""))
-        counts[name] = _sheet(book, con, f'from int."{name}" {part}', name, styles)
+        counts[name] = _sheet(book, con, f'from int."{name}" {part} order by all', name, styles)
     for name in private:
         sheet = f"private {name}"[:31]
-        counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}"', sheet, styles)
+        counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}" order by all', sheet, styles)
     _notes(notes, con, counts, styles)
     try:
         book.close()

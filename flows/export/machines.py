@@ -132,20 +132,6 @@ def karpenter(file: Path, folder: Path, *, with_private: bool = False, force: bo
     return write(folder, texts, left_out, force=force)
 
 
-def _current(con: duckdb.DuckDBPyConnection) -> tuple[list[Price], Counter[str]]:
-    """Return the current prices, one for a machine in a place, and how many were left out by the reason."""
-    left_out: Counter[str] = Counter()
-    found: dict[tuple[str, ...], list[Price]] = defaultdict(list)
-    for price in rows(con, PRICES):
-        if reason := refusal(price):
-            left_out[reason] += 1
-        else:
-            key = ("service_provider_name", "instance_type", "region_id", "availability_zone_id", "purchase_option")
-            found[tuple(price[name] for name in key)].append(price)
-    left_out["several prices of one machine"] = sum(len(same) for same in found.values() if len(same) > 1)
-    return [same[0] for same in found.values() if len(same) == 1], +left_out
-
-
 def refusal(price: Price) -> str | None:
     """Return why a price cannot go into a file of machines; None where it can."""
     if not price["is_current"]:
@@ -162,12 +148,20 @@ def refusal(price: Price) -> str | None:
 def _read(
     con: duckdb.DuckDBPyConnection, file: Path, *, with_private: bool
 ) -> tuple[list[Price], Counter[str], dict[int, Price], str]:
-    """Return current prices, what was left out, contracted prices by offer, and when the file was built."""
-    prices, left_out = _current(con)
+    """Return current prices, one for a machine in a place; those left out by reason; contracts; build time."""
+    left_out: Counter[str] = Counter()
+    found: dict[tuple[str, ...], list[Price]] = defaultdict(list)
+    for price in rows(con, PRICES):
+        if reason := refusal(price):
+            left_out[reason] += 1
+        else:
+            key = ("service_provider_name", "instance_type", "region_id", "availability_zone_id", "purchase_option")
+            found[tuple(price[name] for name in key)].append(price)
+    left_out["several prices of one machine"] = sum(len(same) for same in found.values() if len(same) > 1)
     attach_private(con, file, with_private=with_private)
     contracts: dict[int, Price] = {each["offer_id"]: each for each in rows(con, CONTRACTED)} if with_private else {}
     ((built_at,),) = con.execute("select strftime(built_at, '%Y-%m-%dT%H:%M:%SZ') from meta.build").fetchall()
-    return prices, left_out, contracts, built_at
+    return [same[0] for same in found.values() if len(same) == 1], +left_out, contracts, built_at
 
 
 def write(

@@ -5,7 +5,6 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -131,9 +130,9 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "commitment_discount_status": ("CommitmentDiscountStatus",),
     "quantity": ("PricingQuantity", "ConsumedQuantity"),
     "pricing_unit": ("PricingUnit", "ConsumedUnit"),
-    "list_cost": ("ListCost",),
-    "contracted_cost": ("ContractedCost",),
-    "effective_cost": ("EffectiveCost",),
+    "listed": ("ListCost",),
+    "contracted": ("ContractedCost",),
+    "effective": ("EffectiveCost",),
     "billing_currency": ("BillingCurrency",),
 }
 """What is read of a charge, and the columns that may hold it, the first of them that there is."""
@@ -154,10 +153,9 @@ def read_focus(file: Path) -> Imported:
     """Return the machines with accelerators of an export. Raises ChipledgerError where it is none."""
     with duckdb.connect() as con:
         con.execute("set timezone = 'UTC'")
-        _load_focus(con, file)
         con.execute("create temp table accelerator_type (instance_type VARCHAR)")
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
-        con.execute(f"create temp table focus_charge as {select('focus_charge')}")
+        _load_focus(con, file)
         lines = [
             {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
         ]
@@ -170,25 +168,22 @@ def read_focus(file: Path) -> Imported:
     return Imported(lines, left_out)
 
 
-def write(imported: Imported, out: Path, *, label: str, replace: bool) -> None:
+def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
         hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
-    if not replace and os.path.lexists(out):
-        hint = "Name another, or give --replace"
-        raise ChipledgerError("is there already", source=str(out), field="out", value=str(out), hint=hint)
 
     def save(part: Path) -> int:
         rows = ([(row | {"label": label}).get(name) for name in COLUMNS] for row in imported.lines)
         with part.open("w", encoding="utf-8", newline="") as target:
             return tabular.write_csv(COLUMNS, rows, target)
 
-    tabular.put(out, save, force=True, private=True)
+    tabular.put(out, save, force=force, private=True)
 
 
 def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Make focus_row, all text, of an export."""
+    """Make focus_charge of an export, which is read as text, once."""
     reader = (
         f"read_parquet({quote(str(file))})"
         if file.suffix.lower() == ".parquet"
@@ -206,7 +201,8 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
             for name, column in chosen.items()
         )
-        con.execute(f"create temp table focus_row as select {picked} from {reader}")
+        con.execute(f"create temp view focus_row as select {picked} from {reader}")
+        con.execute(f"create temp table focus_charge as {select('focus_charge')}")
     except duckdb.Error as error:
         hint, value = "Give a .csv, .csv.gz or .parquet in FOCUS columns", str(error).splitlines()[0]
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error

@@ -94,21 +94,18 @@ class Book:
 @contextmanager
 def opened(path: Path, now: datetime) -> Iterator[Book]:
     """Open the file for one question, locked for good. Raises ChipledgerError."""
-
-    def refusal(message: str, error: duckdb.Error, hint: str) -> ChipledgerError:
-        return ChipledgerError(message, source=str(path), field="file", value=str(error).splitlines()[0], hint=hint)
-
     try:
         with duckdb.connect(str(path), read_only=True) as con:
             # Not as `config` of the connection: another connection that `cost` opens would have to state the same.
             con.execute("set threads = 2")
             lock(con, memory=MEMORY)
             yield Book(con, path, now.astimezone(UTC).replace(tzinfo=None))
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        message = "the file was published by another version"
-        raise refusal(message, error, "`chipledger build` publishes it anew") from error
-    except duckdb.IOException as error:
-        raise refusal("the published file cannot be read", error, "`chipledger doctor` says more") from error
+    except (duckdb.CatalogException, duckdb.BinderException, duckdb.IOException) as error:
+        message, hint = "the file was published by another version", "`chipledger build` publishes it anew"
+        if isinstance(error, duckdb.IOException):
+            message, hint = "the published file cannot be read", "`chipledger doctor` says more"
+        value = str(error).splitlines()[0]
+        raise ChipledgerError(message, source=str(path), field="file", value=value, hint=hint) from error
 
 
 def of_one_file(published: Callable[[], Path], answer: Callable[[Path], Row]) -> Row:

@@ -12,6 +12,7 @@ The private file is never opened.
 """
 
 import inspect
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import wraps
@@ -97,17 +98,21 @@ class ReadApi(MCPServer[Any]):
 
         @wraps(answer)
         async def call(**arguments: Any) -> CallToolResult:
+            cancelled = threading.Event()
+
             def of_file(path: Path) -> Row:
                 found: Row = pool.ask(
-                    f"{ANSWERS}:answer", seconds=arguments.get("seconds", MAX_SECONDS),
+                    f"{ANSWERS}:answer", seconds=arguments.get("seconds", MAX_SECONDS), cancelled=cancelled,
                     path=path, now=self._clock(), tool=answer.__name__, arguments=arguments,
                 )  # fmt: skip
                 return found
 
-            # Abandoned where the server is stopped: `close` ends the process that answers.
-            found = await anyio.to_thread.run_sync(
-                of_one_file, self._published, of_file, abandon_on_cancel=True, limiter=self._threads
-            )
+            try:
+                found = await anyio.to_thread.run_sync(
+                    of_one_file, self._published, of_file, abandon_on_cancel=True, limiter=self._threads
+                )
+            finally:
+                cancelled.set()  # the process that answers, if one still does, is ended
             return _result(found, is_error=False)
 
         _, *parameters = inspect.signature(answer).parameters.values()

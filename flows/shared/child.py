@@ -26,7 +26,7 @@ GRACE_S = 2.0
 WAIT_S = 60.0
 """In a queue."""
 POLL_S = 0.5
-"""Between two looks at whether this program was stopped: a signal just before a wait does not end it."""
+"""Between two looks at whether this program was stopped, or the question cancelled: a signal may come before a wait."""
 KEPT = ("PYTHONPATH", "SYSTEMROOT", "TZ")
 """Of the environment."""
 
@@ -53,8 +53,10 @@ class Child:
             self._process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment)  # noqa: S603 - every word is ours
         return self._process
 
-    def ask(self, function: str, *, seconds: float, **arguments: object) -> Any:
-        """Return what a function, `module:name`, gives for its arguments, as JSON has it.
+    def ask(
+        self, function: str, *, seconds: float, cancelled: threading.Event | None = None, **arguments: object
+    ) -> Any:
+        """Return what a function, `module:name`, gives for its arguments, as JSON has it, unless it is cancelled.
 
         Raises ChipledgerError: the function's own, or that it took too much time or memory.
         """
@@ -67,7 +69,8 @@ class Child:
                 pickle.dump((function, seconds, arguments), process.stdin)
                 process.stdin.flush()
                 while not answers.poll(POLL_S * 1000):
-                    pass
+                    if cancelled is not None and cancelled.is_set():
+                        process.kill()
                 line = process.stdout.readline()
         except BaseException:  # this program is being stopped
             self.close()
@@ -77,7 +80,12 @@ class Child:
                 process.wait(GRACE_S)
             code = process.returncode
             self.close()
-            raise _ended(code, seconds)
+            if code == -signal.SIGALRM:
+                raise ChipledgerError(f"stopped after {seconds:g} s", hint="Ask for less, or give it more time")
+            cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            why = "it takes more memory than a question may have, or DuckDB failed"
+            message = f"ended without an answer ({cause}): {why}"
+            raise ChipledgerError(message, hint="Ask for less, or for fewer rows at once")
         reply = json.loads(line)
         if "error" in reply:
             kind = SettingsError if reply.pop("is_usage", False) else ChipledgerError
@@ -96,15 +104,6 @@ class Child:
             with contextlib.suppress(OSError), self._process:  # which closes its pipes and waits for it
                 pass
             self._process = None
-
-
-def _ended(code: int | None, seconds: float) -> ChipledgerError:
-    """Return the error of a process that ended instead of answering; a negative code is the signal that ended it."""
-    if code == -signal.SIGALRM:
-        return ChipledgerError(f"stopped after {seconds:g} s", hint="Ask for less, or give it more time")
-    cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-    message = f"ended without an answer ({cause}): it takes more memory than a question may have, or DuckDB failed"
-    return ChipledgerError(message, hint="Ask for less, or for fewer rows at once")
 
 
 class Pool:
@@ -128,7 +127,7 @@ class Pool:
                 self._idle.append(Child(*self._kind))
                 self._idle[-1].start()
 
-    def ask(self, function: str, *, seconds: float, **arguments: object) -> Any:
+    def ask(self, function: str, *, seconds: float, **arguments: Any) -> Any:
         """Return what `Child.ask` does. Raises ChipledgerError, also where too many questions wait."""
         child = self._reserve()
         try:

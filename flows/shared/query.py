@@ -12,6 +12,7 @@ import logging
 import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+DRAWN = 9999
+"""Rows of a table that DuckDB draws: of more it says "? rows"."""
 FIRST = (
     *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
     *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "instance_type"),
@@ -226,14 +229,18 @@ def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> str:
     if form == "json":
         return as_json(rows(con, sql, most=EVERYTHING))
-    if form == "csv":
-        return tabular.csv_text(con, sql, most=EVERYTHING)
-    if width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
-        return text_table(found, FIRST, width=width, is_open=True)
     text = io.StringIO()
-    if (relation := con.sql(sql)) is not None:
+    if form == "csv":
+        names, lines = tabular.cursor(con, sql)
+        if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:
+            raise tabular.too_many(EVERYTHING)
+    elif width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
+        return text_table(found, FIRST, width=width, is_open=True)
+    elif (relation := con.sql(sql)) is not None:
         with contextlib.redirect_stdout(text):  # DuckDB's own rendering, with all columns
             relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
+        if text.getvalue().rstrip("\n").rpartition("\n")[2].lstrip().startswith("? rows"):
+            raise tabular.too_many(DRAWN)
     return text.getvalue().rstrip("\n")
 
 
@@ -287,7 +294,7 @@ def rows(
         of_model = field, stated.get("model")
         field, value = next((each for each in stated.items() if message.startswith(each[0])), of_model)
         raise SettingsError(message, field=field, value=value) from error
-    names = [column[0] for column in cursor.description or ()]
+    names = tabular.distinct([column[0] for column in cursor.description or ()])
     found = cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
     if most is not None and len(found) > most:
         raise tabular.too_many(most)

@@ -1,7 +1,6 @@
 """Answers as files: CSV that no spreadsheet runs, Parquet in UTC, and files that appear whole or not at all."""
 
 import csv
-import io
 import math
 import os
 import re
@@ -9,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import islice
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -71,21 +70,21 @@ def write_csv(names: Sequence[str], rows: Iterable[Sequence[object]], to: TextIO
     return n_rows
 
 
-def csv_text(con: "duckdb.DuckDBPyConnection", sql: str, *, most: int) -> str:
-    """Return the answer to a question as CSV. Raises ChipledgerError where it has more rows than `most`."""
-    names, rows = cursor(con, sql)
-    text = io.StringIO()
-    if write_csv(names, islice(rows, most + 1), text) > most:
-        raise too_many(most)
-    return text.getvalue().rstrip("\n")
-
-
 def too_many(most: int) -> ChipledgerError:
     """Return the error of an answer that is held in memory and too long for that."""
-    hint = "Ask for less, or write it to a file with --output"
+    hint = "Ask for less, or write it as CSV or Parquet with --output"
     return ChipledgerError(
         f"the answer has more than {most} rows", source="limits", field="rows", value=most, hint=hint
     )
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of columns, each once: what is there again gets a number, as in a table that DuckDB makes."""
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name}_{n}" for n in count(1))
+        found[name if name not in found else next(each for each in numbered if each not in {*names, *found})] = None
+    return [*found]
 
 
 def save_csv(con: "duckdb.DuckDBPyConnection", sql: str, path: Path) -> int:
@@ -107,6 +106,7 @@ def save_parquet(
     import pyarrow.parquet as pq
 
     table = con.execute(sql).to_arrow_table()
+    table = table.rename_columns(distinct(table.column_names))
     fields = [_field(field, (comments or {}).get(field.name, "")) for field in table.schema]
     try:
         table = table.cast(pa.schema(fields))
@@ -114,7 +114,7 @@ def save_parquet(
     except pa.ArrowException as error:
         hint = "Cast the column in the question, such as interval_column::VARCHAR"
         raise ChipledgerError(
-            "Parquet cannot hold this answer", source=path.name, field="type", value=str(error), hint=hint
+            "Parquet cannot hold this answer", source="export", field="type", value=str(error), hint=hint
         ) from error
     return int(table.num_rows)
 

@@ -85,7 +85,7 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: Path, tmp_path: Path) -> None:
-    """One Parquet file for each public table, and for any other by name, with all rows, columns and comments."""
+    """One Parquet file for each public table, and for any other by name: all rows in one order, columns, comments."""
     file = offline_run / "prices.duckdb"
     found = query(file, exporting.MARTS)
     marts = [name for name, _, is_public in found if is_public]
@@ -102,8 +102,10 @@ def test_every_mart_is_exported_whole(call: Callable[..., Result], offline_run: 
     table = tables["int.accelerator_hour_price"]
     assert table.num_rows > 100
     assert table.schema.field("age_days").metadata[b"comment"].endswith(b"[days]")
-    (wanted,) = query(file, "select sum(unit_price), count(distinct offer_id) from int.accelerator_hour_price")
-    assert (sum(table["unit_price"].to_pylist()), len(set(table["offer_id"].to_pylist()))) == wanted
+    rows = query(file, "from int.accelerator_hour_price order by all")
+    for name in ("offer_id", "unit_price"):
+        at = table.column_names.index(name)
+        assert table[name].to_pylist() == [row[at] for row in rows]
 
 
 def test_csv_runs_nothing(hostile: Path, tmp_path: Path) -> None:
@@ -111,8 +113,8 @@ def test_csv_runs_nothing(hostile: Path, tmp_path: Path) -> None:
     exporting.marts(hostile, tmp_path / "out", form="csv", names=["int.x"])
     lines = lines_of(tmp_path / "out" / "int.x.csv")
     assert [line["word"] for line in lines] == [
-        "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", "'\r'=1", "'  =1", "'\uff1d1", "'\x00=1", "'=1", "plain - text",
-        "<b>", "",
+        "", "'\x00=1", "'\t'=1", "'\r'=1", "'  =1", "'=1", "'+1", "'-1", "<b>", "'=1+1", "'@SUM(A1)", "plain - text",
+        "'\uff1d1",
     ]  # fmt: skip
     assert {tuple(line.values())[1:] for line in lines} == {
         ("4503599627370495", "-1.5", "2026-01-02T03:04:05Z", "2026-01-02")
@@ -135,7 +137,7 @@ def test_a_workbook_holds_what_it_should(hostile: Path, tmp_path: Path, monkeypa
     rows = list(book["x"].iter_rows(min_row=2))
     words = [row[0] for row in rows]
     assert {cell.data_type for cell in words if cell.value is not None} == {"s"}
-    assert [cell.value for cell in words][:4] == list(HOSTILE[:4])
+    assert {cell.value for cell in words} >= {*HOSTILE[:4]}
     at = datetime.fromisoformat("2026-01-02T03:04:05")  # a workbook knows no time zones
     assert [cell.value for cell in rows[0][1:]] == ["4503599627370495", -1.5, at, datetime.fromisoformat("2026-01-02")]
     assert [cell.is_date for cell in rows[0]] == [False, False, False, True, True]

@@ -52,6 +52,7 @@ CHARGES = [
     charge(1, "BoxUsage:m5.large", "240", ("23.04", "23.04", "23.04")),
     charge(1, "EBS:VolumeUsage.gp3", "10", ("0.8", "0.8", "0.8"), PricingUnit="GB-Mo"),
     charge(1, "BoxUsage:p5.48xlarge", "1", ("60", "60", "60"), x_Operation="RunInstances:0002"),
+    charge(1, "USE2-UnusedBox:p5.48xlarge", "1", ("55.04", "55.04", "55.04")),
     charge(1, "BoxUsage:p5.48xlarge", "-24", ("-1320.96", "-1320.96", "-1320.96"), ChargeClass="Correction"),
     charge(1, "", "", ("0", "0", "77.5"), PricingCategory="Committed", CommitmentDiscountStatus="Unused"),
     charge(1, "", "", ("9", "9", "9"), ChargeCategory="Tax"),
@@ -59,6 +60,7 @@ CHARGES = [
     charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "", "1")),
     charge(1, "BoxUsage:p5.48xlarge", "1", ("1", "1", "1"), PricingCategory="Other"),
     charge(1, "Requests", "1", ("5", "5", "5"), ServiceCategory="Storage"),
+    charge(1, "USE1-Cluster:ml.p5.48xlarge", "1", ("63", "63", "63"), ServiceCategory="AI and Machine Learning"),
 ]
 
 
@@ -132,13 +134,14 @@ def test_a_large_bill(tmp_path: Path) -> None:
 
 
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
-    """Every other charge is counted by its reason, with its costs: 6 of 16 are in lines, 10 here."""
+    """Every other charge is counted by its reason, with its costs: 6 of 18 are in lines, 12 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
 
     assert told == {
         "a machine without accelerators": (1, Decimal("23.04")),
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
-        "not Linux": (1, Decimal(60)),
+        "not plain Linux": (1, Decimal(60)),
+        "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
         "a correction of an earlier bill": (1, Decimal("-1320.96")),
         "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
         "no usage: a purchase, tax, credit or adjustment": (1, Decimal(9)),
@@ -146,6 +149,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
         "a cost is no number": (1, Decimal(1)),
         "how it was bought is not known": (1, Decimal(1)),
         "not of the service category Compute": (1, Decimal(5)),
+        "hours of a machine of SageMaker, whatever its kind": (1, Decimal(63)),
     }
 
 
@@ -170,7 +174,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert out.stat().st_mode & 0o777 == 0o600
     out.chmod(0o644)  # what takes its place is its owner's all the same
-    assert len(json.loads(result.stdout)["left_out"]) == 10
+    assert len(json.loads(result.stdout)["left_out"]) == 12
     narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
     assert "billed_list_cost" in wide
     assert all(reason in text for text in (narrow, wide) for reason in ("billed", "a correction of an earlier bill"))
@@ -198,4 +202,4 @@ def test_no_export(tmp_path: Path, body: str, message: str) -> None:
     file.write_text(body, encoding="utf-8")
 
     with pytest.raises(ChipledgerError, match=message):
-        fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", replace=False)
+        fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)

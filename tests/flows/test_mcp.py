@@ -46,7 +46,7 @@ def call(served):
 def later(file, monkeypatch):
     """Return a function that calls a tool as if that many hours had passed since the file was published."""
     passed = timedelta()
-    monkeypatch.setattr(server.Pool, "ask", lambda pool, function, *, seconds, **given: answers.answer(**given))
+    monkeypatch.setattr(server.Pool, "ask", lambda pool, name, *, seconds, cancelled, **given: answers.answer(**given))
     api = server.ReadApi(lambda: file, lambda: datetime.now(UTC) + passed)
 
     def call(hours, tool, **given):

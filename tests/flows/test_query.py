@@ -72,6 +72,21 @@ def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
     assert table["hours"].to_pylist() == [None, 8760]
 
 
+def test_no_column_and_no_row_is_lost_in_silence(call: Call, tmp_path: Path) -> None:
+    """Columns of one name get a number, as in DuckDB's tables; DuckDB draws 9,999 rows, and more are refused."""
+    asked = "select 1 as a, 2 as a, 3 as a_1"
+    assert json.loads(call("query", "--json", asked).stdout) == [{"a": 1, "a_2": 2, "a_1": 3}]
+    assert call("query", "--output", tmp_path / "x.parquet", asked).exit_code == 0
+    assert pq.read_table(tmp_path / "x.parquet").to_pylist() == [{"a": 1, "a_2": 2, "a_1": 3}]
+    assert call("query", "from range(9999)").stdout.count("\n") > 9999
+    untyped = call("query", "--output", tmp_path / "y.parquet", "select interval 1 day as i").stderr
+    assert untyped.startswith("error: export: Parquet cannot hold this answer")
+    refused = call("query", "from range(10001)")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "more than 9999 rows" in refused.stderr
+    assert "write it as CSV or Parquet with --output" in refused.stderr
+
+
 def test_output_goes_to_a_file_of_the_format_that_its_name_says(call: Call, tmp_path: Path) -> None:
     """Nothing but the file is written, and it is what stdout would have had."""
     for name, form in (("a.csv", "csv"), ("a.json", "json"), ("a.txt", "table")):

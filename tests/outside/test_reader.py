@@ -18,6 +18,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from flows.export import exporting
+
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "client"
 FORMS = ("file", "folder", "address of a file", "address of a folder")
@@ -133,15 +135,22 @@ def answers(prices: Any, columns: dict[str, list[str]]) -> dict[str, list[tuple[
     }
 
 
-def test_every_form_gives_the_same_answers(chipledger: ModuleType, places: dict[str, str], release: Path) -> None:
+def test_every_form_gives_the_same_answers(
+    chipledger: ModuleType, places: dict[str, str], release: Path, tmp_path: Path
+) -> None:
     """Rows, types in words and times are equal; what is cheapest and what was known then are the file's own words."""
-    found, columns = {}, {}
+    found, columns, units = {}, {}, {}
     for form, place in places.items():
         with chipledger.open(place) as prices:
             found[form] = answers(prices, columns)
             assert f"{prices.built_at:%Y-%m-%d}" == "2026-10-20"
             assert {"price_now", "price_history", "token_cost"} <= set(prices.tables)
-            assert prices.units("price_now")["age_days"].endswith(" [days]")
+            units[form] = prices.units("price_now")
+    exporting.marts(release / "prices.duckdb", tmp_path, form="parquet", names=["price_now"])
+    with chipledger.open(tmp_path) as prices:
+        units["export"] = prices.units("price_now")
+    assert units["file"]["age_days"].endswith(" [days]")
+    assert all(each.items() >= units["file"].items() for each in units.values())
     for form in FORMS[1:]:
         assert found[form] == found["file"]
     assert min(len(rows) for rows in found["file"].values()) > 1
@@ -174,6 +183,17 @@ def test_times_are_utc_and_amounts_exact(chipledger: ModuleType, places: dict[st
             )
 
 
+def test_rows_are_in_one_order(chipledger: ModuleType, offline_run: Path) -> None:
+    """That of the columns, and of costs by point, way to buy and rank: DuckDB's own differs from day to day."""
+    with chipledger.open(offline_run / "prices.duckdb") as prices:
+        rows = prices.table("commitment").arrow()
+        costs = prices.token_cost("deepseek-r1", chip="B200", purchase_option="on_demand").arrow().to_pylist()
+        wanted = prices.sql("from mart.commitment order by all").arrow()
+    assert rows == wanted
+    points = [tuple(str(row[name]) for name in ("scenario", "precision", "decoding")) for row in costs]
+    assert len({*points}) == sum(one != other for one, other in zip(points, ["", *points], strict=False))
+
+
 def test_an_address_is_read_in_parts(
     chipledger: ModuleType, places: dict[str, str], site: tuple[str, dict[str, int]], release: Path
 ) -> None:
@@ -193,7 +213,7 @@ def test_errors_say_what_there_is(chipledger: ModuleType, places: dict[str, str]
     (tmp_path / "text.duckdb").write_text("no database")
     for place, words in {
         str(tmp_path / "none"): "is not there; name a prices.duckdb",
-        str(tmp_path / "empty"): "it should have price_now.parquet",
+        str(tmp_path / "empty"): "name its prices.duckdb, or a folder with price_now.parquet",
         str(tmp_path / "text.duckdb"): "cannot be read",
         places["address of a folder"] + "/nothing": "datapackage.json cannot be read: HTTP Error 404",
     }.items():

@@ -31,7 +31,7 @@ def price(n: int) -> dict[str, object]:
         "commitment_term_hours": None,
         "region_name": f"region-{n % 60}",
         "instance_type": f"type.{n % 300}xlarge",
-        "terms": "=1+1" if n == 0 else "No Upfront",
+        "terms": " =1+1" if n == 0 else "No Upfront",
         "statistic": "floor" if n == 5 else "price",
         "price_per_accelerator_hour_usd": 1.035 if n == 3 else (101 + n) / 100,  # 1.035: a half goes up
         "accelerator_count": 8.0,
@@ -114,7 +114,7 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
     wanted = [n for n in range(FEW) if n % 5 == 0 and n % 3]
     assert first == (f"{len(wanted):,} of 1,000 prices", ["from 1.06", "1.11", "1.21"])
     page.get_by_role("searchbox").fill("region-3")
-    page.locator("#prices thead th", has_text="USD per chip-hour").click()
+    page.get_by_role("button", name="USD per chip-hour: Activate to invert").press("Enter")
     page.wait_for_url("**dir=desc")
     found = shown(page)
     address = page.url
@@ -133,7 +133,7 @@ def test_filters_sort_and_address_are_one(page: Page, place: Path) -> None:
 
 
 def test_the_csv_is_the_view(page: Page, place: Path, tmp_path: Path) -> None:
-    """All its rows in its order, with hash and address; what a spreadsheet takes for a formula is a text."""
+    """All its rows in its order, with hash, address and what a price is; what could run as a formula is a text."""
     show(page, place, "#chip=H100&age=any&option=all")
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV of this view").click()
@@ -143,7 +143,8 @@ def test_the_csv_is_the_view(page: Page, place: Path, tmp_path: Path) -> None:
     assert [row["usd_per_chip_hour"] for row in rows[:2]] == ["1.01", "1.06"]
     assert len(rows) == FEW // 5
     assert rows[0]["machine"] == "type.0xlarge, 8 chips"
-    assert (rows[0]["terms"], rows[0]["provider"], rows[0]["is_ranked"]) == ("'=1+1", EVIL, "0")
+    assert (rows[0]["terms"], rows[0]["provider"], rows[0]["is_ranked"]) == ("' =1+1", EVIL, "0")
+    assert [row["statistic"] for row in rows[:2]] == ["price", "floor"]
     assert rows[1]["document_sha256"] == f"{5:064x}"
     assert rows[1]["source_url"] == "https://prices.example.com/5"
 

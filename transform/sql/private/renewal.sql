@@ -22,4 +22,3 @@ inner join fleet_cost as c on l.line_number = c.line_number
 left join prices.int.accelerator_hour_price as p on l.on_demand_offer_id = p.offer_id
 cross join build as b
 where l.commitment_ends_on is not null
-order by l.commitment_ends_on, l.line_number
