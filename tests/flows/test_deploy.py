@@ -201,6 +201,11 @@ def test_units_are_what_systemd_takes(tmp_path: Path) -> None:
 
     assert "server start --host 127.0.0.1 --port 4200\n" in texts["chipledger-server.service"]
     assert f"worker start --pool {prefect_setup.POOL} " in texts["chipledger-worker.service"]
+    # Prefect copies its page at the start of the server, by default beside its code, where the unit may not write.
+    assert (
+        "\nEnvironment=PREFECT_SERVER_UI_STATIC_DIRECTORY=/var/lib/chipledger/server/"
+        in texts["chipledger-server.service"]
+    )
     if systemd := shutil.which("systemd-analyze"):
         done = subprocess.run(
             [systemd, "verify", *(str(tmp_path / name) for name in texts)],
@@ -268,6 +273,8 @@ def test_the_image_has_what_the_flows_need() -> None:
     assert forgets.endswith("=" + services["server"]["environment"][forgets.partition("=")[0]])
     # A user's crontab may not write to /var/log, and a line whose log cannot be opened runs nothing.
     assert not re.search(r">> */", (ROOT / "docs/scheduling.md").read_text())
+    page = services["server"]["environment"]["PREFECT_SERVER_UI_STATIC_DIRECTORY"]
+    assert page.startswith(services["server"]["environment"]["PREFECT_HOME"] + "/")
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
     assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))
