@@ -118,6 +118,9 @@ def as_refusal(error: Exception) -> ChipledgerError | None:
     """Return an error as one of ours; None where only the program itself can be at fault."""
     if isinstance(error, ChipledgerError):
         return error
+    if isinstance(error, UnicodeEncodeError):
+        message = f"what is printed has signs that {error.encoding} lacks"
+        return ChipledgerError(message, hint="Set PYTHONUTF8=1, or a locale of UTF-8")
     reason = str(error).partition("\n")[0].rstrip(".")
     is_duckdb = type(error).__module__.lstrip("_") == "duckdb"  # which is not imported for this
     if isinstance(error, OSError) or is_duckdb:
