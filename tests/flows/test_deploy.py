@@ -1,5 +1,6 @@
 """`chipledger deploy` and what it deploys: prefect.yaml fits the flows, units and examples fit the commands."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -252,6 +253,15 @@ def test_no_upload_deletes_the_only_history() -> None:
     steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]["make"]["steps"]
     kept = next(step for step in steps if step.get("name", "").startswith("Keep the history"))
     assert kept.get("if") == "${{ !cancelled() && steps.collect.outcome != 'skipped' }}"
+
+
+def test_make_run_makes_folders_for_their_owner_alone(tmp_path: Path) -> None:
+    """As every command does: Make makes Prefect's home, and the data directory with it."""
+    environment = {"PATH": os.environ["PATH"], "CHIPLEDGER_DATA_DIR": str(tmp_path / "data")}
+    shown = subprocess.run(["make", "-n", "run"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    (line,) = (line for line in shown.stdout.splitlines() if "mkdir -p" in line and "PREFECT_HOME" in line)
+    subprocess.run(["bash", "-c", f"umask 022; {line}"], env={"PREFECT_HOME": f"{tmp_path}/data/prefect"}, check=True)
+    assert [oct(folder.stat().st_mode) for folder in (tmp_path / "data", tmp_path / "data/prefect")] == ["0o40700"] * 2
 
 
 def test_the_image_has_what_the_flows_need() -> None:
