@@ -170,6 +170,9 @@ def test_what_prefect_said_is_passed_on() -> None:
     """A server that is down shows at the first call that has to work: what Prefect said, without the way there."""
     with pytest.raises(ChipledgerError, match=r"work pool was not made: E: cannot connect.*Is the server up"):
         prefect_setup.deploy(ROOT, {}, environ=SERVER, call=Prefect("work-pool"))
+    denied = MagicMock(return_value=subprocess.CompletedProcess([], 1, "", "Client error '401 Unauthorized' for url"))
+    with pytest.raises(ChipledgerError, match=r"401 Unauthorized.*Set PREFECT_API_AUTH_STRING"):
+        prefect_setup.deploy(ROOT, {}, environ=SERVER, call=denied)
 
 
 def test_without_server_or_checkout_nothing_is_called(tmp_path: Path) -> None:
