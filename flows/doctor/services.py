@@ -157,8 +157,7 @@ def _clock(answers: list[Answer]) -> Row:
 
 def prefect(environ: Mapping[str, str]) -> list[Row]:
     """Return whether the server that the environment names answers us, not anybody, as /health; nothing without one."""
-    url = environ.get("PREFECT_API_URL", "").rstrip("/")
-    if not url:
+    if not (url := environ.get("PREFECT_API_URL", "").rstrip("/")):
         return []
     headers, place, path = {}, root(url), "hello"
     if key := environ.get("PREFECT_API_KEY"):
