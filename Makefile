@@ -39,7 +39,7 @@ run: export PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL := WARNING
 run: export PREFECT_LOGGING_FORMATTERS_STANDARD_FORMAT := %(asctime)s  %(message)s
 run: export PREFECT_LOGGING_FORMATTERS_STANDARD_FLOW_RUN_FMT := %(asctime)s  %(message)s
 run: $(UV_OURS)  ## run the daily flow once over the offline archive; it prints where the file and the report are
-	@mkdir -p "$$PREFECT_HOME"
+	@umask 077; mkdir -p "$$PREFECT_HOME"
 	@echo "installing what a user needs, from uv.lock"
 	@$(UV) sync --locked --no-dev --inexact --quiet
 	@$(UV_RUN) python flows/daily.py --offline

@@ -3,7 +3,8 @@
     uv sync --group notebook
     uv run marimo edit docs/explore.py
 
-The file is `prices.duckdb` in CHIPLEDGER_DATA_DIR, or in `data`; it is opened read-only, and shut off from all else.
+The file is `prices.duckdb` in CHIPLEDGER_DATA_DIR, or in `data`, or that of `make run`; it is opened read-only, and
+shut off from all else.
 As a script (`python docs/explore.py`) it asks every question once.
 """
 
@@ -22,7 +23,10 @@ def _():
     import duckdb
     import marimo as mo
 
-    file = Path(os.environ.get("CHIPLEDGER_DATA_DIR", "data")) / "prices.duckdb"
+    folder = Path(os.environ.get("CHIPLEDGER_DATA_DIR", "data"))
+    file = folder / "prices.duckdb"
+    if not file.exists():
+        file = folder / "offline/prices.duckdb"
     con = duckdb.connect(str(file), read_only=True)
     con.execute("set enable_external_access = false")
     con.execute("set lock_configuration = true")

@@ -210,6 +210,7 @@ def main(offline: bool, sources: list[str] | None, scopes: list[str] | None, dat
     global SINCE
     SINCE = time.monotonic()
     state = daily(offline, sources, scopes, str(data_dir) if data_dir else None, return_state=True)
+    logging.disable()  # what Prefect says as it stops its server would keep it running where nobody reads any more
     result: Any = state.result(raise_on_failure=False)  # Prefect takes the summary out of the state the flow returns
     if not isinstance(result, Summary):
         sys.stderr.write(f"error: {without_secrets(str(result))}\n")

@@ -1,9 +1,13 @@
 """docs/explore.py, a marimo notebook: every question in it runs, and its cells agree on their names."""
 
 import ast
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import duckdb
+import pytest
 
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "explore.py"
 ASKED = {"chip": "H100", "moment": "2026-01-01"}
@@ -50,3 +54,15 @@ def test_the_connection_reaches_nothing_else() -> None:
     first = ast.unparse(cells()[0])
     assert "read_only=True" in first
     assert first.index("enable_external_access = false") < first.index("lock_configuration = true")
+
+
+def test_the_file_of_make_run_is_found(tmp_path: Path, offline_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by `chipledger query`: where nothing else was published, the archive's is read."""
+    (tmp_path / "offline").symlink_to(offline_run)
+    monkeypatch.setenv("CHIPLEDGER_DATA_DIR", str(tmp_path))
+    for name in ("altair", "marimo"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace())
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(cells()[0].body[:-1], []), NOTEBOOK, "exec"), names)  # noqa: S102 - our own
+    with names["con"] as con:
+        assert con.execute("select count(*) from meta.build").fetchall() == [(1,)]

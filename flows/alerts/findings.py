@@ -304,7 +304,7 @@ def _stale(facts: Sequence[Row], chosen: AlertSettings) -> tuple[str, list[str]]
         groups.setdefault((fact["source"], wording.day(datetime.fromisoformat(last)) if last else ""), []).append(fact)
     sources = sorted({source for source, _ in groups})
     names = wording.few([safe(source) for source in sources])
-    title = f"{wording.count(len(sources), 'source')} not read for {chosen.stale_days:g} days: {names}"
+    title = f"{wording.count(len(sources), 'source')} not read for {chosen.stale_days:g} days or more: {names}"
     lines = [
         f"{safe(source)}: {wording.few([safe(fact['scope']) for fact in group], most=8)} "
         f"({wording.count(len(group), 'scope')}), {f'last read {last}' if last else 'never read'}"

@@ -156,17 +156,16 @@ def _clock(answers: list[Answer]) -> Row:
 
 
 def prefect(environ: Mapping[str, str]) -> list[Row]:
-    """Return whether the server that the environment names answers us; nothing where none is named."""
-    url = environ.get("PREFECT_API_URL", "").rstrip("/")
-    if not url:
+    """Return whether the server that the environment names answers us, not anybody, as /health; nothing without one."""
+    if not (url := environ.get("PREFECT_API_URL", "").rstrip("/")):
         return []
-    headers, place = {}, root(url)
+    headers, place, path = {}, root(url), "hello"
     if key := environ.get("PREFECT_API_KEY"):
-        headers = {"Authorization": f"Bearer {key}"}
+        headers, path = {"Authorization": f"Bearer {key}"}, "health"
     elif auth := environ.get("PREFECT_API_AUTH_STRING"):
         headers = {"Authorization": f"Basic {base64.b64encode(auth.encode()).decode()}"}
     try:
-        _web().get(f"{url}/health", headers=headers)
+        _web().get(f"{url}/{path}", headers=headers)
     except SourceError as error:
         advice = "Start the server, or set PREFECT_API_URL to where it is"
         if error.value in (401, 403):

@@ -94,7 +94,8 @@ def _must(done: "subprocess.CompletedProcess[str]", failure: str) -> None:
     if done.returncode:
         lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
         shown = lines[-1:] if "Traceback" in f"{done.stdout}{done.stderr}" else lines[-LAST_LINES:]
-        hint = "Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start"
+        up = "Is the server up? It answers at PREFECT_API_URL about 15 seconds after its start"
+        hint = "Set PREFECT_API_AUTH_STRING to the password of the server" if "401 Unauthorized" in str(shown) else up
         raise ChipledgerError(redact.hide(f"{failure}: {' | '.join(shown)}"), source="prefect", hint=hint)
 
 

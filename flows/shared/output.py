@@ -106,8 +106,7 @@ def errors(*, in_json: bool) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = as_refusal(error)
-        if known is None:
+        if (known := as_refusal(error)) is None:
             raise
         if known is not error:
             LOG.info("where it happened:", exc_info=error)
@@ -118,6 +117,9 @@ def as_refusal(error: Exception) -> ChipledgerError | None:
     """Return an error as one of ours; None where only the program itself can be at fault."""
     if isinstance(error, ChipledgerError):
         return error
+    if isinstance(error, UnicodeEncodeError):
+        hint = "Set PYTHONUTF8=1, or a locale of UTF-8"
+        return ChipledgerError(f"what is printed has signs that {error.encoding} lacks", hint=hint)
     reason = str(error).partition("\n")[0].rstrip(".")
     is_duckdb = type(error).__module__.lstrip("_") == "duckdb"  # which is not imported for this
     if isinstance(error, OSError) or is_duckdb:

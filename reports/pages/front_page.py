@@ -97,7 +97,7 @@ def read(published: Published, chips: Sequence[str] = CHIPS) -> Front:
         moves=published.query("from int.front_move order by news_rank"),
         lines=[row for row in published.query(LINES) if row["accelerator_name"] == chip],
         sellers=by_chip(of_chips("front_provider", chips), "service_provider_name"),
-        trust=ask("front_trust")[0],
+        trust={**ask("front_trust")[0], "n_refused": len(ask("refused"))},
         unseen=ask("front_unseen")[0],
         models=[best[0] for rows in models.values() if (best := cost_page.on_demand(rows))],
     )

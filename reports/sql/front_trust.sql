@@ -1,10 +1,4 @@
 -- What the front page rests on: how many prices, of which kind of evidence, how many are live, how many too old.
-with refused as (
-    select arg_max(decision, (recorded_at, coalesce(decision, ''))) is not null as is_decided
-    from core.quarantine
-    group by quarantine_id
-)
-
 select
     count(*) as n_prices,
     count(*) filter (where p.evidence_kind = 'provider_bytes') as n_provider_bytes,
@@ -12,7 +6,6 @@ select
     count(*) filter (where p.is_current and s.kind = 'live') as n_live,
     count(*) filter (where p.age_days > b.ranked_days) as n_old,
     any_value(b.ranked_days) as ranked_days,
-    (select count(*) filter (where not r.is_decided) from refused as r) as n_refused,
     (select count(*) from int.truth_check) as n_checks,
     (select count(*) filter (where t.result = 'differs') from int.truth_check as t) as n_differing
 from int.accelerator_hour_price as p

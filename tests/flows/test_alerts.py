@@ -89,7 +89,7 @@ def test_each_kind_is_told(tmp_path: Path) -> None:
     write(tmp_path, 6, moves=[ROSE], chips=["H100", "B300"], health=[("runpod", "all", 1.9)], claims={"c1": "stale"})
     tell(tmp_path, 6, ear)
     assert ear.titles == [
-        "1 list price moved by 5 % or more", "new chip: B300", "1 source not read for 3 days: runpod",
+        "1 list price moved by 5 % or more", "new chip: B300", "1 source not read for 3 days or more: runpod",
         "1 claim with another verdict",
     ]  # fmt: skip
     assert [one.text.splitlines()[0] for one in ear.heard] == [
@@ -177,8 +177,8 @@ def test_a_scope_that_is_stale_again_is_told_again(tmp_path: Path) -> None:
         write(tmp_path, at, health=[("runpod", "all", last)])
         late.fate = late.fate if at < 7 else None
         tell(tmp_path, at, ear, late)
-    assert ear.titles == ["1 source not read for 3 days: runpod"] * 2
-    assert late.titles == ["1 source not read for 3 days: runpod"]
+    assert ear.titles == ["1 source not read for 3 days or more: runpod"] * 2
+    assert late.titles == ["1 source not read for 3 days or more: runpod"]
     write(tmp_path, 12, health=[("lambda", "all", None)])
     tell(tmp_path, 12, ear)
     assert ear.heard[-1].text.startswith("- lambda: all (1 scope), never read")

@@ -1,5 +1,6 @@
 """The daily flow: the parts of it that need no server. Runs on one are in tests/outside/test_month_on_schedule.py."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -121,6 +122,16 @@ def test_a_signal_waits_for_no_request(
     with pytest.raises(raised):
         daily.fetch_all(MagicMock(settings=Settings()), [])
     assert runner.__exit__.call_count == n_waits
+
+
+def test_nothing_is_logged_after_the_flow(daily_file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prefect logs before it stops its temporary server: into a pipe whose reader has gone, that ended the stop."""
+    monkeypatch.setattr(daily_file, "daily", MagicMock())
+    try:
+        assert daily_file.main(True, None, None, None) == 1
+        assert not logging.getLogger("prefect").isEnabledFor(logging.CRITICAL)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def test_unknown_source_is_named() -> None:

@@ -1,5 +1,6 @@
 """`chipledger deploy` and what it deploys: prefect.yaml fits the flows, units and examples fit the commands."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -169,6 +170,9 @@ def test_what_prefect_said_is_passed_on() -> None:
     """A server that is down shows at the first call that has to work: what Prefect said, without the way there."""
     with pytest.raises(ChipledgerError, match=r"work pool was not made: E: cannot connect.*Is the server up"):
         prefect_setup.deploy(ROOT, {}, environ=SERVER, call=Prefect("work-pool"))
+    denied = MagicMock(return_value=subprocess.CompletedProcess([], 1, "", "Client error '401 Unauthorized' for url"))
+    with pytest.raises(ChipledgerError, match=r"401 Unauthorized.*Set PREFECT_API_AUTH_STRING"):
+        prefect_setup.deploy(ROOT, {}, environ=SERVER, call=denied)
 
 
 def test_without_server_or_checkout_nothing_is_called(tmp_path: Path) -> None:
@@ -201,6 +205,11 @@ def test_units_are_what_systemd_takes(tmp_path: Path) -> None:
 
     assert "server start --host 127.0.0.1 --port 4200\n" in texts["chipledger-server.service"]
     assert f"worker start --pool {prefect_setup.POOL} " in texts["chipledger-worker.service"]
+    # Prefect copies its page at the start of the server, by default beside its code, where the unit may not write.
+    assert (
+        "\nEnvironment=PREFECT_SERVER_UI_STATIC_DIRECTORY=/var/lib/chipledger/server/"
+        in texts["chipledger-server.service"]
+    )
     if systemd := shutil.which("systemd-analyze"):
         done = subprocess.run(
             [systemd, "verify", *(str(tmp_path / name) for name in texts)],
@@ -249,6 +258,15 @@ def test_no_upload_deletes_the_only_history() -> None:
     assert kept.get("if") == "${{ !cancelled() && steps.collect.outcome != 'skipped' }}"
 
 
+def test_make_run_makes_folders_for_their_owner_alone(tmp_path: Path) -> None:
+    """As every command does: Make makes Prefect's home, and the data directory with it."""
+    environment = {"PATH": os.environ["PATH"], "CHIPLEDGER_DATA_DIR": str(tmp_path / "data")}
+    shown = subprocess.run(["make", "-n", "run"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    (line,) = (line for line in shown.stdout.splitlines() if "mkdir -p" in line and "PREFECT_HOME" in line)
+    subprocess.run(["bash", "-c", f"umask 022; {line}"], env={"PREFECT_HOME": f"{tmp_path}/data/prefect"}, check=True)
+    assert [oct(folder.stat().st_mode) for folder in (tmp_path / "data", tmp_path / "data/prefect")] == ["0o40700"] * 2
+
+
 def test_the_image_has_what_the_flows_need() -> None:
     """Every package of ours and prefect.yaml are copied and not ignored; it does not run as root; the services of
     compose.yaml call what is there."""
@@ -268,6 +286,8 @@ def test_the_image_has_what_the_flows_need() -> None:
     assert forgets.endswith("=" + services["server"]["environment"][forgets.partition("=")[0]])
     # A user's crontab may not write to /var/log, and a line whose log cannot be opened runs nothing.
     assert not re.search(r">> */", (ROOT / "docs/scheduling.md").read_text())
+    page = services["server"]["environment"]["PREFECT_SERVER_UI_STATIC_DIRECTORY"]
+    assert page.startswith(services["server"]["environment"]["PREFECT_HOME"] + "/")
     assert services["deploy"]["command"] == ["chipledger", "deploy"]
     assert services["worker"]["command"] == ["prefect", "worker", "start", "--pool", prefect_setup.POOL]
     assert all(str(port).startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", []))

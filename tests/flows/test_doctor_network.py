@@ -183,9 +183,10 @@ def test_ses_says_whether_it_sends(account: dict[str, bool], result: str, monkey
 
 
 def test_prefect_is_asked_only_where_one_is_named(site: Site) -> None:
-    """With the credentials of the environment, which stand in no line."""
+    """With the credentials of the environment, which stand in no line; by what its server gives to nobody without."""
     assert services.prefect({}) == []
-    site.answers["/api/health"] = [send(b"true", Content_Type="application/json"), send(status=401)]
+    site.answers["/api/health"] = [send(b"true", Content_Type="application/json")] * 2
+    site.answers["/api/hello"] = [send(b'"hi"', Content_Type="application/json"), send(status=401)]
     environ = {"PREFECT_API_URL": f"{site.url}/api", "PREFECT_API_AUTH_STRING": "me:s3cr3t-word"}
     (good,) = services.prefect(environ)
     (refused,) = services.prefect(environ)

@@ -38,10 +38,14 @@ def notes(printed: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("log_alone")
-def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
-    """A corrected price beside a wrong one: neither counts; printed and listed with the document of the other."""
+@pytest.mark.parametrize("refused", ["", "+20.80"])
+def test_a_contradiction_is_told_and_kept(run, tmp_path: Path, refused: str) -> None:
+    """A corrected price beside a wrong one: neither counts; printed and listed with the document of the other. Also
+    where a row of that moment had been refused."""
     known = csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,")
     run("import", known, csv("b.csv", "2025-06-30,Acme,eu-1,on_demand,20.80,m8,H100 SXM,8,desk,"))
+    if refused:
+        run("import", csv("r.csv", f"2025-06-30,Acme,eu-1,on_demand,{refused},m8,H100 SXM,8,desk,"))
     code, printed = run("import", csv("c.csv", "2025-06-30,Acme,eu-1,on_demand,16.50,m8,H100 SXM,8,desk,"))
     assert code == 0
     file = tmp_path / "data" / "prices.duckdb"
@@ -52,7 +56,7 @@ def test_a_contradiction_is_told_and_kept(run, tmp_path: Path) -> None:
     )
     assert notes(printed) == [f"1 row held: {reason}"]
     assert query(file, "select unit_price::double, valid_to from core.sku_price") == [(16.0, None)]
-    listed = json.loads(run("quarantine", "list", "--json")[1])
+    listed = [row for row in json.loads(run("quarantine", "list", "--json")[1]) if row["value"] != refused]
     assert [(row["reason"], row["value"], row["decision"]) for row in listed] == [(reason, "16.5", None)]
     # Both are in the log: neither can be accepted beside the other.
     code, printed = run("quarantine", "accept", str(listed[0]["quarantine_id"]))

@@ -16,6 +16,7 @@ import extract
 from flows.backup import replicas, snapshot
 from flows.cli.main import main
 from flows.collect import steps
+from reports import queries
 from warehouse import disk
 from warehouse.log.withdraw import selected
 
@@ -132,13 +133,18 @@ def test_many_are_decided_at_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("log_alone")
 def test_a_price_that_waits_is_listed_once(toy: Toy) -> None:
-    """With how often it was seen, the first time and the last; whoever decides on it decides on all."""
+    """With how often it was seen, the first time and the last, and counted once by pages and mail; whoever decides on
+    it decides on all."""
     toy.learn(0, one=CUT)
     for at in (1, 2, 3):
         toy.learn(at, one={**CUT, "p5.1xlarge": "9.00"})
     [held] = call(toy, "quarantine", "list")
     seen = (str(held[name])[:10] for name in ("observed_at", "last_observed_at"))
     assert (held["n_observed"], *seen) == (3, "2026-01-02", "2026-01-04")
+    counted = query(
+        toy.data_dir / "build.duckdb", f"select observed_at::DATE::VARCHAR from ({queries.select('refused')})"
+    )
+    assert counted == [("2026-01-04",)]
     done = CliRunner().invoke(main, ["--data-dir", str(toy.data_dir), "quarantine", "refuse", "--all"])
     assert "note: 1 chosen: refuse" in done.stdout
     assert query(toy.data_dir / "build.duckdb", OPEN) == []

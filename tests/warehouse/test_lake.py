@@ -151,4 +151,4 @@ def test_a_catalogue_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ChipledgerError, match="shared warehouse cannot be opened") as caught, db.open_log(where):
         pass
     assert caught.value.field == "warehouse.url"
-    assert str(caught.value.value).startswith('connection to server at "127.0.0.1", port 1 failed: Connection refused')
+    assert ': connection to server at "127.0.0.1", port 1 failed: Connection refused' in caught.value.message

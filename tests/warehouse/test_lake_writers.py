@@ -1,5 +1,6 @@
 """Several processes that write one lake at once: nothing is lost, nothing stands twice, and locks die with them."""
 
+import dataclasses
 import signal
 import subprocess
 import sys
@@ -237,6 +238,15 @@ def test_a_lost_catalogue_is_said(lake_place: Place) -> None:
         con.execute("select count(*) from core.document").fetchall()
 
 
+def test_what_a_catalogue_refuses_is_said_whole(lake_place: Place) -> None:
+    """A database that does not exist is not a lake that is yet to be made; libpq's reason comes whole."""
+    name = "none_of_this_name" * 3
+    where = dataclasses.replace(lake_place, url=f"{lake_place.url} dbname={name}")
+    told = pytest.raises(ChipledgerError, match=f'warehouse cannot be opened: .*database "{name}" does not exist')
+    with told, db.open_log(where):
+        pass
+
+
 @pytest.mark.parametrize(
     ("error", "why"),
     [
@@ -262,7 +272,7 @@ def test_what_does_not_answer_is_said(tmp_path: Path, error: duckdb.Error, why: 
     """Catalogue or bucket, as what it is: no damaged file, and no fault of the program."""
     where = place(tmp_path / "data", url=f"ducklake:sqlite:{tmp_path}/catalog.sqlite")
     with (
-        pytest.raises(ChipledgerError, match=f"(the bucket refuses it, or|the catalogue) .*value {why}.*Run again"),
+        pytest.raises(ChipledgerError, match=f"(the bucket refuses it, or|the catalogue) .*{why}.*Run again"),
         ducklake.connected(where),
     ):
         raise error

@@ -169,7 +169,7 @@ class PostgresLocks(Locks):
             number = int.from_bytes(hashlib.sha256(f"{self._place.schema}\x1f{name}".encode()).digest()[:8], "big") >> 1
             row = self._session.execute(question, [number]).fetchone()
         except psycopg.Error as error:
-            raise _unreachable(str(error).partition("\n")[0] or type(error).__name__) from error
+            raise _unreachable(str(error) or type(error).__name__) from error
         return row[0] if row else None
 
     def close(self) -> None:
@@ -400,7 +400,7 @@ def _attach(lake: Lake, *, make: bool) -> None:
     try:
         _attach_as(lake, "create_if_not_exists false")
     except duckdb.Error as error:
-        if not make or "does not exist" not in str(error):
+        if not make or "is explicitly disabled" not in str(error):
             raise _unopened(lake.place, error) from error
         # It does not exist yet: one process makes it, and the others wait.
         with lake.lock("migrate"):
@@ -425,18 +425,15 @@ def _attach_as(lake: Lake, creation: str) -> None:
 
 
 def _unreachable(why: str) -> ChipledgerError:
-    message = "the catalogue cannot be reached"
-    return ChipledgerError(message, source=POSTGRES, field="warehouse.url", value=why, hint=AGAIN)
+    message = f"the catalogue cannot be reached: {' '.join(why.split())}"
+    return ChipledgerError(message, source=POSTGRES, field="warehouse.url", hint=AGAIN)
 
 
 def _unopened(place: Place, error: duckdb.Error) -> ChipledgerError:
-    return ChipledgerError(
-        "the shared warehouse cannot be opened",
-        source=place.url.split(":", 2)[1],
-        field="warehouse.url",
-        value=str(error).strip().splitlines()[0].rpartition('": ')[2],  # libpq's own words come last
-        hint="docs/warehouse-shared.md says what it needs; the published file answers meanwhile",
-    )
+    why = " ".join(str(error).rpartition(f'{place.catalogue}": ')[2].split())  # libpq's own words come last
+    hint = "docs/warehouse-shared.md says what it needs; the published file answers meanwhile"
+    message = f"the shared warehouse cannot be opened: {why}"
+    return ChipledgerError(message, source=place.url.split(":", 2)[1], field="warehouse.url", hint=hint)
 
 
 def _make_secret(

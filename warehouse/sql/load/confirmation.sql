@@ -51,7 +51,8 @@ select
     c.offer_id,
     c.source,
     c.observed_at,
-    d.document_sha256
+    min(d.document_sha256) as document_sha256
 from confirmed as c
 left join log.document as d on c.document_no = d.document_no
 anti join unsaid as r on c.offer_id = r.offer_id and c.source = r.source and c.observed_at = r.observed_at
+group by c.offer_id, c.source, c.observed_at

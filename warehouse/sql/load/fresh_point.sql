@@ -22,16 +22,6 @@ with new_point as (
     group by n.offer_id, n.source, n.observed_at
 ),
 
-confirmed as (
-    select
-        offer_id,
-        source,
-        observed_at,
-        min(document_sha256) as document_sha256
-    from confirmation
-    group by offer_id, source, observed_at
-),
-
 old_firm as (
     from old_point
     where not is_void
@@ -43,19 +33,23 @@ beside_old as (
         c.document_sha256 as document_sha256_old,
         case when c.offer_id is not null then o.unit_price end as unit_price_old,
         case when c.offer_id is not null then o.upfront_price end as upfront_price_old,
-        v.offer_id is not null as was_void
+        v.offer_id is not null as is_denied
     from new_point as n
-    left join confirmed as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
+    left join confirmation as c on n.offer_id = c.offer_id and n.source = c.source and n.observed_at = c.observed_at
     left join old_point as v
-        on n.offer_id = v.offer_id and n.source = v.source and n.observed_at = v.valid_from and v.is_void
+        on
+            n.offer_id = v.offer_id
+            and n.source = v.source
+            and n.observed_at = v.valid_from
+            and (v.is_void or n.unit_price <> v.unit_price or n.upfront_price <> v.upfront_price)
     asof left join old_firm as o
         on n.offer_id = o.offer_id and n.source = o.source and n.observed_at >= o.valid_from
 )
 
 select
-    * exclude (is_void, was_void),
+    * exclude (is_void, is_denied),
     is_void
-    or was_void
+    or is_denied
     or (
         (unit_price_old is not null or upfront_price_old is not null)
         and (
