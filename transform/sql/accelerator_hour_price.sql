@@ -19,6 +19,23 @@ with changed as (
     group by c.offer_id
 ),
 
+rated_day as (
+    select
+        o.pricing_currency,
+        h.last_observed_at::DATE as rated_on
+    from int.price_history as h
+    inner join core.offer as o on h.offer_id = o.offer_id
+    where h.valid_to is null and o.pricing_currency <> 'USD'
+),
+
+-- Joined to all days, DuckDB would give rows in another order than offers have, and an update by it takes ten times as
+-- long.
+rate as (
+    select r.*
+    from core.usd_rate_of_day as r
+    semi join rated_day as d on r.pricing_currency = d.pricing_currency and r.rated_on = d.rated_on
+),
+
 known as not materialized (
     select
         o.*,
@@ -49,7 +66,7 @@ known as not materialized (
     from int.price_history as h
     inner join core.offer as o on h.offer_id = o.offer_id
     inner join core.offer_unit as u on h.offer_id = u.offer_id
-    left join core.usd_rate_of_day as r
+    left join rate as r
         on o.pricing_currency = r.pricing_currency and h.last_observed_at::DATE = r.rated_on
     cross join meta.build as b
     where h.valid_to is null and h.unit_price is not null
