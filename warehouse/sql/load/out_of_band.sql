@@ -12,6 +12,13 @@ with candidate as (
     where not r.is_past_gates and r.row_number >= 0 and r.unit_price is distinct from k.unit_price
 ),
 
+-- Found first: on most days nothing was imported, and no offer of the log is asked for.
+charging as (
+    select o.* -- noqa: AM04
+    from core.offer as o
+    semi join candidate as c on o.service_provider_name = c.service_provider_name and c.is_import
+),
+
 every as (
     from candidate
     union all by name
@@ -20,8 +27,7 @@ every as (
         s.unit_price,
         s.upfront_price
     from offer_state as s
-    inner join core.offer as o on s.offer_id = o.offer_id
-    semi join candidate as c on o.service_provider_name = c.service_provider_name and c.is_import
+    inner join charging as o on s.offer_id = o.offer_id
     where
         s.is_plain and o.purchase_option <> 'spot'
         and not starts_with(s.source, 'import:')
