@@ -24,46 +24,63 @@ with point as (
     ) as p (point_no, days_back)
 ),
 
+-- Offers that the index counts, with what a price needs to be one of an hour of a chip.
+item as materialized (
+    select
+        o.offer_id,
+        o.offer_no,
+        o.service_provider_name,
+        u.accelerator_name,
+        o.purchase_option,
+        o.pricing_currency,
+        o.commitment_term_hours,
+        u.hours_per_pricing_unit,
+        u.accelerator_count::DOUBLE as accelerator_count,
+        to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days)) as age_limit
+    from core.offer as o
+    semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
+    inner join core.offer_unit as u on o.offer_id = u.offer_id
+    left join core.market as k on o.service_provider_name = k.service_provider_name
+    cross join meta.build as b
+),
+
 -- By number, so that what is known of each offer has no texts.
-provider_series as (
+provider_series as materialized (
     select
         service_provider_name,
         accelerator_name,
         purchase_option,
         row_number() over (order by service_provider_name, accelerator_name, purchase_option) as series_no
-    from int.index_spell
-    where is_link_start
+    from item
     group by service_provider_name, accelerator_name, purchase_option
+),
+
+numbered as (
+    select
+        i.*, -- noqa: AM04
+        s.series_no
+    from item as i
+    inner join provider_series as s
+        on
+            i.service_provider_name = s.service_provider_name
+            and i.accelerator_name = s.accelerator_name
+            and i.purchase_option = s.purchase_option
 ),
 
 -- Prices of the year, and those with which it began, each with the last moment at which it is known.
 price as (
     select
         o.offer_id,
-        s.series_no,
+        o.series_no,
         o.pricing_currency,
         h.valid_from,
         h.last_observed_at,
-        least(
-            h.valid_to - interval 1 microsecond,
-            h.last_observed_at
-            + to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days))
-        ) as known_until,
-        core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
+        least(h.valid_to - interval 1 microsecond, h.last_observed_at + o.age_limit) as known_until,
+        core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
-        ln(hourly_price / u.accelerator_count::DOUBLE) as price_log
-    from core.offer as o
-    semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
-    inner join core.offer_unit as u on o.offer_id = u.offer_id
-    inner join provider_series as s
-        on
-            o.service_provider_name = s.service_provider_name
-            and u.accelerator_name = s.accelerator_name
-            and o.purchase_option = s.purchase_option
+        ln(hourly_price / o.accelerator_count) as price_log
+    from numbered as o
     inner join log.price_link as h on o.offer_no = h.offer_no
-    -- Last: before the links DuckDB would read all of their columns.
-    left join core.market as k on o.service_provider_name = k.service_provider_name
-    cross join meta.build as b
     where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),
 
@@ -122,7 +139,6 @@ whole as (
         series_no,
         pricing_currency,
         count(*) as n_items,
-        sum((log_1 - columns('^log_([0-9]+)$'))::DECIMAL(18, 15)) as 'drift_\1', -- noqa: RF05
         sum(columns('^log_([0-9]+)$')::DECIMAL(18, 15)) as 'level_\1' -- noqa: RF05
     from checked
     where is_whole
@@ -134,9 +150,9 @@ of_whole as (
         series_no,
         pricing_currency,
         n_items,
-        unnest([*columns('^drift_')]) as drift_log,
+        level_1 - unnest([*columns('^level_')]) as drift_log,
         unnest([*columns('^level_')]) as level_log,
-        generate_subscripts([*columns('^drift_')], 1) as point_no
+        generate_subscripts([*columns('^level_')], 1) as point_no
     from whole
 ),
 
@@ -320,6 +336,14 @@ chained as (
         on a.series = z.series and a.chain_number = z.chain_number and a.days_back = 0 and z.days_back > 0
 ),
 
+-- Where no offer was compared with itself, a chain that stands still was only carried on.
+told as (
+    select c.*
+    from chained as c
+    left join matched as m on c.series = m.series and c.days_back = m.days_back
+    where m.n_matched > 0 or abs(c.drift_log) > 1e-12
+),
+
 spark as (
     select
         series,
@@ -369,11 +393,7 @@ from leveled as a
 inner join point as w on w.days_back in (7, 30, 90, 365)
 left join leveled as z on a.series = z.series and w.days_back = z.days_back
 left join matched as m on a.series = m.series and w.days_back = m.days_back
-left join chained as c
-    on
-        a.series = c.series
-        and w.days_back = c.days_back
-        and (m.n_matched > 0 or abs(c.drift_log) > 1e-12)
+left join told as c on a.series = c.series and w.days_back = c.days_back
 left join spark as s on a.series = s.series
 where a.days_back = 0
 order by index_level, accelerator_name, service_provider_name, a.series.option, w.days_back

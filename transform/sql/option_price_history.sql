@@ -4,8 +4,9 @@
 -- confirmed within meta.build.ranked_days (marketplaces, offers of Capacity Blocks: marketplace_days) of the day.
 -- A price that a later look confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price
 -- itself, no mean; of Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
-with held as (
+with item as materialized (
     select
+        o.offer_no,
         o.offer_id,
         u.accelerator_name,
         c.form_factor as chip_form_factor,
@@ -15,91 +16,126 @@ with held as (
             as unit_key,
         o.purchase_option,
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
-        core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
-            as hourly_price,
-        hourly_price / u.accelerator_count::DOUBLE
-        / cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours) as price_usd,
-        h.valid_from::DATE as starts_on,
-        least(
-            h.valid_to::DATE,
-            h.last_observed_at::DATE + if(
-                m.service_provider_name is not null
-                or (o.purchase_option = 'capacity_block' and o.commitment_term_hours is not null),
-                b.marketplace_days, b.ranked_days
-            )
-        ) as ends_on,
-        b.built_at::DATE as built_on
-    from log.price_link as h
-    inner join core.offer as o on h.offer_no = o.offer_no
+        o.commitment_term_hours,
+        u.hours_per_pricing_unit,
+        u.accelerator_count::DOUBLE as accelerator_count,
+        cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours) as usable_share,
+        if(
+            m.service_provider_name is not null
+            or (o.purchase_option = 'capacity_block' and o.commitment_term_hours is not null),
+            b.marketplace_days, b.ranked_days
+        ) as age_limit,
+        b.built_at
+    from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
     inner join ref.accelerator as c
         on u.accelerator_name = c.accelerator_name and (u.form_factor = c.form_factor or c.form_factor is null)
     left join core.market as m on o.service_provider_name = m.service_provider_name
     cross join meta.build as b
     where
-        starts_on < ends_on
-        and h.valid_from <= b.built_at
-        and hourly_price > 0
-        and o.pricing_currency = 'USD'
+        o.pricing_currency = 'USD'
         and o.unit_price_type = 'List'
         and o.restriction is null
         and o.statistic = 'price'
         and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),
 
-edge as materialized (
+series as materialized (
     select
-        *,
-        row_number() over () as edge_no
-    from (
-        select distinct
-            unit_key,
-            accelerator_name,
-            chip_form_factor,
-            unit_accelerators,
-            network,
-            purchase_option,
-            commitment_class,
-            unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
-        from held
-    ) as day
+        unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network,
+        purchase_option,
+        commitment_class,
+        row_number() over () as series_no
+    from item
+    group by all
 ),
 
--- By month, so that a day is compared with the prices of its month alone, not with those of all years.
-monthly as not materialized (
+-- By number, as texts take long to group and to join by.
+sold as (
     select
-        *,
-        unnest(range(date_trunc('month', starts_on), least(ends_on, built_on + 1), interval 1 month)) as month
+        i.* exclude (i.unit_key, i.accelerator_name, i.purchase_option, i.commitment_class),
+        s.series_no
+    from item as i
+    inner join series as s
+        on
+            i.unit_key = s.unit_key
+            and i.purchase_option = s.purchase_option
+            and i.commitment_class is not distinct from s.commitment_class
+),
+
+held as materialized (
+    select
+        o.series_no,
+        o.offer_id,
+        core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours)
+            as hourly_price,
+        hourly_price / o.accelerator_count / o.usable_share as price_usd,
+        h.valid_from::DATE as starts_on,
+        least(h.valid_to::DATE, h.last_observed_at::DATE + o.age_limit) as ends_on,
+        o.built_at::DATE as built_on
+    from log.price_link as h
+    inner join sold as o on h.offer_no = o.offer_no
+    where starts_on < ends_on and h.valid_from <= o.built_at and hourly_price > 0
+),
+
+edge as materialized (
+    select distinct
+        series_no,
+        unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
     from held
 ),
 
--- By number, as texts take long to group by.
+-- By month, so that a day is compared with the prices of its month alone, not with those of all years.
+monthly as (
+    select
+        *,
+        unnest(range(date_trunc('month', starts_on), least(ends_on, built_on + 1), interval 1 month))::DATE as month
+    from held
+),
+
+-- What the cheapest of those that hold for the whole of a month costs: no dearer one is ever the cheapest in it.
+whole_month as (
+    select
+        series_no,
+        month,
+        min(price_usd) as price_usd
+    from monthly
+    where starts_on <= month and ends_on >= month + interval 1 month
+    group by series_no, month
+),
+
+cheap as (
+    select m.*
+    from monthly as m
+    left join whole_month as w on m.series_no = w.series_no and m.month = w.month
+    where m.price_usd <= w.price_usd or w.price_usd is null
+),
+
 cheapest as (
     select
-        e.edge_no,
-        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) as price
+        e.series_no,
+        e.valid_from,
+        min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
     from edge as e
-    inner join monthly as k
+    left join cheap as k
         on
-            date_trunc('month', e.valid_from) = k.month
-            and e.unit_key = k.unit_key and e.purchase_option = k.purchase_option
-            and e.commitment_class is not distinct from k.commitment_class and e.valid_from >= k.starts_on
+            e.series_no = k.series_no
+            and date_trunc('month', e.valid_from) = k.month
+            and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
-    group by e.edge_no
+    group by e.series_no, e.valid_from
 )
 
 select
-    e.unit_key,
-    e.accelerator_name,
-    e.chip_form_factor,
-    e.unit_accelerators,
-    e.network,
-    e.purchase_option,
-    e.commitment_class,
-    e.valid_from::TIMESTAMP as valid_from,
+    s.* exclude (s.series_no), -- noqa: AM04
+    c.valid_from::TIMESTAMP as valid_from,
     c.price['price_usd'] as price_usd,
     c.price['offer_id'] as offer_id
-from edge as e
-left join cheapest as c on e.edge_no = c.edge_no
-window w as (partition by e.unit_key, e.purchase_option, e.commitment_class order by e.valid_from)
+from cheapest as c
+inner join series as s on c.series_no = s.series_no
+window w as (partition by c.series_no order by c.valid_from)
 qualify row_number() over w = 1 or c.price['price_usd'] is distinct from lag(c.price['price_usd']) over w

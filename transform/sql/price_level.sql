@@ -28,8 +28,11 @@ placed as (
     select
         c.cell_id,
         c.basket_id,
+        c.is_shared_basket,
         i.pricing_currency,
         ln(i.price_per_accelerator_hour) as price_log,
+        price_log::DECIMAL(18, 15) as log_decimal,
+        exp(price_log)::DECIMAL(18, 10) as usd_decimal,
         i.index_date as first_date,
         i.held_to_date + 1 as ended_on,
         i.carried_from_date,
@@ -70,8 +73,11 @@ day as not materialized (
     select
         p.cell_id,
         p.basket_id,
+        p.is_shared_basket,
         p.pricing_currency,
         p.price_log,
+        p.log_decimal,
+        p.usd_decimal,
         k.edge_number as carried_from,
         case when p.is_link_start then s.edge_number end as begins_on,
         unnest(range(s.edge_number, e.edge_number)) as edge_number
@@ -84,21 +90,29 @@ day as not materialized (
 told as not materialized (
     select
         cell_id,
+        basket_id,
+        is_shared_basket,
         edge_number,
         price_log as usd_log,
-        0 as rate_move,
-        coalesce(edge_number >= carried_from, false) as is_carried,
-        coalesce(edge_number = begins_on, false) as is_new
+        log_decimal,
+        usd_decimal,
+        0::DECIMAL(18, 15) as rate_move,
+        edge_number >= carried_from as is_carried,
+        edge_number = begins_on as is_new
     from day
     where pricing_currency = 'USD'
     union all
     select
         d.cell_id,
+        d.basket_id,
+        d.is_shared_basket,
         d.edge_number,
         d.price_log + r.rate_log as usd_log,
-        r.rate_log - b.rate_log as rate_move,
-        coalesce(d.edge_number >= d.carried_from, false) as is_carried,
-        coalesce(d.edge_number = d.begins_on, false) as is_new
+        usd_log::DECIMAL(18, 15) as log_decimal,
+        exp(usd_log)::DECIMAL(18, 10) as usd_decimal,
+        (r.rate_log - b.rate_log)::DECIMAL(18, 15) as rate_move,
+        d.edge_number >= d.carried_from as is_carried,
+        d.edge_number = d.begins_on as is_new
     from day as d
     inner join edge as g on d.basket_id = g.basket_id and d.edge_number = g.edge_number
     left join rate as r on d.pricing_currency = r.pricing_currency and g.index_date = r.index_date
@@ -116,23 +130,22 @@ counted as (
         median(usd_log) as median_log,
         min(usd_log) as lowest_log,
         max(usd_log) as highest_log,
-        sum(usd_log::DECIMAL(18, 15))::DECIMAL(18, 11) as sum_log,
-        sum(exp(usd_log)::DECIMAL(18, 10))::DECIMAL(18, 8) as sum_usd,
-        avg(rate_move::DECIMAL(18, 15)) filter (where not is_new) as currency_log
+        sum(log_decimal)::DECIMAL(18, 11) as sum_log,
+        sum(usd_decimal)::DECIMAL(18, 8) as sum_usd,
+        avg(rate_move) filter (where is_new is not true) as currency_log
     from told
     group by cell_id, edge_number
 ),
 
 shared as (
     select
-        min(t.cell_id) as cell_id,
-        t.edge_number,
-        median(t.usd_log) as median_log
-    from told as t
-    inner join cell as c on t.cell_id = c.cell_id
-    where c.is_shared_basket
-    group by c.basket_id, t.edge_number
-    having min(t.cell_id) < max(t.cell_id)
+        min(cell_id) as cell_id,
+        edge_number,
+        median(usd_log) as median_log
+    from told
+    where is_shared_basket
+    group by basket_id, edge_number
+    having min(cell_id) < max(cell_id)
 )
 
 select

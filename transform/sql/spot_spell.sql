@@ -64,11 +64,15 @@ whole as materialized (
     select offer_no from core.price_history_replaced
 ),
 
--- Of all others the one price before those.
+recent_spot as (
+    from recent as p semi join market as m on p.offer_no = m.offer_no and m.is_spot
+),
+
+-- Of all other spot offers the one price before those.
 older_link as (
     from log.price_closed as c semi join whole as w on c.offer_no = w.offer_no
     union
-    from log.price_closed as c semi join recent as s on c.offer_no = s.offer_no and c.end_fetch_no = s.fetch_no
+    from log.price_closed as c semi join recent_spot as s on c.offer_no = s.offer_no and c.end_fetch_no = s.fetch_no
 ),
 
 older as (
@@ -106,7 +110,8 @@ select
     p.last_observed_at,
     p.unit_price,
     p.last_source,
-    lag(p.unit_price) over (partition by p.offer_no order by p.valid_from) as unit_price_before,
+    case when m.is_spot then lag(p.unit_price) over (partition by p.offer_no order by p.valid_from) end
+        as unit_price_before,
     w.window_end_at
 from price as p
 inner join market as m on p.offer_no = m.offer_no

@@ -2,7 +2,26 @@
 -- what can be taken away costs no more than what cannot. Machines are the same in every word but those of the purchase;
 -- prices were confirmed within a week of each other.
 -- Two prices are compared where a key is equal: a number, as words are slow to join by.
-with recent as materialized (
+with newest as (
+    select
+        service_provider_name,
+        max(last_observed_at) as newest_at
+    from int.truth_price
+    where effective_hourly_price > 0 and statistic = 'price'
+    group by service_provider_name
+),
+
+confirmed as (
+    select p.*
+    from int.truth_price as p
+    inner join newest as n on p.service_provider_name = n.service_provider_name
+    where
+        p.effective_hourly_price > 0
+        and p.statistic = 'price'
+        and p.last_observed_at >= n.newest_at - interval 7 days
+),
+
+recent as materialized (
     select
         service_provider_name,
         purchase_option,
@@ -27,10 +46,7 @@ with recent as materialized (
         hash(machine, commitment_term_hours, purchase_payment_model, reserved_class) as reserved_key,
         hash(plan, purchase_payment_model) as term_key,
         hash(plan, commitment_term_hours) as payment_key
-    from int.truth_price
-    where effective_hourly_price > 0 and statistic = 'price'
-    window provider as (partition by service_provider_name)
-    qualify last_observed_at >= max(last_observed_at) over provider - interval 7 days
+    from confirmed
 ),
 
 compared as (
