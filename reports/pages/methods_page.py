@@ -23,8 +23,9 @@ def render(published: Published) -> str:
     _, version = published.build
     macros = published.ask("formula")
     found = published.ask("misdeclared") if "throughput" in marts(published.con) else []
-    months = (3, 6, 12, 24) if "price_backtest" in {row["macro_name"] for row in macros} else ()
-    backtest = [row for n in months for row in published.query("from mart.price_backtest($n)", n=n)]
+    has_backtest = "price_backtest" in {row["macro_name"] for row in macros}
+    asked = "from mart.price_backtest([3, 6, 12, 24]) order by months"
+    backtest = published.query(asked) if has_backtest else []
     misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}

@@ -644,8 +644,11 @@ def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
             with pytest.raises(duckdb.Error, match="months_asked must be 1 or more"):
                 con.execute("from mart.price_window(0)")
             windows = con.execute("from mart.price_window(3) order by starts_on").fetchall()
-            found.append((windows, con.execute("from mart.price_backtest(3)").fetchall()))
+            singly = [row for n in (3, 6) for row in con.execute(f"from mart.price_backtest({n})").fetchall()]
+            assert con.execute("from mart.price_backtest([3, 6]) order by months").fetchall() == singly
+            found.append((windows, singly))
     assert len(found[0][0]) > 24
+    assert [months for months, *_ in found[0][1]] == [3, 6]
     assert found[0] == found[1]
 
 

@@ -3,21 +3,23 @@
 -- |log(ratio / forecast)|; coverage_80 is the share of ratios within the 10th and 90th percentile of those windows.
 with known as (
     select
-        *,
-        months_asked::INTEGER as months,
-        starts_on + to_months(months_asked::INTEGER) as ends_on,
-        row_number() over (partition by starts_on) = 1 as is_first
+        months,
+        starts_on,
+        end_ratio,
+        starts_on + to_months(months) as ends_on,
+        row_number() over (partition by months, starts_on) = 1 as is_first
     from mart.price_window(months_asked)
 ),
 
 past as (
     select
+        w.months,
         w.starts_on,
         exp(avg(ln(p.end_ratio)::DECIMAL(38, 15))) as past_mean,
         quantile_cont(p.end_ratio, [0.1, 0.9]) as usual
     from known as w
-    inner join known as p on w.is_first and w.starts_on >= p.ends_on
-    group by w.starts_on
+    inner join known as p on w.is_first and w.months = p.months and w.starts_on >= p.ends_on
+    group by w.months, w.starts_on
     having count(*) >= 12
 )
 
@@ -30,5 +32,5 @@ select
     avg((w.end_ratio between p.usual[1] and p.usual[2])::INTEGER) as coverage_80,
     mean_error_past_mean < mean_error_no_change as is_forecast_better
 from known as w
-inner join past as p on w.starts_on = p.starts_on
+inner join past as p on w.months = p.months and w.starts_on = p.starts_on
 group by w.months

@@ -1,6 +1,7 @@
--- What on-demand list prices did over so many months: one row per provider, chip and first of a month at which an offer
--- was known, and known again `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the
--- start, and of mean_ratio, what was paid on the firsts in between by whom nothing bound / the price at the start.
+-- What on-demand list prices did over so many months, or each of a list of such numbers: one row per provider, chip and
+-- first of a month at which an offer was known, and known again `months_asked` later: the mean over its offers of
+-- end_ratio, the price at the end / at the start, and of mean_ratio, what was paid on the firsts in between by whom
+-- nothing bound / the price at the start.
 -- Means are of decimals, so that the order of rows does not matter. Windows overlap, and the providers of a chip move
 -- together: n windows are far fewer observations.
 with known as (
@@ -25,11 +26,16 @@ with known as (
 paid as (
     select
         *,
-        starts_at + to_months(if(months_asked >= 1, months_asked, error('months_asked must be 1 or more'))::INTEGER)
-            as ends_at,
         sum(unit_price) over (partition by offer_id order by starts_at) as paid_so_far,
         row_number() over (partition by offer_id order by starts_at) as n_so_far
     from known
+),
+
+started as (
+    select
+        *,
+        unnest([months_asked], recursive := true) as months
+    from paid
 ),
 
 moved as (
@@ -37,11 +43,15 @@ moved as (
         s.service_provider_name,
         s.accelerator_name,
         s.starts_at::DATE as starts_on,
+        s.months::INTEGER as months,
         e.unit_price / s.unit_price as end_ratio,
         (e.paid_so_far - s.paid_so_far) / (e.n_so_far - s.n_so_far) / s.unit_price as mean_ratio
-    from paid as s
+    from started as s
     inner join paid as e
-        on s.offer_id = e.offer_id and s.n_so_far < e.n_so_far and s.ends_at = e.starts_at
+        on
+            s.offer_id = e.offer_id
+            and e.starts_at
+            = s.starts_at + to_months(if(s.months >= 1, s.months, error('months_asked must be 1 or more'))::INTEGER)
 )
 
 select
@@ -49,6 +59,7 @@ select
     accelerator_name,
     starts_on,
     avg(end_ratio::DECIMAL(38, 15)) as end_ratio,
-    avg(mean_ratio::DECIMAL(38, 15)) as mean_ratio
+    avg(mean_ratio::DECIMAL(38, 15)) as mean_ratio,
+    months
 from moved
-group by service_provider_name, accelerator_name, starts_on
+group by service_provider_name, accelerator_name, starts_on, months
