@@ -4,10 +4,23 @@
 -- of a kind that differ decide nothing. Spot, marketplaces and statistics move by the hour, and are no second reading.
 with teller as (
     select
+        o.offer_id,
+        p.source
+    from log.last_link as p
+    inner join core.offer as o on p.offer_no = o.offer_no
+    union all
+    select
+        offer_id,
+        source
+    from core.sku_price_other
+),
+
+told_of as (
+    select
         offer_id,
         min(source) as first_source,
         max(source) as last_source
-    from core.sku_price
+    from teller
     group by offer_id
 ),
 
@@ -26,7 +39,7 @@ offered as materialized (
         ) as terms
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    inner join teller as t on o.offer_id = t.offer_id
+    inner join told_of as t on o.offer_id = t.offer_id
     where
         o.purchase_option <> 'spot'
         and o.statistic in ('price', 'floor')

@@ -4,18 +4,14 @@
 -- so that their last values are those of the front page. Where fewer than three providers (or than ever were at once)
 -- have a price confirmed within the limit of age there is a gap: one alone is not the market.
 -- Prices are read of the four years that these days are of.
-with point as (
-    select meta.built_at() - to_days(7 * n::INTEGER) as moment
-    from range(0, 209) as s (n)
-),
-
-form as (
+with form as (
     select
-        accelerator_name,
-        form_factor,
-        offer_id
-    from int.front_cell
-    where cell = 'aws_on_demand'
+        c.accelerator_name,
+        c.form_factor,
+        o.*
+    from int.front_cell as c
+    inner join core.offer as o on c.offer_id = o.offer_id
+    where c.cell = 'aws_on_demand'
 ),
 
 other as (
@@ -52,20 +48,44 @@ other as (
         and (f.form_factor is null or decision.sold_form(u.accelerator_name, u.form_factor) = f.form_factor)
 ),
 
+-- Every seventh day on which a price was known, of the 209 before the file's own date.
+on_day as (
+    select
+        *,
+        meta.built_at() - to_days(7 * unnest(range(
+            greatest(
+                0,
+                (epoch_us(meta.built_at()) - epoch_us(valid_to)) // 604800000000 + 1,
+                ceil((epoch(meta.built_at()) - epoch(last_observed_at)) / 604800 - max_days / 7)::BIGINT
+            ),
+            least(208, (epoch_us(meta.built_at()) - epoch_us(valid_from)) // 604800000000) + 1
+        ))::INTEGER) as moment
+    from other
+    where valid_from <= meta.built_at()
+),
+
+-- By day before rates are read: a provider has many offers, and few currencies.
+lowest as (
+    select
+        accelerator_name,
+        service_provider_name,
+        moment,
+        pricing_currency,
+        case when pricing_currency <> 'USD' then least(moment, last_observed_at)::DATE end as rated_on,
+        min(price) as price
+    from on_day
+    group by all
+),
+
 at_provider as (
     select
         o.accelerator_name,
         o.service_provider_name,
-        p.moment,
+        o.moment,
         min(o.price * if(o.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE) as price_usd
-    from other as o
-    inner join point as p
-        on
-            o.valid_from <= p.moment and (o.valid_to > p.moment or o.valid_to is null)
-            and o.last_observed_at >= p.moment - to_days(o.max_days)
-    left join core.usd_rate_of_day as r
-        on o.pricing_currency = r.pricing_currency and least(p.moment, o.last_observed_at)::DATE = r.rated_on
-    group by o.accelerator_name, o.service_provider_name, p.moment
+    from lowest as o
+    left join core.usd_rate_of_day as r on o.pricing_currency = r.pricing_currency and o.rated_on = r.rated_on
+    group by o.accelerator_name, o.service_provider_name, o.moment
     having price_usd is not null
 ),
 
@@ -98,9 +118,10 @@ select
     'AWS' as line_name,
     h.valid_from as begins_at,
     coalesce(h.valid_to, meta.built_at()) as ends_at,
-    h.effective_hourly_price / u.accelerator_count::DOUBLE as price_per_accelerator_hour_usd
+    core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, f.commitment_term_hours)
+    / u.accelerator_count::DOUBLE as price_per_accelerator_hour_usd
 from form as f
-inner join int.price_history as h on f.offer_id = h.offer_id
+inner join log.price_link_of('form') as h on f.offer_no = h.offer_no
 inner join core.offer_unit as u on f.offer_id = u.offer_id
-where h.effective_hourly_price is not null
+where price_per_accelerator_hour_usd is not null
 order by all
