@@ -32,6 +32,8 @@ item as materialized (
         o.service_provider_name,
         u.accelerator_name,
         o.purchase_option,
+        -- by number, so that what is known of each offer has no texts
+        hash(o.service_provider_name, u.accelerator_name, o.purchase_option) as series_no,
         o.pricing_currency,
         o.commitment_term_hours,
         u.hours_per_pricing_unit,
@@ -44,27 +46,13 @@ item as materialized (
     cross join meta.build as b
 ),
 
--- By number, so that what is known of each offer has no texts.
-provider_series as materialized (
-    select
+provider_series as (
+    select distinct
+        series_no,
         service_provider_name,
         accelerator_name,
-        purchase_option,
-        row_number() over (order by service_provider_name, accelerator_name, purchase_option) as series_no
+        purchase_option
     from item
-    group by service_provider_name, accelerator_name, purchase_option
-),
-
-numbered as (
-    select
-        i.*, -- noqa: AM04
-        s.series_no
-    from item as i
-    inner join provider_series as s
-        on
-            i.service_provider_name = s.service_provider_name
-            and i.accelerator_name = s.accelerator_name
-            and i.purchase_option = s.purchase_option
 ),
 
 -- Prices of the year, and those with which it began, each with the last moment at which it is known.
@@ -79,7 +67,7 @@ price as (
         core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
         ln(hourly_price / o.accelerator_count) as price_log
-    from numbered as o
+    from item as o
     inner join log.price_link as h on o.offer_no = h.offer_no
     where hourly_price > 0 and (h.valid_to > meta.built_at() - interval 365 days or h.valid_to is null)
 ),

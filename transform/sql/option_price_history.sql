@@ -4,6 +4,7 @@
 -- confirmed within meta.build.ranked_days (marketplaces, offers of Capacity Blocks: marketplace_days) of the day.
 -- A price that a later look confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price
 -- itself, no mean; of Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
+-- By number (series), as texts take long to group and to join by.
 with item as materialized (
     select
         o.offer_no,
@@ -16,6 +17,7 @@ with item as materialized (
             as unit_key,
         o.purchase_option,
         decision.commitment_class(o.purchase_option, o.commitment_term_hours) as commitment_class,
+        hash(unit_key, o.purchase_option, commitment_class) as series,
         o.commitment_term_hours,
         u.hours_per_pricing_unit,
         u.accelerator_count::DOUBLE as accelerator_count,
@@ -40,36 +42,9 @@ with item as materialized (
         and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),
 
-series as materialized (
-    select
-        unit_key,
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network,
-        purchase_option,
-        commitment_class,
-        row_number() over () as series_no
-    from item
-    group by all
-),
-
--- By number, as texts take long to group and to join by.
-sold as (
-    select
-        i.* exclude (i.unit_key, i.accelerator_name, i.purchase_option, i.commitment_class),
-        s.series_no
-    from item as i
-    inner join series as s
-        on
-            i.unit_key = s.unit_key
-            and i.purchase_option = s.purchase_option
-            and i.commitment_class is not distinct from s.commitment_class
-),
-
 held as materialized (
     select
-        o.series_no,
+        o.series,
         o.offer_id,
         core.hourly_price(h.unit_price, h.upfront_price, o.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
@@ -78,13 +53,13 @@ held as materialized (
         least(h.valid_to::DATE, h.last_observed_at::DATE + o.age_limit) as ends_on,
         o.built_at::DATE as built_on
     from log.price_link as h
-    inner join sold as o on h.offer_no = o.offer_no
+    inner join item as o on h.offer_no = o.offer_no
     where starts_on < ends_on and h.valid_from <= o.built_at and hourly_price > 0
 ),
 
 edge as materialized (
     select distinct
-        series_no,
+        series,
         unnest(if(ends_on <= built_on, [starts_on, ends_on], [starts_on])) as valid_from
     from held
 ),
@@ -100,42 +75,55 @@ monthly as (
 -- What the cheapest of those that hold for the whole of a month costs: no dearer one is ever the cheapest in it.
 whole_month as (
     select
-        series_no,
+        series,
         month,
         min(price_usd) as price_usd
     from monthly
     where starts_on <= month and ends_on >= month + interval 1 month
-    group by series_no, month
+    group by series, month
 ),
 
 cheap as (
     select m.*
     from monthly as m
-    left join whole_month as w on m.series_no = w.series_no and m.month = w.month
+    left join whole_month as w on m.series = w.series and m.month = w.month
     where m.price_usd <= w.price_usd or w.price_usd is null
 ),
 
 cheapest as (
     select
-        e.series_no,
+        e.series,
         e.valid_from,
         min({ 'price_usd': k.price_usd, 'offer_id': k.offer_id }) filter (where k.offer_id is not null) as price
     from edge as e
     left join cheap as k
         on
-            e.series_no = k.series_no
+            e.series = k.series
             and date_trunc('month', e.valid_from) = k.month
             and e.valid_from >= k.starts_on
             and e.valid_from < k.ends_on
-    group by e.series_no, e.valid_from
+    group by e.series, e.valid_from
+),
+
+named as (
+    select distinct
+        series,
+        unit_key,
+        accelerator_name,
+        chip_form_factor,
+        unit_accelerators,
+        network,
+        purchase_option,
+        commitment_class
+    from item
 )
 
 select
-    s.* exclude (s.series_no), -- noqa: AM04
+    n.* exclude (n.series), -- noqa: AM04
     c.valid_from::TIMESTAMP as valid_from,
     c.price['price_usd'] as price_usd,
     c.price['offer_id'] as offer_id
 from cheapest as c
-inner join series as s on c.series_no = s.series_no
-window w as (partition by c.series_no order by c.valid_from)
+inner join named as n on c.series = n.series
+window w as (partition by c.series order by c.valid_from)
 qualify row_number() over w = 1 or c.price['price_usd'] is distinct from lag(c.price['price_usd']) over w
