@@ -47,7 +47,12 @@ price as (
         least(
             h.valid_to - interval 1 microsecond,
             h.last_observed_at
-            + to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days))
+            + to_days(
+                decision.ranked_days(
+                    k.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
+                    b.marketplace_days
+                )
+            )
         ) as known_until,
         core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,

@@ -22,10 +22,9 @@ with held as (
         h.valid_from::DATE as starts_on,
         least(
             h.valid_to::DATE,
-            h.last_observed_at::DATE + if(
-                m.service_provider_name is not null
-                or (o.purchase_option = 'capacity_block' and o.commitment_term_hours is not null),
-                b.marketplace_days, b.ranked_days
+            h.last_observed_at::DATE + decision.ranked_days(
+                m.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
+                b.marketplace_days
             )
         ) as ends_on,
         b.built_at::DATE as built_on
