@@ -162,13 +162,18 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
 
 
 def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
-    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip."""
+    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip.
+
+    An offer of a block of the first of January is ranked until the end of the month, a price of a list for 90 days.
+    """
+    found, longer = (decide.answer(terms, Load(machine=P5, nodes=1, months=months)) for months in (167 / 730, 12))
     blocks = [
         row["charged_usd"]
-        for row in decide.answer(terms, Load(machine=P5, nodes=1, months=167 / 730))["options"]
+        for row in found["options"]
         if row["purchase_option"] == "capacity_block" and row["service_provider_name"] == "AWS"
     ]
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
+    assert [each["decide_again"][0]["when"] for each in (found, longer)] == ["2026-01-31", "2026-04-01"]
 
 
 def test_a_price_of_no_stated_form_or_without_a_rate_is_left_out_and_named(file: Path, terms: Path) -> None:
