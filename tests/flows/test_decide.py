@@ -606,10 +606,12 @@ def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path)
 @pytest.mark.parametrize(("fell_on", "months"), [(608, (6, 7, 8)), (610, (7, 8, 9))])
 def test_a_fall_is_a_window_and_an_error(tmp_path: Path, fell_on: int, months: tuple[int, ...]) -> None:
     """From 98.32 to 55.04 on the first of September, or the third: three windows of three months hold it, of those that
-    end on or after that day; "no change" was wrong there."""
+    end on or after that day; "no change" was wrong there. What a marketplace asks is no list's price."""
     with putting(tmp_path, asked=("price_window", "price_backtest")) as put:
         prices = {0: "98.32", fell_on - 30: "98.32", fell_on: "55.04", 884: "55.04"}
-        file = put(*(seen(on, "aws_price_list", seen_row(P5, usd)) for on, usd in prices.items()), at=884)
+        asked = {"service_provider_name": "Spheron", "accelerator_label": "NVIDIA H100 SXM", "accelerator_count": "8"}
+        both = {on: (seen_row(P5, usd), seen_row(None, usd, **asked)) for on, usd in prices.items()}
+        file = put(*(seen(on, "aws_price_list", *rows) for on, rows in both.items()), at=884)
     moved = lines(file, "from mart.price_window(3) where end_ratio <> 1 order by starts_on")
     (found,) = lines(file, "from mart.price_backtest(3)")
 
@@ -640,7 +642,8 @@ def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
                 "valid_to as last_observed_at from price; "
                 "create table core.offer as select distinct 'A' as service_provider_name, offer_id, "
                 "offer_id as offer_no, 'on_demand' as purchase_option, 'price' as statistic, "
-                "'List' as unit_price_type from price; "
+                "'List' as unit_price_type, null::VARCHAR as restriction from price; "
+                "create view core.market_offer as select 7 as offer_id; "
                 "create table core.offer_unit as select distinct offer_id, 'H100' as accelerator_name from price"
             )
             for name in ("price_window", "price_backtest"):
