@@ -195,11 +195,9 @@ group by c.service_provider_name, c.accelerator_name, c.observed_at::DATE
 order by observed_on desc, change_ratio
 """
 RANKED = """
-select
-    decision.ranked_days(
-        service_provider_name in (from core.market), purchase_option, commitment_term_hours, ranked_days,
-        marketplace_days
-    ) as days
+select decision.ranked_days(
+    service_provider_name in (from core.market), purchase_option, commitment_term_hours, ranked_days, marketplace_days
+) as days
 from core.offer cross join meta.build where offer_id = $offer_id
 """
 CHARGED = ("charged_usd_low", "charged_usd", "charged_usd_high")
@@ -570,9 +568,7 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     return {name: best[name] for name in TOGETHER} | {"units": units, "by_quarter": ladder}
 
 
-def _decide_again(
-    con: duckdb.DuckDBPyConnection, options: Sequence[Row], built: Mapping[str, Any], load: Load
-) -> Iterator[dict[str, str]]:
+def _decide_again(con: duckdb.DuckDBPyConnection, options: Sequence[Row], built: Row, load: Load) -> Iterator[Row]:
     """Yield days and prices at which the question is to be put again."""
     if options and options[0]["offer_id"]:
         (ranked,) = rows(con, RANKED, {"offer_id": options[0]["offer_id"]})
