@@ -73,7 +73,7 @@ SECRET: dict[str, JsonValue] = {"secret": True}
 """Marks what is not shown, as whoever has it can use it."""
 
 RENAMED: Mapping[str, str | None] = {
-    "retention.compact_after_days": None,
+    **dict.fromkeys(("retention.compact_after_days", "mail.timeout_seconds")),
     **dict.fromkeys(("decision.monthly_spend", "decision.weeks_of_migration", "decision.weeks_to_production")),
     "run.fan_out": "run.task_runner",
     "mail.through": "mail.transport",
@@ -122,7 +122,6 @@ class MailSettings(Table):
     chips: tuple[Text, ...] = _set(CHIPS, "chips in the mail, in order", min_length=1)
     min_change_percent: Number = _set(1.0, "smaller moves are counted and not listed", ge=0, le=100)
     send_quiet: Switch = _set(True, "whether a week without changes is mailed")
-    timeout_seconds: Number = _set(30.0, "for each step of sending", ge=1, le=600)
     password: SkipJsonSchema[SecretStr] = Field(SecretStr(""), exclude=True)
 
     @model_validator(mode="after")

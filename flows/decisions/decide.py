@@ -194,6 +194,12 @@ where c.change_kind = 'list_change' and c.purchase_option = 'on_demand' and list
 group by c.service_provider_name, c.accelerator_name, c.observed_at::DATE
 order by observed_on desc, change_ratio
 """
+RANKED = """
+select decision.ranked_days(
+    service_provider_name in (from core.market), purchase_option, commitment_term_hours, ranked_days, marketplace_days
+) as days
+from core.offer cross join meta.build where offer_id = $offer_id
+"""
 CHARGED = ("charged_usd_low", "charged_usd", "charged_usd_high")
 TOGETHER = columns("""cover_nodes, cover_nodes_low, cover_nodes_high, expected_usd, expected_usd_doing_nothing,
 expected_usd_full_cover, purchases""")
@@ -241,7 +247,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "together": _together(options, market, load) if market else None,
             "moves": rows(con, MOVES, named),
             "own_is_cheaper": _own_is_cheaper(options, needs, load),
-            "decide_again": list(_decide_again(options, built, load)),
+            "decide_again": list(_decide_again(con, options, built, load)),
         }
 
 
@@ -258,7 +264,7 @@ def _priced(
     if lacking := load.missing():
         hint = f"Such as: {EXAMPLES[2 if load.is_training else 1 if load.model else 0]}"
         raise SettingsError(f"not stated yet: {'; '.join(lacking)}", field="decide", value="", hint=hint)
-    (built,) = rows(con, "select built_at::DATE as as_of, ranked_days from meta.build")
+    (built,) = rows(con, "select built_at::DATE as as_of from meta.build")
     point, needs = _needs(con, load)
     fields = [name.split()[0] for name in columns(NEED)]
     values: Row = {"months": load.horizon_months, "tolerates": load.tolerates_interruption, "loss": load.spot_loss}
@@ -562,10 +568,11 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     return {name: best[name] for name in TOGETHER} | {"units": units, "by_quarter": ladder}
 
 
-def _decide_again(options: Sequence[Row], built: Mapping[str, Any], load: Load) -> Iterator[dict[str, str]]:
+def _decide_again(con: duckdb.DuckDBPyConnection, options: Sequence[Row], built: Row, load: Load) -> Iterator[Row]:
     """Yield days and prices at which the question is to be put again."""
     if options and options[0]["offer_id"]:
-        until = options[0]["last_observed_at"].date() + timedelta(days=built["ranked_days"])
+        (ranked,) = rows(con, RANKED, {"offer_id": options[0]["offer_id"]})
+        until = options[0]["last_observed_at"].date() + timedelta(days=ranked["days"])
         yield {"when": str(until), "why": "the price of the cheapest option is then too old to rank"}
     for row in _commitments(options):
         ends = built["as_of"] + timedelta(hours=row["charged_hours"]) - timedelta(days=90)

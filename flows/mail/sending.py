@@ -28,6 +28,8 @@ from warehouse.landing.storage import Bucket
 
 RECORD = "mail.jsonl"
 MAX_ERROR = 300
+TIMEOUT_S = 30.0
+"""For each step of sending."""
 UNKNOWN_ADDRESS = (550, 551, 553)
 """Answers to RCPT that wait for another address (RFC 5321, 4.2.3)."""
 
@@ -176,7 +178,7 @@ class Smtp:
 
         chosen = self.settings
         context = self.context or certificates.tls_context()
-        where: dict[str, Any] = {"host": chosen.host, "port": chosen.port, "timeout": chosen.timeout_seconds}
+        where: dict[str, Any] = {"host": chosen.host, "port": chosen.port, "timeout": TIMEOUT_S}
         server = smtplib.SMTP_SSL(**where, context=context) if chosen.tls == "implicit" else smtplib.SMTP(**where)
         try:
             if chosen.tls == "starttls":
@@ -230,7 +232,7 @@ class Ses:
         from extract.web import certificates
 
         certificates.share()
-        config = Config(retries={"total_max_attempts": 1}, read_timeout=self.settings.timeout_seconds)
+        config = Config(retries={"total_max_attempts": 1}, read_timeout=TIMEOUT_S)
         try:
             return boto3.client("sesv2", region_name=self.settings.region or None, config=config)
         except BotoCoreError as error:

@@ -15,7 +15,7 @@ from flows.decisions.break_even_sides import CAPACITIES, COMMITMENTS
 from flows.read_api import free_sql
 from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.read_api.published_file import Book, Row, cut, wrong
-from flows.shared.query import RELATIONS, columns
+from flows.shared.query import RELATIONS, columns, refused
 from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
@@ -84,19 +84,6 @@ OFFERS = (
     "from core.offer_unit) using (offer_id)"
 )
 """Each offer with what a unit of it is."""
-IN_DOUBT = """
-select offer_id, max(observed_at) as observed_at, arg_max(reason, observed_at) as reason
-from (
-    select
-        quarantine_id,
-        arg_max(offer_id, recorded_at) as offer_id,
-        arg_max(observed_at, recorded_at) as observed_at,
-        arg_max(reason, recorded_at) as reason
-    from core.quarantine group by quarantine_id having count(decision) = 0
-)
-where list_contains($offers, offer_id)
-group by offer_id
-"""
 
 
 def latest_price(
@@ -319,9 +306,10 @@ def _explain(row: Row) -> None:
 
 def _add_doubt(book: Book, found: Sequence[Row]) -> None:
     """Add to each price whether a later one of its offer waits in quarantine, and why."""
-    waiting = {row.pop("offer_id"): row for row in book.rows(IN_DOUBT, {"offers": [row["offer_id"] for row in found]})}
+    waiting = sorted(refused(book.con, everything=False), key=lambda row: row["last_observed_at"])
+    last = {row["offer_id"]: {"observed_at": row["last_observed_at"], "reason": row["reason"]} for row in waiting}
     for row in found:
-        later = waiting.get(row["offer_id"])
+        later = last.get(row["offer_id"])
         row["in_doubt"] = later if later and later["observed_at"] > row["last_observed_at"] else None
 
 

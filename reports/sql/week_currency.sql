@@ -1,14 +1,12 @@
 -- What rates of exchange alone did in a week to dollar prices of what was seen in it: the rates of each currency on the
 -- day before the week and on its last day (core.usd_rate_of_day). No price changed by that.
 with asked as (
-    select
-        o.pricing_currency,
+    select distinct
+        pricing_currency,
         $since::DATE - 1 as day_before,
         ($until::TIMESTAMP - interval 1 microsecond)::DATE as last_day
-    from int.accelerator_hour_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
-    where o.pricing_currency <> 'USD' and p.last_observed_at >= $since
-    group by o.pricing_currency
+    from int.accelerator_hour_price
+    where pricing_currency <> 'USD' and last_observed_at >= $since
 )
 
 select

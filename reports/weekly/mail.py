@@ -102,8 +102,6 @@ def html(found: WeekFacts, made: Brief, *, page_url: str = "", pictures: Sequenc
 def pictures(found: WeekFacts) -> tuple[Picture, ...]:
     """Return the chart of what moved most; a week in which no list price moved has none."""
     try:
-        if not found.lists.height:
-            return ()
         drawn = week_charts.drawings(found, most=MAX_PICTURES)
         return tuple(
             Picture(name=f"{found.week}-{number}.png", alt=each.finding, png=style.png(each))

@@ -78,7 +78,7 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     brief = sections.brief(found)
     faults = [*brief.faults]
     details = [(title, _guarded(title, make, found, faults)) for title, make in PARTS.items()]
-    charts = _guarded("Charts", week_charts.figures, found, faults) if draw and found.lists.height else Markup()
+    charts = _guarded("Charts", week_charts.figures, found, faults) if draw else Markup()
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
     parts = [_brief(each, charts if each.key == "moves" else Markup()) for each in brief.sections]

@@ -162,13 +162,18 @@ def test_a_block_is_paid_whole_and_first(file: Path) -> None:
 
 
 def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
-    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip."""
+    """One machine for a week: a block of one at 41 an hour costs less than one of four at 40, though not per chip.
+
+    An offer of a block of the first of January is ranked until the end of the month, a price of a list for 90 days.
+    """
+    found, longer = (decide.answer(terms, Load(machine=P5, nodes=1, months=months)) for months in (167 / 730, 12))
     blocks = [
         row["charged_usd"]
-        for row in decide.answer(terms, Load(machine=P5, nodes=1, months=167 / 730))["options"]
+        for row in found["options"]
         if row["purchase_option"] == "capacity_block" and row["service_provider_name"] == "AWS"
     ]
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
+    assert [each["decide_again"][0]["when"] for each in (found, longer)] == ["2026-01-31", "2026-04-01"]
 
 
 def test_a_price_of_no_stated_form_or_without_a_rate_is_left_out_and_named(file: Path, terms: Path) -> None:
@@ -601,10 +606,12 @@ def test_no_change_is_beaten_by_no_forecast_or_the_table_says_so(tmp_path: Path)
 @pytest.mark.parametrize(("fell_on", "months"), [(608, (6, 7, 8)), (610, (7, 8, 9))])
 def test_a_fall_is_a_window_and_an_error(tmp_path: Path, fell_on: int, months: tuple[int, ...]) -> None:
     """From 98.32 to 55.04 on the first of September, or the third: three windows of three months hold it, of those that
-    end on or after that day; "no change" was wrong there."""
+    end on or after that day; "no change" was wrong there. What a marketplace asks is no list's price."""
     with putting(tmp_path, asked=("price_window", "price_backtest")) as put:
         prices = {0: "98.32", fell_on - 30: "98.32", fell_on: "55.04", 884: "55.04"}
-        file = put(*(seen(on, "aws_price_list", seen_row(P5, usd)) for on, usd in prices.items()), at=884)
+        asked = {"service_provider_name": "Spheron", "accelerator_label": "NVIDIA H100 SXM", "accelerator_count": "8"}
+        both = {on: (seen_row(P5, usd), seen_row(None, usd, **asked)) for on, usd in prices.items()}
+        file = put(*(seen(on, "aws_price_list", *rows) for on, rows in both.items()), at=884)
     moved = lines(file, "from mart.price_window(3) where end_ratio <> 1 order by starts_on")
     (found,) = lines(file, "from mart.price_backtest(3)")
 
@@ -635,7 +642,8 @@ def test_windows_and_errors_are_the_same_in_any_order_of_rows() -> None:
                 "valid_to as last_observed_at from price; "
                 "create table core.offer as select distinct 'A' as service_provider_name, offer_id, "
                 "offer_id as offer_no, 'on_demand' as purchase_option, 'price' as statistic, "
-                "'List' as unit_price_type from price; "
+                "'List' as unit_price_type, null::VARCHAR as restriction from price; "
+                "create view core.market_offer as select 7 as offer_id; "
                 "create table core.offer_unit as select distinct offer_id, 'H100' as accelerator_name from price"
             )
             for name in ("price_window", "price_backtest"):

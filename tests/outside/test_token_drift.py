@@ -12,6 +12,7 @@ from published import named
 
 from transform.models import MARTS
 from warehouse.log.db import create_moment
+from warehouse.schema.vocabulary import MARKETPLACES
 
 from .test_drift import WINDOWS, moments
 
@@ -38,10 +39,13 @@ def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None
             con.execute("from int.token_cost_history where coalesce(evidence_grade, 'A') = 'A' order by valid_from")
         )
         new, last = set(), {}
-        for offer, since, seen in con.execute(
-            "select offer_id, valid_from::date, last_observed_at::date from int.price_history order by valid_from"
+        for offer, since, seen, limit in con.execute(
+            "select offer_id, valid_from::date, last_observed_at::date, if(list_contains($1, "
+            "lower(service_provider_name)) or (purchase_option = 'capacity_block' and commitment_term_hours > 0), 30, "
+            "90) from int.price_history join core.offer using (offer_id) order by valid_from",
+            [list(MARKETPLACES)],
         ).fetchall():
-            if offer not in last or last[offer] is None or (since - last[offer]).days > 90:
+            if offer not in last or last[offer] is None or (since - last[offer]).days > limit:
                 new.add((offer, since))
             last[offer] = seen
         history = defaultdict(list)

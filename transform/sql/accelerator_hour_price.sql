@@ -157,10 +157,9 @@ select
     r.offer_id is not null as is_replaced,
     k.may_rank
     and not is_replaced
-    and k.age_days <= if(
-        k.service_provider_name in (select m.service_provider_name from core.market as m)
-        or (k.purchase_option = 'capacity_block' and k.commitment_term_hours is not null),
-        b.marketplace_days, b.ranked_days
+    and k.age_days <= decision.ranked_days(
+        k.service_provider_name in (select m.service_provider_name from core.market as m), k.purchase_option,
+        k.commitment_term_hours, b.ranked_days, b.marketplace_days
     ) as is_ranked,
     (
         select e.evidence_kind

@@ -106,17 +106,16 @@ commitment as (
 plain as (
     select
         p.*,
-        o.commitment_discount_type,
+        a.commitment_discount_type,
         decision.offer_terms(
             null, null, null, p.tier, p.fabric,
-            nullif(concat_ws(', ', o.conditions, if(p.purchase_option = 'spot', 'last seen, no mean', null)), ''),
+            nullif(concat_ws(', ', a.conditions, if(p.purchase_option = 'spot', 'last seen, no mean', null)), ''),
             a.statistic
         ) as offer_terms,
         'price' as price_kind,
         coalesce(p.low_price_usd, p.median_price_usd) as price_usd,
         a.evidence_kind
     from int.cost_price as p
-    inner join core.offer as o on p.offer_id = o.offer_id
     inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
     anti join zone as z on p.offer_id = z.offer_id
     where p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')

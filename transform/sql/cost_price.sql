@@ -16,7 +16,7 @@ select
     p.tier,
     p.region_id,
     p.instance_type,
-    (u.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
+    (o.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
     cost.network(p.capacity_class, p.service_provider_name, unit_accelerators, p.instance_type) as network,
     p.cheapest_price_usd as low_price_usd,
     p.median_price_usd,
@@ -53,6 +53,5 @@ select
 from int.provider_price as p
 inner join ref.accelerator as c
     on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
-inner join core.offer as o on p.offer_id = o.offer_id
-inner join core.offer_unit as u on p.offer_id = u.offer_id
+inner join int.accelerator_hour_price as o on p.offer_id = o.offer_id
 where p.median_price_usd is not null

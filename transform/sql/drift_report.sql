@@ -38,7 +38,12 @@ item as materialized (
         o.commitment_term_hours,
         u.hours_per_pricing_unit,
         u.accelerator_count::DOUBLE as accelerator_count,
-        to_days(if(k.service_provider_name is null, b.ranked_days, b.marketplace_days)) as age_limit
+        to_days(
+            decision.ranked_days(
+                k.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
+                b.marketplace_days
+            )
+        ) as age_limit
     from core.offer as o
     semi join int.index_spell as i on o.offer_id = i.offer_id and i.is_link_start
     inner join core.offer_unit as u on o.offer_id = u.offer_id

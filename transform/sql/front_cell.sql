@@ -172,8 +172,8 @@ select
     o.service_provider_name,
     o.region_id,
     coalesce(o.instance_type, m.instance_type) as instance_type,
-    coalesce(u.form_factor, m.form_factor) as form_factor,
-    coalesce(u.accelerator_count, m.accelerator_count) as accelerator_count,
+    coalesce(o.form_factor, m.form_factor) as form_factor,
+    coalesce(o.accelerator_count, m.accelerator_count) as accelerator_count,
     o.purchase_option,
     o.commitment_discount_type,
     o.commitment_term_hours,
@@ -193,6 +193,5 @@ cross join (
 left join shown as s on c.accelerator_name = s.accelerator_name and w.cell = s.cell
 left join seen as e on c.accelerator_name = e.accelerator_name and w.cell = e.cell
 left join machine as m on c.accelerator_name = m.accelerator_name and w.cell like 'aws%'
-left join core.offer as o on s.offer_id = o.offer_id
-left join core.offer_unit as u on s.offer_id = u.offer_id
+left join int.accelerator_hour_price as o on s.offer_id = o.offer_id
 order by c.accelerator_name, w.cell_rank

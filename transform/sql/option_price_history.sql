@@ -22,10 +22,9 @@ with item as materialized (
         u.hours_per_pricing_unit,
         u.accelerator_count::DOUBLE as accelerator_count,
         cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours) as usable_share,
-        if(
-            m.service_provider_name is not null
-            or (o.purchase_option = 'capacity_block' and o.commitment_term_hours is not null),
-            b.marketplace_days, b.ranked_days
+        decision.ranked_days(
+            m.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
+            b.marketplace_days
         ) as age_limit,
         b.built_at
     from core.offer as o

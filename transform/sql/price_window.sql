@@ -1,9 +1,9 @@
--- What on-demand list prices did over so many months, or each of a list of such numbers: one row per provider, chip and
--- first of a month at which an offer was known, and known again `months_asked` later: the mean over its offers of
--- end_ratio, the price at the end / at the start, and of mean_ratio, what was paid on the firsts in between by whom
--- nothing bound / the price at the start.
--- Means are of decimals, so that the order of rows does not matter. Windows overlap, and the providers of a chip move
--- together: n windows are far fewer observations.
+-- What on-demand list prices (no marketplace's, nor what nobody new can have) did over so many months, or each of a list
+-- of such numbers: one row per provider, chip and first of a month at which an offer was known, and known again
+-- `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the start, and of mean_ratio,
+-- what was paid on the firsts in between by whom nothing bound / the price at the start. Means are of decimals, so that
+-- the order of rows does not matter. Windows overlap, and the providers of a chip move together: n windows are far
+-- fewer observations.
 with known as (
     select
         o.service_provider_name,
@@ -17,8 +17,9 @@ with known as (
     from log.price_link as h
     inner join core.offer as o on h.offer_no = o.offer_no
     inner join core.offer_unit as u on o.offer_id = u.offer_id
+    anti join core.market_offer as m on o.offer_id = m.offer_id
     where
-        o.purchase_option = 'on_demand' and o.statistic = 'price' and o.unit_price_type = 'List'
+        o.purchase_option = 'on_demand' and o.unit_price_type = 'List' and o.restriction is null
         and h.unit_price > 0 and u.accelerator_name is not null
 ),
 

@@ -36,9 +36,15 @@ chosen as (
 offered as (
     select distinct
         o.offer_no,
-        o.offer_id
+        o.offer_id,
+        decision.ranked_days(
+            m.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
+            b.marketplace_days
+        ) as ranked_days
     from core.offer as o
     inner join history as h on o.offer_id = h.offer_id
+    left join core.market as m on o.service_provider_name = m.service_provider_name
+    cross join meta.build as b
 ),
 
 -- Days of the last year on which an offer had a price that was unknown the day before: first seen, or again after the
@@ -49,12 +55,11 @@ first_seen as (
         h.valid_from::DATE as seen_on
     from log.price_link_of('offered') as h
     inner join offered as o on h.offer_no = o.offer_no
-    cross join meta.build as b
     where h.valid_to > meta.built_at() - interval 2 years or h.valid_to is null
     window w as (partition by h.offer_no order by h.valid_from)
     qualify
         lag(h.last_observed_at) over w is null
-        or (lag(h.last_observed_at) over w)::DATE + b.ranked_days < h.valid_from::DATE
+        or (lag(h.last_observed_at) over w)::DATE + o.ranked_days < h.valid_from::DATE
 ),
 
 -- Effects as decimals: sums of doubles depend on the order of rows.

@@ -8,8 +8,8 @@ with amount as materialized (
         count(*) over (partition by terms, service_provider_name) as n_alike,
         min(offer_id) as offer_id,
         max(valid_from) as began_at
-    from int.truth_terms
-    where purchase_option <> 'spot'
+    from int.truth_price
+    where purchase_option <> 'spot' and price_per_accelerator_hour > 0
     group by terms, service_provider_name, micros
 ),
 

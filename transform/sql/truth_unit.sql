@@ -4,8 +4,8 @@ with listed as materialized (
         *,
         case when service_provider_name = 'AWS' then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1) end
             as family
-    from int.truth_terms
-    where purchase_option = 'on_demand' or pricing_unit = 'Months'
+    from int.truth_price
+    where price_per_accelerator_hour > 0 and (purchase_option = 'on_demand' or pricing_unit = 'Months')
 )
 
 select
