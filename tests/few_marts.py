@@ -27,7 +27,7 @@ FEW_MARTS = tuple(mart for mart in MARTS if mart.name not in LATE and not mart.n
 FEW_MACROS = tuple(macro for macro in MACROS if macro.name in {"best_option", "price_on", "cheapest"})
 
 LEAST = {
-    "price_history", "accelerator_hour_price", "price_move", "price_correction", "price_change",
+    "price_history", "accelerator_hour_price", "price_move", "repricing", "price_correction", "price_change",
     "document_evidence",
     "source_health", "unknown_accelerator", "sku_price",
 }  # fmt: skip

@@ -30,7 +30,7 @@ def panels() -> Iterator[duckdb.DuckDBPyConnection]:
     with memory() as con:
         _tables(con)
         number_prices(con)
-        for name in ("price_move", "price_correction", "price_change"):
+        for name in ("price_move", "repricing", "price_correction", "price_change"):
             con.execute(f"create view int.{name} as {(SQL / f'{name}.sql').read_text()} limit 0")
         yield con
 
@@ -110,7 +110,7 @@ def derive(con: duckdb.DuckDBPyConnection, *, at: float) -> None:
     for name in ("offer_unit", "chain/fetch_cover"):
         con.execute(f"insert into core.{name.rpartition('/')[2]} by name {sql(f'{name}.sql')}")
     con.execute("drop table int.price_history")
-    for name in ("price_history", "price_move", "price_correction", "price_change"):
+    for name in ("price_history", "price_move", "repricing", "price_correction", "price_change"):
         con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
         if name == "price_history":
             number_prices(con)

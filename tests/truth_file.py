@@ -16,7 +16,7 @@ from warehouse.log.load import load
 from warehouse.publish import published_file
 
 NEEDED = {
-    "price_history", "price_move", "price_correction", "price_change", "document_evidence",
+    "price_history", "price_move", "repricing", "price_correction", "price_change", "document_evidence",
     "accelerator_hour_price", "sku_price",
 }  # fmt: skip
 

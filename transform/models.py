@@ -80,7 +80,7 @@ EXAMPLES: Mapping[str, str] = tomllib.loads(files("transform").joinpath("example
 """One question to each public table, as a reader may copy it: at most six lines, one table, no join."""
 
 _FORMER = """
-price_move accelerator_hour_price truth_price truth_second truth_continuity
+price_move repricing accelerator_hour_price truth_price truth_second truth_continuity
 truth_unit truth_order truth_elsewhere truth_ratio truth_factor truth_twice truth_account truth_range truth_check
 unknown_accelerator spot_zone_price spot_region_price aws_purchase_options commitment_option
 chip_price obtainable throughput cost_price serving_rate serving_offer training_rate training_offer

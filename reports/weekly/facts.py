@@ -37,7 +37,7 @@ MACROS = (
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
     "decision.ranked_days",
 )
-JUDGED = ("price_move", "price_correction", "price_change")
+JUDGED = ("price_move", "repricing", "price_correction", "price_change")
 """What moved, and what it was; of what is known now, the file's own stand."""
 REMADE = (
     *("price_history", *JUDGED, "document_evidence"),

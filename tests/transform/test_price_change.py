@@ -93,7 +93,7 @@ def every_kind() -> dict[str, list[str]]:
             con.execute(f"create view core.{name} as {sql(f'{name}.sql')}")
         con.execute(f"create table int.price_history as {(SQL / 'price_history.sql').read_text()}")
         number_prices(con)
-        for name in ("price_move", "price_correction"):
+        for name in ("price_move", "repricing", "price_correction"):
             con.execute(f"create table int.{name} as {(SQL / f'{name}.sql').read_text()}")
         found = con.execute(
             f"select coalesce(source, source_before), change_kind from ({(SQL / 'price_change.sql').read_text()}) "

@@ -238,6 +238,36 @@ SEEN_AGAIN_AFTER_NINETY_DAYS = Case(
 )  # fmt: skip
 """A price that nobody had confirmed for longer than is ranked had held all the while."""
 
+THREE = (H100, A100, "L40S")
+SHARES = (
+    "select string_agg(repriced_on || ' ' || repricing_share, ', ' order by repriced_on) from int.repricing "
+    "where service_provider_name = '{}'"
+)
+REPRICED_AND_BACK = Case(
+    before=tuple(
+        pages(at, *(of("Undone", name, price) for name in THREE))
+        for at, price in ((0.25, "2"), (1.25, "3"), (3.25, "3"))
+    ),
+    after=(pages(3.75, *(of("Undone", name, "2") for name in THREE)),),
+    asked=SHARES.format("Undone"),
+    found=("2026-01-02 1.0", None),
+)
+"""A list of prices that moved, and was seen to hold, goes back: that day was a correction."""
+
+THREE_OF_A_LIST_OF_CHANGES = Case(
+    before=(
+        imported(BACK + 0.4, *(of("Silent", name, "2") for name in (*THREE, "H200")), days=(OLD,) * 4,
+                 source="import:changes"),
+        imported(BACK + 0.5, *(of("Silent", name, "3") for name in THREE), days=(-3.75,) * 3, source="import:changes"),
+    ),
+    after=tuple(
+        imported(BACK + at, of("Cast", "L40S", "1"), days=(BACK + at,), source="import:changes", scope="a third file")
+        for at in (1.55, 1.75)
+    ),
+    asked=SHARES.format("Silent"), found=("2025-12-28 0.75", "2025-12-28 1.0"),
+)  # fmt: skip
+"""An import that never told a price twice does: of what it was silent, nobody knows whether it stood unchanged."""
+
 AFTER_THE_FILES_DATE = Case(
     before=(g6("me-south-1", 0.25, "1"), g6("me-south-1", 3.75, "1.1")),
     after=(),

@@ -55,6 +55,8 @@ select
     e.observed_at,
     e.change_kind,
     e.reason,
+    case when e.change_kind = 'list_change' then r.repricing_share end as repricing_share,
+    coalesce(e.change_kind = 'list_change' and r.repricing_share > 0.5, false) as is_repricing,
     e.source,
     e.source_before,
     e.document_sha256,
@@ -63,3 +65,9 @@ from change as e
 inner join core.offer as o on e.offer_id = o.offer_id
 inner join core.offer_unit as u on e.offer_id = u.offer_id
 left join stated as s on e.offer_id = s.offer_id and e.source = s.source
+left join int.repricing as r
+    on
+        e.source = r.source
+        and o.service_provider_name = r.service_provider_name
+        and e.purchase_option = r.purchase_option
+        and e.observed_at::DATE = r.repriced_on
