@@ -187,7 +187,7 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
     reader = (
         f"read_parquet({quote(str(file))})"
         if file.suffix.lower() == ".parquet"
-        else f"read_csv({quote(str(file))}, header = true, all_varchar = true, strict_mode = true)"
+        else f"read_csv({quote(str(file))}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
     )
     try:
         there = {row[0] for row in con.execute(f"describe from {reader}").fetchall()}

@@ -133,6 +133,19 @@ def test_a_large_bill(tmp_path: Path) -> None:
     assert fleet_file.read_focus(file).lines[0]["billed_list_cost"] == 132_096_000
 
 
+def test_quotes_that_come_late(tmp_path: Path) -> None:
+    """A cell is quoted where it needs to be, be it after 30,000 lines without a quote."""
+    line = {"BillingCurrency": "USD", "Tags": ""}
+    whole = text([line | charge(1, "BoxUsage:p5.48xlarge", "1", ("55.04",) * 3)])
+    file = tmp_path / "focus.csv"
+    late = charge(1, "BoxUsage:p5.48xlarge", "2", ("110.08",) * 3, Tags='{"team": "a, b"}')
+    file.write_text(
+        whole + whole.partition("\n")[2] * 30_000 + text([line | late]).partition("\n")[2], encoding="utf-8"
+    )
+
+    assert fleet_file.read_focus(file).lines[0]["billed_hours"] == 30_003
+
+
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
     """Every other charge is counted by its reason, with its costs: 6 of 18 are in lines, 12 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
