@@ -5,6 +5,7 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -149,13 +150,23 @@ class Imported:
     left_out: list[dict[str, Any]]
 
 
-def read_focus(file: Path) -> Imported:
-    """Return the machines with accelerators of an export. Raises ChipledgerError where it is none."""
+def read_focus(*files: Path) -> Imported:
+    """Return the machines with accelerators of the files of an export. Raises ChipledgerError where one is none."""
+    read: set[bytes] = set()
     with duckdb.connect() as con:
         con.execute("set timezone = 'UTC'")
         con.execute("create temp table accelerator_type (instance_type VARCHAR)")
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
-        _load_focus(con, file)
+        for file in files:
+            with file.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").digest()
+            if digest in read:
+                hint = "Name it once"
+                raise ChipledgerError(
+                    "its charges were read from another file", source=file.name, field="file", hint=hint
+                )
+            _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
+            read.add(digest)
         lines = [
             {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
         ]
@@ -182,8 +193,8 @@ def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     tabular.put(out, save, force=force, private=True)
 
 
-def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Make focus_charge of an export, which is read as text, once."""
+def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> None:
+    """Put the charges of a file of an export, read as text, once, into focus_charge."""
     reader = (
         f"read_parquet({quote(str(file))})"
         if file.suffix.lower() == ".parquet"
@@ -201,8 +212,8 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
             for name, column in chosen.items()
         )
-        con.execute(f"create temp view focus_row as select {picked} from {reader}")
-        con.execute(f"create temp table focus_charge as {select('focus_charge')}")
+        con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
+        con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:
         hint, value = "Give a .csv, .csv.gz or .parquet in FOCUS columns", str(error).splitlines()[0]
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error

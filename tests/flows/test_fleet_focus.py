@@ -167,15 +167,18 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
 
 
 def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_path: Path) -> None:
-    """The older column names and Parquet give the same."""
-    file = tmp_path / "focus.parquet"
+    """The older column names and Parquet give the same; so does a bill in several files, none of which counts twice."""
+    file, rest = tmp_path / "focus.parquet", tmp_path / "rest.csv"
     with duckdb.connect() as con:
         con.execute(
             'copy (select * exclude (ServiceProviderName, SkuMeter), ServiceProviderName as "ProviderName", '
-            f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true)) to '{file}' (format parquet)"
+            f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true) limit 5) to '{file}'"
         )
+    rest.write_text(text(CHARGES[5:]), encoding="utf-8")
 
-    assert fleet_file.read_focus(file) == imported
+    assert fleet_file.read_focus(file, rest) == imported
+    with pytest.raises(ChipledgerError, match="read from another file"):
+        fleet_file.read_focus(file, rest, rest)
 
 
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
