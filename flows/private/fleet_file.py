@@ -5,6 +5,7 @@ what it does not is left open: neither the term, the payment nor the end of a co
 ContractedCost and EffectiveCost are stored apart, for comparison.
 """
 
+import glob
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -195,10 +196,11 @@ def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
 
 def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> None:
     """Put the charges of a file of an export, read as text, once, into focus_charge."""
+    name = quote(glob.escape(str(file)))
     reader = (
-        f"read_parquet({quote(str(file))})"
+        f"read_parquet({name})"
         if file.suffix.lower() == ".parquet"
-        else f"read_csv({quote(str(file))}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
+        else f"read_csv({name}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
     )
     try:
         there = {row[0] for row in con.execute(f"describe from {reader}").fetchall()}

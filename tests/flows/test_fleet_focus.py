@@ -126,8 +126,9 @@ def test_an_export_is_longer_than_the_use_of_a_chip(tmp_path: Path) -> None:
 
 
 def test_a_large_bill(tmp_path: Path) -> None:
-    """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large."""
-    file = tmp_path / "focus.csv"
+    """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large. Its name is no pattern."""
+    file = tmp_path / "focus[1].csv"
+    (tmp_path / "focus1.csv").write_text(text(CHARGES), encoding="utf-8")
     file.write_text(text([charge(1, "BoxUsage:p5.48xlarge", "2400000", ("132096000",) * 3)]), encoding="utf-8")
 
     assert fleet_file.read_focus(file).lines[0]["billed_list_cost"] == 132_096_000
