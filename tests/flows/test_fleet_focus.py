@@ -52,6 +52,8 @@ CHARGES = [
     charge(1, "BoxUsage:m5.large", "240", ("23.04", "23.04", "23.04")),
     charge(1, "EBS:VolumeUsage.gp3", "10", ("0.8", "0.8", "0.8"), PricingUnit="GB-Mo"),
     charge(1, "BoxUsage:p5.48xlarge", "1", ("60", "60", "60"), x_Operation="RunInstances:0002"),
+    charge(1, "USE2-BoxUsage:p5en.48xlarge", "48", ("0", "0", "0"), x_Operation="RunInstances:CB"),
+    charge(1, "Virtual Machines ND H100 v5", "1", ("98.32",) * 3, ServiceProviderName="Microsoft"),
     charge(1, "USE2-UnusedBox:p5.48xlarge", "1", ("55.04", "55.04", "55.04")),
     charge(1, "BoxUsage:p5.48xlarge", "-24", ("-1320.96", "-1320.96", "-1320.96"), ChargeClass="Correction"),
     charge(1, "", "", ("0", "0", "77.5"), PricingCategory="Committed", CommitmentDiscountStatus="Unused"),
@@ -148,13 +150,15 @@ def test_quotes_that_come_late(tmp_path: Path) -> None:
 
 
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
-    """Every other charge is counted by its reason, with its costs: 6 of 18 are in lines, 12 here."""
+    """Every other charge is counted by its reason, with its costs: 6 of 20 are in lines, 14 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
 
     assert told == {
         "a machine without accelerators": (1, Decimal("23.04")),
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
         "not plain Linux": (1, Decimal(60)),
+        "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
+        "not of AWS, whose charges alone are read": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
         "a correction of an earlier bill": (1, Decimal("-1320.96")),
         "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
@@ -191,7 +195,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert out.stat().st_mode & 0o777 == 0o600
     out.chmod(0o644)  # what takes its place is its owner's all the same
-    assert len(json.loads(result.stdout)["left_out"]) == 12
+    assert len(json.loads(result.stdout)["left_out"]) == 14
     narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
     assert "billed_list_cost" in wide
     assert all(reason in text for text in (narrow, wide) for reason in ("billed", "a correction of an earlier bill"))

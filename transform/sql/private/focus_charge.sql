@@ -27,7 +27,6 @@ with worded as (
 )
 
 select
-    provider,
     machine,
     region_id,
     purchase_option,
@@ -41,6 +40,7 @@ select
     billing_currency,
     machine <> '' and charge_category = 'Usage' and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
     case
+        when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'not of AWS, whose charges alone are read'
         when regexp_matches(sku_meter, ':ml[.][a-z0-9-]+[.]') then 'hours of a machine of SageMaker, whatever its kind'
         when coalesce(service_category, '') <> 'Compute' then 'not of the service category Compute'
         when coalesce(charge_category, '') <> 'Usage' then 'no usage: a purchase, tax, credit or adjustment'
@@ -49,11 +49,11 @@ select
         when machine = '' then 'no hours of a machine of shared tenancy: storage, transfer, hosts and the like'
         when machine not in (select t.instance_type from accelerator_type as t) then 'a machine without accelerators'
         when sku_meter like '%UnusedBox:%' then 'the unused part of a capacity reservation, paid as on demand'
+        when operation = 'RunInstances:CB' then 'hours within a Capacity Block, which is paid as a purchase'
         when operation is not null and not regexp_matches(operation, '^RunInstances(:SV\d+)?$') then 'not plain Linux'
         when lower(coalesce(pricing_unit, '')) not in ('hrs', 'hr', 'hour', 'hours') then 'its unit is not the hour'
         when hours is null or hours <= 0 then 'its quantity is no number above 0'
         when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
-        when provider is null then 'it names no provider'
         when region_id is null then 'it names no region'
         when purchase_option is null then 'how it was bought is not known'
         when list_amount is null or contracted_amount is null or effective_amount is null then 'a cost is no number'

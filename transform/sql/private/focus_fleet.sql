@@ -10,7 +10,6 @@ with whole as (
 
 period as (
     select
-        provider,
         machine,
         region_id,
         purchase_option,
@@ -23,12 +22,11 @@ period as (
         sum(hours)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
     from focus_charge
     where reason is null
-    group by provider, machine, region_id, purchase_option, plan_kind, billing_currency, starts_at, ends_at
+    group by machine, region_id, purchase_option, plan_kind, billing_currency, starts_at, ends_at
 ),
 
 alike as (
     select
-        p.provider,
         p.machine,
         p.region_id,
         p.purchase_option,
@@ -46,7 +44,7 @@ alike as (
 )
 
 select
-    provider,
+    'AWS' as provider,
     machine,
     region_id,
     purchase_option,
@@ -61,4 +59,4 @@ select
     billing_currency as billed_currency,
     hours::DECIMAL(28, 10) as billed_hours
 from alike
-order by provider, machine, region_id, purchase_option, plan_kind, billed_currency
+order by machine, region_id, purchase_option, plan_kind, billed_currency
