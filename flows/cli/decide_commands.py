@@ -485,10 +485,10 @@ def check(read: Reader) -> Result:
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The file.")
 @click.option("--force", "--replace", is_flag=True, help="Replace an existing file.")
 def import_focus(_read: Reader, *, files: tuple[Path, ...], out: Path, force: bool) -> Result:
-    """Write a fleet file from costs in FOCUS columns.
+    """Write a fleet file from AWS's bill: FOCUS or CUR.
 
-    Reads CSV or Parquet, all FILES as one bill, and lists what was not read. An export names neither term, payment nor
-    end of a commitment: add them, then `chipledger fleet check`.
+    Reads CSV or Parquet, all FILES as one bill, and lists what was not read. Add term, payment and end of each
+    commitment, then `chipledger fleet check`.
     """
     from flows.private import fleet_file
 

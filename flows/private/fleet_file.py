@@ -1,12 +1,12 @@
 """A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
 
-An export has FOCUS columns (1.0 to 1.2, as AWS Data Exports writes them), as CSV or Parquet. What FOCUS states is read,
-what it does not is left open: neither the term, the payment nor the end of a commitment is in an export. ListCost,
-ContractedCost and EffectiveCost are stored apart, for comparison.
+An export of AWS has the columns of FOCUS (1.0 to 1.2) or of a Cost and Usage Report, as CSV or Parquet. Neither the
+term, the payment nor the end of a commitment is read of it. Its costs are stored apart, for comparison.
 """
 
 import glob
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -118,29 +118,35 @@ def _line(number: int, row: Values, names: Names) -> Any:
 
 
 FIELDS: Mapping[str, Sequence[str]] = {
-    "provider": ("ServiceProviderName", "ProviderName"),
-    "service_category": ("ServiceCategory",),
-    "charge_category": ("ChargeCategory",),
+    "provider": ("ServiceProviderName", "ProviderName", "bill_billing_entity"),
+    "service_category": ("ServiceCategory", "line_item_product_code"),
+    "charge_category": ("ChargeCategory", "line_item_line_item_type"),
     "charge_class": ("ChargeClass",),
-    "charge_period_start": ("ChargePeriodStart",),
-    "charge_period_end": ("ChargePeriodEnd",),
-    "region_id": ("RegionId",),
-    "sku_meter": ("SkuMeter", "x_UsageType"),
-    "operation": ("x_Operation",),
-    "pricing_category": ("PricingCategory",),
-    "commitment_discount_type": ("CommitmentDiscountType",),
+    "charge_period_start": ("ChargePeriodStart", "line_item_usage_start_date"),
+    "charge_period_end": ("ChargePeriodEnd", "line_item_usage_end_date"),
+    "region_id": ("RegionId", "product_region_code"),
+    "sku_meter": ("SkuMeter", "x_UsageType", "line_item_usage_type"),
+    "operation": ("x_Operation", "line_item_operation"),
+    "pricing_category": ("PricingCategory", "line_item_line_item_type"),
+    "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
     "commitment_discount_status": ("CommitmentDiscountStatus",),
-    "quantity": ("PricingQuantity", "ConsumedQuantity"),
+    "quantity": ("PricingQuantity", "ConsumedQuantity", "line_item_usage_amount"),
     "pricing_unit": ("PricingUnit", "ConsumedUnit"),
-    "listed": ("ListCost",),
-    "contracted": ("ContractedCost",),
-    "effective": ("EffectiveCost",),
-    "billing_currency": ("BillingCurrency",),
+    "listed": ("ListCost", "pricing_public_on_demand_cost"),
+    "contracted": ("ContractedCost", "line_item_net_unblended_cost", "line_item_unblended_cost"),
+    "effective": ("EffectiveCost", "line_item_net_unblended_cost", "line_item_unblended_cost"),
+    "plan_effective": ("savings_plan_net_savings_plan_effective_cost", "savings_plan_savings_plan_effective_cost"),
+    "reserved_effective": ("reservation_net_effective_cost", "reservation_effective_cost"),
+    "billing_currency": ("BillingCurrency", "line_item_currency_code"),
 }
-"""What is read of a charge, and the columns that may hold it, the first of them that there is."""
+"""What is read of a charge, and the columns of FOCUS and of a Cost and Usage Report that may hold it, the first that
+there is. Case and what is neither letter nor digit do not matter: lineItem/UsageType was the name before CUR 2.0."""
 NAMES = {"machine": "offer", "region_id": "region", "purchase_option": "option", "plan_kind": "plan"}
 """Columns of the SELECT that a fleet file calls otherwise: its own words are SQL's."""
-OPTIONAL = ("charge_class", "operation", "commitment_discount_type", "commitment_discount_status")
+OPTIONAL = (
+    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status"),
+    *("plan_effective", "reserved_effective"),
+)
 
 
 @dataclass(frozen=True)
@@ -203,12 +209,16 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
         else f"read_csv({name}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
     )
     try:
-        there = {row[0] for row in con.execute(f"describe from {reader}").fetchall()}
-        chosen = {name: next((each for each in known if each in there), None) for name, known in FIELDS.items()}
-        absent = [FIELDS[name][0] for name, column in chosen.items() if column is None and name not in OPTIONAL]
+        there = {_letters(row[0]): row[0] for row in con.execute(f"describe from {reader}").fetchall()}
+        chosen = {
+            name: next((there[_letters(each)] for each in known if _letters(each) in there), None)
+            for name, known in FIELDS.items()
+        }
+        which = -1 if "lineitemusagetype" in there else 0
+        absent = [FIELDS[name][which] for name, column in chosen.items() if column is None and name not in OPTIONAL]
         if absent:
-            message = "no export in FOCUS columns"
-            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports"
+            message = "no export in columns of FOCUS or CUR 2.0"
+            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
         picked = ", ".join(
             f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
@@ -217,5 +227,9 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
         con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
         con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:
-        hint, value = "Give a .csv, .csv.gz or .parquet in FOCUS columns", str(error).splitlines()[0]
+        hint, value = "Give a .csv, .csv.gz or .parquet in columns of FOCUS or CUR 2.0", str(error).splitlines()[0]
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())

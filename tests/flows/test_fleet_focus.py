@@ -1,4 +1,4 @@
-"""A fleet read from an export of costs in FOCUS columns, worked out by hand; what is not read is told with its cost.
+"""A fleet read from an export of costs, worked out by hand; what is not read is told with its cost.
 
 The export is made up in the columns of AWS's FOCUS 1.2 table. Its unit prices are AWS's of us-east-1: on demand
 p5.48xlarge 55.04 and trn1.32xlarge 21.50 since 2025 (github.com/aws/karpenter-provider-aws), trn1.32xlarge reserved for
@@ -8,6 +8,7 @@ a year without upfront 13.22895 (github.com/tsaol/aws-gpu, data/all_gpu_instance
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -176,7 +177,8 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
     file, rest = tmp_path / "focus.parquet", tmp_path / "rest.csv"
     with duckdb.connect() as con:
         con.execute(
-            'copy (select * exclude (ServiceProviderName, SkuMeter), ServiceProviderName as "ProviderName", '
+            'copy (select * exclude (ServiceProviderName, SkuMeter, ListCost), ListCost as "listcost", '
+            'ServiceProviderName as "ProviderName", '
             f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true) limit 5) to '{file}'"
         )
     rest.write_text(text(CHARGES[5:]), encoding="utf-8")
@@ -184,6 +186,55 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
     assert fleet_file.read_focus(file, rest) == imported
     with pytest.raises(ChipledgerError, match="read from another file"):
         fleet_file.read_focus(file, rest, rest)
+
+
+CUR = {
+    "bill/BillingEntity": "AWS", "lineItem/ProductCode": "AmazonEC2", "lineItem/LineItemType": "Usage",
+    "lineItem/UsageStartDate": "2026-04-01T00:00:00Z", "lineItem/UsageEndDate": "2026-04-11T00:00:00Z",
+    "product/regionCode": "us-east-1", "lineItem/UsageType": "BoxUsage:p5.48xlarge",
+    "lineItem/Operation": "RunInstances", "lineItem/UsageAmount": "240", "pricing/unit": "Hrs",
+    "pricing/publicOnDemandCost": "13209.60", "lineItem/UnblendedCost": "13209.60",
+    "lineItem/NetUnblendedCost": "11624.448", "lineItem/CurrencyCode": "USD", "reservation/EffectiveCost": "0",
+    "savingsPlan/SavingsPlanEffectiveCost": "0", "savingsPlan/OfferingType": "",
+}  # fmt: skip
+"""A p5 for 240 hours at 55.04, and 12 % less as agreed, in the names of the former Cost and Usage Report."""
+RESERVED_FEE = {"lineItem/LineItemType": "RIFee", "lineItem/UsageType": "HeavyUsage:p5.48xlarge"}
+PLANNED = {
+    "lineItem/LineItemType": "SavingsPlanCoveredUsage", "savingsPlan/OfferingType": "ComputeSavingsPlans",
+    "savingsPlan/SavingsPlanEffectiveCost": "10402.56",
+}  # fmt: skip
+CUR_LINES = [
+    CUR, CUR | PLANNED, CUR | {"lineItem/LineItemType": "SavingsPlanNegation"}, CUR | RESERVED_FEE,
+    CUR | {"lineItem/LineItemType": "DiscountedUsage", "lineItem/UnblendedCost": "0", "lineItem/NetUnblendedCost": "0",
+           "reservation/EffectiveCost": "5706.552"},
+    CUR | {"lineItem/UsageType": "USE2-SpotUsage:p5.48xlarge", "lineItem/Operation": "RunInstances:SV052"},
+    CUR | {"lineItem/LineItemType": "EdpDiscount", "lineItem/UnblendedCost": "-1585.152"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_former", [True, False])
+def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
+    """What ran counts once; what covers it is paid by the hour. What reserved machines cost on demand is not in it."""
+    names = {name: re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).replace("/", "_").lower() for name in CUR}
+    file = tmp_path / "cur.csv"
+    file.write_text(
+        text([{name if is_former else names[name]: cell for name, cell in line.items()} for line in CUR_LINES]),
+        encoding="utf-8",
+    )
+    found = fleet_file.read_focus(file)
+    costs = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost")
+    told = [(row["option"], row["plan"], *(row[name] and f"{row[name]:.3f}" for name in costs)) for row in found.lines]
+
+    assert told == [
+        ("on_demand", None, "13209.600", "11624.448", "11624.448"),
+        ("reserved", None, "13209.600", None, "5706.552"),
+        ("savings_plan", "Compute", "13209.600", "11624.448", "10402.560"),
+        ("spot", None, "13209.600", "11624.448", "11624.448"),
+    ]  # fmt: skip
+    assert {(row["provider"], row["nodes"], row["billed_hours"]) for row in found.lines} == {("AWS", 1, 240)}
+    assert [(row["reason"], row["n_charges"]) for row in found.left_out] == [
+        ("no usage: a purchase, tax, credit or adjustment", 3)
+    ]
 
 
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
@@ -213,8 +264,9 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("a,b\n1,2\n", "no export in FOCUS columns"),
-        ("", "no export in FOCUS columns|cannot be read"),
+        ("a,b\n1,2\n", "no export in columns of FOCUS or CUR"),
+        ("", "no export in columns of FOCUS|cannot be read"),
+        ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
         (text([CHARGES[-1]]), "no hours of a machine with accelerators"),
     ],
 )
