@@ -217,7 +217,7 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
         which = -1 if "lineitemusagetype" in there else 0
         absent = [FIELDS[name][which] for name, column in chosen.items() if column is None and name not in OPTIONAL]
         if absent:
-            message = "no export in columns of FOCUS or CUR 2.0"
+            message = "no bill of AWS in columns of FOCUS or CUR 2.0"
             hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
         picked = ", ".join(

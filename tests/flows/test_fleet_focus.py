@@ -264,8 +264,8 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("a,b\n1,2\n", "no export in columns of FOCUS or CUR"),
-        ("", "no export in columns of FOCUS|cannot be read"),
+        ("a,b\n1,2\n", "no bill of AWS in columns of FOCUS or CUR"),
+        ("", "no bill of AWS in columns of FOCUS|cannot be read"),
         ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
         (text([CHARGES[-1]]), "no hours of a machine with accelerators"),
     ],
