@@ -20,6 +20,7 @@ from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checke
 from flows.shared import tabular
 from flows.shared.query import columns, rows
 from flows.shared.user_file import UserFile
+from reports import wording
 from transform.private import select
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
@@ -189,7 +190,7 @@ def read_focus(*files: Path) -> Imported:
 def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
-        hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
+        hint = "; ".join(f"{wording.count(row['n_charges'], 'charge')}: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
 
     def save(part: Path) -> int:
@@ -227,7 +228,8 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
         con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
         con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:
-        hint, value = "Give a .csv, .csv.gz or .parquet in columns of FOCUS or CUR 2.0", str(error).splitlines()[0]
+        value = " ".join(line for line in str(error).splitlines()[:3] if not line.startswith("Original Line"))
+        hint = "Give a .csv, .csv.gz or .parquet in UTF-8, in columns of FOCUS or CUR 2.0"
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error
 
 

@@ -267,12 +267,13 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
         ("a,b\n1,2\n", "no bill of AWS in columns of FOCUS or CUR"),
         ("", "no bill of AWS in columns of FOCUS|cannot be read"),
         ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
-        (text([CHARGES[-1]]), "no hours of a machine with accelerators"),
+        (text([CHARGES[0] | {"Tags": "B\udcfcro"}]), "Line: 2 Invalid unicode"),
+        (text([CHARGES[-1]]), r"no hours of a machine with accelerators.*1 charge: hours of a machine of SageMaker"),
     ],
 )
 def test_no_export(tmp_path: Path, body: str, message: str) -> None:
     file = tmp_path / "focus.csv"
-    file.write_text(body, encoding="utf-8")
+    file.write_text(body, encoding="utf-8", errors="surrogateescape")
 
     with pytest.raises(ChipledgerError, match=message):
         fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)
