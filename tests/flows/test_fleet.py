@@ -118,8 +118,10 @@ REASONS = [
     ("AWS,p5.48xlarge,us-east-1,savings_plan,1", "2 offers fit; say more of: term (26280h, 8760h)"),
     (
         "OVHcloud,H100 SXM,,on_demand,1",
-        "2 offers fit, and differ in what no line says: host, network, currency or least purchase",
+        "2 offers fit, and differ in what no line says: host, network, currency or least purchase; a [[rate]] of the "
+        "price file gives the line a price",
     ),
+    ("RunPod,H100 SXM,us,on_demand,1", "its prices name no region: leave it empty"),
 ]
 
 
