@@ -487,8 +487,8 @@ def check(read: Reader) -> Result:
 def import_focus(_read: Reader, *, files: tuple[Path, ...], out: Path, force: bool) -> Result:
     """Write a fleet file from AWS's bill: FOCUS or CUR.
 
-    Reads CSV or Parquet, all FILES as one bill, and lists what was not read. Add term, payment and end of each
-    commitment, then `chipledger fleet check`.
+    Reads CSV or Parquet, all FILES as one bill, and lists what was not read. Add what the bill does not say of a
+    commitment, such as its end, then `chipledger fleet check`.
     """
     from flows.private import fleet_file
 

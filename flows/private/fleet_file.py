@@ -1,7 +1,7 @@
 """A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
 
-An export of AWS has the columns of FOCUS (1.0 to 1.2) or of a Cost and Usage Report, as CSV or Parquet. Neither the
-term, the payment nor the end of a commitment is read of it. Its costs are stored apart, for comparison.
+An export of AWS has the columns of FOCUS (1.0 to 1.2) or of a Cost and Usage Report, as CSV or Parquet. FOCUS has
+neither term, payment nor end of a commitment. Costs are stored apart, for comparison.
 """
 
 import glob
@@ -131,6 +131,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "pricing_category": ("PricingCategory", "line_item_line_item_type"),
     "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
     "commitment_discount_status": ("CommitmentDiscountStatus",),
+    "term": ("savings_plan_purchase_term", "pricing_lease_contract_length"),
+    "payment": ("savings_plan_payment_option", "pricing_purchase_option"),
+    "offering_class": ("pricing_offering_class",),
+    "commitment_end_at": ("savings_plan_end_time", "reservation_end_time"),
     "quantity": ("PricingQuantity", "ConsumedQuantity", "line_item_usage_amount"),
     "pricing_unit": ("PricingUnit", "ConsumedUnit"),
     "listed": ("ListCost", "pricing_public_on_demand_cost"),
@@ -141,12 +145,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "billing_currency": ("BillingCurrency", "line_item_currency_code"),
 }
 """What is read of a charge, and the columns of FOCUS and of a Cost and Usage Report that may hold it, the first that
-there is. Case and what is neither letter nor digit do not matter: lineItem/UsageType was the name before CUR 2.0."""
-NAMES = {"machine": "offer", "region_id": "region", "purchase_option": "option", "plan_kind": "plan"}
-"""Columns of the SELECT that a fleet file calls otherwise: its own words are SQL's."""
+is filled in. Case and what is neither letter nor digit do not matter: lineItem/UsageType was a name before CUR 2.0."""
 OPTIONAL = (
-    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status"),
-    *("plan_effective", "reserved_effective"),
+    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
+    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective"),
 )
 
 
@@ -175,9 +177,7 @@ def read_focus(*files: Path) -> Imported:
                 )
             _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
             read.add(digest)
-        lines = [
-            {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
-        ]
+        lines = [row.pop("kind") | row for row in rows(con, select("focus_fleet"))]
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
@@ -212,19 +212,17 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
     try:
         there = {_letters(row[0]): row[0] for row in con.execute(f"describe from {reader}").fetchall()}
         chosen = {
-            name: next((there[_letters(each)] for each in known if _letters(each) in there), None)
+            name: [there[letters] for letters in map(_letters, known) if letters in there]
             for name, known in FIELDS.items()
         }
         which = -1 if "lineitemusagetype" in there else 0
-        absent = [FIELDS[name][which] for name, column in chosen.items() if column is None and name not in OPTIONAL]
+        absent = [FIELDS[name][which] for name, found in chosen.items() if not found and name not in OPTIONAL]
         if absent:
             message = "no bill of AWS in columns of FOCUS or CUR 2.0"
             hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
-        picked = ", ".join(
-            f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
-            for name, column in chosen.items()
-        )
+        texts = {name: [f"nullif(trim(\"{column}\"::VARCHAR), '')" for column in chosen[name]] for name in FIELDS}
+        picked = ", ".join(f"coalesce({', '.join([*texts[name], 'null::VARCHAR'])}) as {name}" for name in FIELDS)
         con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
         con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -195,18 +196,22 @@ CUR = {
     "lineItem/Operation": "RunInstances", "lineItem/UsageAmount": "240", "pricing/unit": "Hrs",
     "pricing/publicOnDemandCost": "13209.60", "lineItem/UnblendedCost": "13209.60",
     "lineItem/NetUnblendedCost": "11624.448", "lineItem/CurrencyCode": "USD", "reservation/EffectiveCost": "0",
-    "savingsPlan/SavingsPlanEffectiveCost": "0", "savingsPlan/OfferingType": "",
+    "savingsPlan/SavingsPlanEffectiveCost": "0", "savingsPlan/OfferingType": "", "savingsPlan/PurchaseTerm": "",
+    "savingsPlan/PaymentOption": "", "savingsPlan/EndTime": "", "pricing/LeaseContractLength": "",
+    "pricing/PurchaseOption": "", "pricing/OfferingClass": "",
 }  # fmt: skip
 """A p5 for 240 hours at 55.04, and 12 % less as agreed, in the names of the former Cost and Usage Report."""
 RESERVED_FEE = {"lineItem/LineItemType": "RIFee", "lineItem/UsageType": "HeavyUsage:p5.48xlarge"}
 PLANNED = {
     "lineItem/LineItemType": "SavingsPlanCoveredUsage", "savingsPlan/OfferingType": "ComputeSavingsPlans",
-    "savingsPlan/SavingsPlanEffectiveCost": "10402.56",
+    "savingsPlan/SavingsPlanEffectiveCost": "10402.56", "savingsPlan/PurchaseTerm": "1yr",
+    "savingsPlan/PaymentOption": "No Upfront", "savingsPlan/EndTime": "2027-04-01T00:00:00.000Z",
 }  # fmt: skip
 CUR_LINES = [
     CUR, CUR | PLANNED, CUR | {"lineItem/LineItemType": "SavingsPlanNegation"}, CUR | RESERVED_FEE,
     CUR | {"lineItem/LineItemType": "DiscountedUsage", "lineItem/UnblendedCost": "0", "lineItem/NetUnblendedCost": "0",
-           "reservation/EffectiveCost": "5706.552"},
+           "reservation/EffectiveCost": "5706.552", "pricing/LeaseContractLength": "3yr",
+           "pricing/PurchaseOption": "All Upfront", "pricing/OfferingClass": "standard"},
     CUR | {"lineItem/UsageType": "USE2-SpotUsage:p5.48xlarge", "lineItem/Operation": "RunInstances:SV052"},
     CUR | {"lineItem/LineItemType": "EdpDiscount", "lineItem/UnblendedCost": "-1585.152"},
 ]  # fmt: skip
@@ -223,13 +228,20 @@ def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
     )
     found = fleet_file.read_focus(file)
     costs = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost")
-    told = [(row["option"], row["plan"], *(row[name] and f"{row[name]:.3f}" for name in costs)) for row in found.lines]
+    terms = ("plan", "term", "payment", "offering_class", "commitment_end")
+    told = [(row["option"], *(row[name] and f"{row[name]:.3f}" for name in costs)) for row in found.lines]
 
     assert told == [
-        ("on_demand", None, "13209.600", "11624.448", "11624.448"),
-        ("reserved", None, "13209.600", None, "5706.552"),
-        ("savings_plan", "Compute", "13209.600", "11624.448", "10402.560"),
-        ("spot", None, "13209.600", "11624.448", "11624.448"),
+        ("on_demand", "13209.600", "11624.448", "11624.448"),
+        ("reserved", "13209.600", None, "5706.552"),
+        ("savings_plan", "13209.600", "11624.448", "10402.560"),
+        ("spot", "13209.600", "11624.448", "11624.448"),
+    ]
+    assert [tuple(row[name] for name in terms) for row in found.lines] == [
+        (None,) * 5,
+        (None, "3yr", "All Upfront", "standard", None),
+        ("Compute", "1yr", "No Upfront", None, date(2027, 3, 31)),
+        (None,) * 5,
     ]  # fmt: skip
     assert {(row["provider"], row["nodes"], row["billed_hours"]) for row in found.lines} == {("AWS", 1, 240)}
     assert [(row["reason"], row["n_charges"]) for row in found.left_out] == [

@@ -35,10 +35,12 @@ with worded as (
 )
 
 select
-    machine,
-    region_id,
-    purchase_option,
-    plan_kind,
+    {
+        'provider': 'AWS', 'offer': machine, 'region': region_id, 'option': purchase_option, 'plan': plan_kind,
+        'term': term, 'payment': payment, 'offering_class': offering_class,
+        'commitment_end': (try_cast(commitment_end_at as TIMESTAMPTZ) - interval 1 second)::DATE,
+        'billed_currency': billing_currency
+    } as kind,
     starts_at,
     ends_at,
     hours,
