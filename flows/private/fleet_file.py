@@ -171,10 +171,7 @@ def read_focus(*files: Path) -> Imported:
             with file.open("rb") as opened:
                 digest = hashlib.file_digest(opened, "sha256").digest()
             if digest in read:
-                hint = "Name it once"
-                raise ChipledgerError(
-                    "its charges were read from another file", source=file.name, field="file", hint=hint
-                )
+                raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
             _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
             read.add(digest)
         lines = [row.pop("kind") | row for row in rows(con, select("focus_fleet"))]

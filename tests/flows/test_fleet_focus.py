@@ -185,7 +185,7 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
     rest.write_text(text(CHARGES[5:]), encoding="utf-8")
 
     assert fleet_file.read_focus(file, rest) == imported
-    with pytest.raises(ChipledgerError, match="read from another file"):
+    with pytest.raises(ChipledgerError, match="twice"):
         fleet_file.read_focus(file, rest, rest)
 
 
