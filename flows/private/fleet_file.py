@@ -8,11 +8,11 @@ import glob
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -152,8 +152,7 @@ OPTIONAL = (
 )
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(NamedTuple):
     """The lines of a fleet as an export shows them, and what of it was not read, by the reason."""
 
     lines: list[dict[str, Any]]

@@ -1,8 +1,7 @@
--- Each charge of an export of costs, read as hours of a machine, or the reason why it is not: in the words of FOCUS, or
--- of a Cost and Usage Report, whose type of line is its category too. That has no cost on demand of reserved machines.
--- The machine stands in the meter, the usage type of AWS: USW2-BoxUsage:p5.48xlarge, SpotUsage:trn1.32xlarge
--- (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-migrating.html). Prices here are of
--- Linux: RunInstances, for spot RunInstances:SV and a number. DuckDB reads wide decimals a hundred times slower.
+-- Each charge of a bill, read as hours of a machine, or the reason why it is not: in the words of FOCUS, or of a Cost
+-- and Usage Report, which has no cost on demand of reserved machines. The machine stands in the usage type, such as
+-- USW2-BoxUsage:p5.48xlarge (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html). Prices are
+-- Linux's: RunInstances, for spot RunInstances:SV and a number. DuckDB reads wide decimals a hundred times slower.
 with worded as (
     select
         *,
