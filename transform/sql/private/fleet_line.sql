@@ -2,7 +2,7 @@
 -- Of the offers that fit all that a line says, current prices go before others, machines with exactly the chips of a
 -- node before single chips, a least purchase of so many (none stated: of one) before others, and the provider's own
 -- words for a chip before other words for it. If several are left, none is taken, and the reason says in what they
--- differ. on_demand_offer_id is the same machine in the same place without a commitment, where one is bought with one.
+-- differ. on_demand_offer_id is the same machine in the same place on demand, of what is bought otherwise.
 with fitting as (
     from fleet_candidate
     where
@@ -81,7 +81,7 @@ on_demand as (
             and p.accelerator_count is not distinct from o.accelerator_count and p.capacity_unit = o.capacity_unit
             and p.host_provider_name is not distinct from o.host_provider_name
     where
-        p.purchase_option not in ('on_demand', 'spot')
+        p.purchase_option <> 'on_demand'
         and o.purchase_option = 'on_demand'
         and o.unit_price_type = 'List'
         and o.restriction is null

@@ -18,7 +18,7 @@ with watched as (
         'on_demand' as move_of,
         730 * share_of_use as hours
     from fleet_line
-    where on_demand_offer_id is not null
+    where on_demand_offer_id is not null and purchase_option <> 'spot'
 )
 
 select
