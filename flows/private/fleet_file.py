@@ -1,7 +1,6 @@
 """A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
 
-An export of AWS has the columns of FOCUS (1.0 to 1.2) or of a Cost and Usage Report, as CSV or Parquet. FOCUS has
-neither term, payment nor end of a commitment. Costs are stored apart, for comparison.
+A bill of AWS has the columns of FOCUS (1.0 to 1.2), without terms of a commitment, or of a Cost and Usage Report.
 """
 
 import glob
