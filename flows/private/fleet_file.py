@@ -1,7 +1,4 @@
-"""A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
-
-A bill of AWS has the columns of FOCUS (1.0 to 1.2), without terms of a commitment, or of a Cost and Usage Report.
-"""
+"""A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from AWS's bill."""
 
 import glob
 import hashlib
@@ -166,20 +163,21 @@ def read_focus(*files: Path) -> Imported:
         con.execute("create temp table accelerator_type (instance_type VARCHAR)")
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
         for file in files:
+            if not file.is_file():
+                raise ChipledgerError("not a regular file", source=file.name, field="file", hint="Save it first")
             with file.open("rb") as opened:
                 digest = hashlib.file_digest(opened, "sha256").digest()
             if digest in read:
                 raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
             _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
             read.add(digest)
-        lines = [row.pop("kind") | row for row in rows(con, select("focus_fleet"))]
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
             "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, billing_currency "
             "from focus_charge where reason is not null group by reason, billing_currency order by all",
         )
-    return Imported(lines, left_out)
+        return Imported([row.pop("kind") | row for row in rows(con, select("focus_fleet"))], left_out)
 
 
 def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:

@@ -187,6 +187,8 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
     assert fleet_file.read_focus(file, rest) == imported
     with pytest.raises(ChipledgerError, match="twice"):
         fleet_file.read_focus(file, rest, rest)
+    with pytest.raises(ChipledgerError, match="not a regular file"):  # a pipe can be read once
+        fleet_file.read_focus(tmp_path)
 
 
 CUR = {
