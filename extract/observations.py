@@ -210,8 +210,10 @@ def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     upfront = _text("upfront_usd")
     has_both, is_mixed = dollars.is_not_null() & own.is_not_null(), upfront.is_not_null() & (currency != "USD")
     term = _text("term").str.to_lowercase().replace_strict(TERMS, default=None, return_dtype=pl.Int64)
+    has_nul = pl.any_horizontal(pl.col(pl.String).str.contains("\0", literal=True))
     # The first of these that is not NULL is why a row is no price as it is.
     doubts = (
+        ("provider", _text("provider"), _when(has_nul, "a cell has a NUL")),
         ("flags", pl.col("flag"), pl.col("flag_reason")),
         ("instance_type", pl.col("words"), pl.col("machine_reason")),
         ("region", _text("region"), _when(is_aws & is_elsewhere, "not a region of AWS that is known")),

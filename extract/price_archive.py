@@ -72,13 +72,13 @@ def parse(document: Document) -> Parsed:
     """Return the rows of a file, each with its own moment. Raises LayoutChanged."""
     import polars as pl
 
+    names = document.body.partition(b"\n")[0].decode("utf-8", "replace").strip().split(",")
+    if {*names} - {MOMENT, *OBSERVATION} or MOMENT not in names:  # polars would unpack what is packed
+        raise _refusal(f"expected {MOMENT} and columns of an observation", ", ".join(names))
     try:
         table = pl.read_csv(document.body, infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise _refusal("not a CSV", str(error).splitlines()[0]) from error
-    unknown = set(table.columns) - {MOMENT, *OBSERVATION}
-    if unknown or MOMENT not in table.columns:
-        raise _refusal(f"expected {MOMENT} and columns of an observation", ", ".join(table.columns))
     term = "commitment_term_hours"
     empty = pl.lit(None, pl.String)
     columns = [(pl.col(name) if name in table.columns else empty.alias(name)) for name in OBSERVATION]

@@ -152,7 +152,10 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
     lacking = [name for name, value in needed.items() if value is None and not is_open.get(name)]
     lacking += [name for name in parsed.needed if supplied[name] is None]
     if chip is None or lacking:
-        raise _incomplete(parsed, supplied, lacking)
+        flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
+        names = ", ".join(lacking)
+        message = placed(parsed.place, f"the file lacks {names}")
+        raise BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=f"Give {flags}")
     _check_kind(parsed, supplied)
     of_file = parsed.is_disaggregated
     disaggregated = supplied["disaggregated"]
@@ -174,13 +177,6 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
     _check_split(parsed, supplied, run, chip)
     run["evidence_grade"] = _grade(parsed, supplied, run, notes)
     return run | {"note": "; ".join(notes)}
-
-
-def _incomplete(parsed: ParsedRun, supplied: Supplied, lacking: list[str]) -> BenchmarkIncomplete:
-    flags = "; ".join(f"--set {name}=... ({MEANINGS[name]})" for name in lacking)
-    names = ", ".join(lacking)
-    message = placed(parsed.place, f"the file lacks {names}")
-    return BenchmarkIncomplete(message, source=supplied.source, field=names, value="missing", hint=f"Give {flags}")
 
 
 def _check_kind(parsed: ParsedRun, supplied: Supplied) -> None:

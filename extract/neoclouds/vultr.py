@@ -101,18 +101,14 @@ def _plans(document: Document) -> Iterator[tuple[Fields, bool]]:
         plans = [plan for page in mine for plan in page.objects(key)]
         if any("meta" in page for page in mine) or len(mine) > 1:
             for number, page in enumerate(mine, start=1):
-                _check_meta(page.inner("meta"), len(plans), is_last=number == len(mine))
+                meta = page.inner("meta")
+                if meta.whole("total") != len(plans):
+                    raise meta.wrong("total", f"expected all plans, found {len(plans)}")
+                following, is_last = meta.inner("links").any("next"), number == len(mine)
+                if not isinstance(following, str) or isinstance(following, Digits) or (following == "") != is_last:
+                    raise meta.wrong("links", "a page is missing, or one too many")
         for plan in plans:
             yield plan, key == "plans_metal"
-
-
-def _check_meta(meta: Fields, plans: int, *, is_last: bool) -> None:
-    """Raise where a page says that there are other plans, or pages, than were found."""
-    if meta.whole("total") != plans:
-        raise meta.wrong("total", f"expected all plans, found {plans}")
-    following = meta.inner("links").any("next")
-    if not isinstance(following, str) or isinstance(following, Digits) or (following == "") != is_last:
-        raise meta.wrong("links", "a page is missing, or one too many")
 
 
 def _chips(plan: Fields, is_metal: bool) -> Chips | str:

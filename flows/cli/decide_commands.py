@@ -481,19 +481,20 @@ def check(read: Reader) -> Result:
 
 
 @command("fleet import focus.parquet --out fleet.csv", group=fleet, name="import", has_table=True)
-@click.argument("file", type=EXISTING_FILE)
+@click.argument("files", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("fleet.csv"), help="The file.")
 @click.option("--force", "--replace", is_flag=True, help="Replace an existing file.")
-def import_focus(_read: Reader, *, file: Path, out: Path, force: bool) -> Result:
-    """Write a fleet file from costs in FOCUS columns.
+def import_focus(_read: Reader, *, files: tuple[Path, ...], out: Path, force: bool) -> Result:
+    """Write a fleet file from AWS's bill: FOCUS or CUR.
 
-    Reads CSV or Parquet, and lists what was not read. An export names neither term, payment nor end of a commitment:
-    add them, then `chipledger fleet check`.
+    Reads CSV or Parquet, all FILES as one bill, and lists what was not read. Add what the bill does not say of a
+    commitment, such as its end, then `chipledger fleet check`.
     """
     from flows.private import fleet_file
 
-    imported = fleet_file.read_focus(file)
-    fleet_file.write(imported, out, label=f"from {file.name}", force=force)
+    imported = fleet_file.read_focus(*files)
+    label = f"from {files[0].name}" + (f" and {len(files) - 1} more" if files[1:] else "")
+    fleet_file.write(imported, out, label=label, force=force)
     lines: list[str] = [output.text_table(imported.lines, IMPORTED)]
     if imported.left_out:
         lines += ["\nNot read:", output.text_table(imported.left_out, ("reason", "n_charges", "effective_cost"))]

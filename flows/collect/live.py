@@ -164,7 +164,10 @@ def one(collector: Collector, source: Source, region: str, folder: Path) -> Chec
             fetched = source.fetch(ctx, found.scope)
             documents, found.notes = fetched.documents, list(map(redact.hide, fetched.notes))
             rows = _read(source, documents, found)
-        before = _rows_of(source, last) if last else collector.known_prices(source)
+        before = None if last else collector.known_prices(source)
+        if last:
+            with suppress(ChipledgerError, OSError, ValueError, KeyError):
+                before = read_bundle(source, last, Check(source=source.name))
         found.against_known = compare(rows, before) or found.against_known
     except CredentialsMissing as error:
         found.verdict, found.error = "left out", redact.hide(f"{error.message}. {error.hint}")
@@ -251,12 +254,6 @@ def _last_well(folder: Path) -> Path | None:
                 return bundle
         except (OSError, ValueError, KeyError):
             continue
-    return None
-
-
-def _rows_of(source: Source, bundle: Path) -> pl.DataFrame | None:
-    with suppress(ChipledgerError, OSError, ValueError, KeyError):
-        return read_bundle(source, bundle, Check(source=source.name))
     return None
 
 

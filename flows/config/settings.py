@@ -553,10 +553,10 @@ def read(path: Path | None = None, *, environ: Mapping[str, str] | None = None, 
 
     Raises SettingsError for an unknown name, a value out of range, or a file that was named and does not exist. A file
     of certificates in [network] counts for all clients of this process from now on; so does that new files are readable
-    by their owner alone, or by his group too where the warehouse is shared.
+    by their owner alone, or by his group too where the warehouse is shared, as far as the user's umask allows it.
     """
     found = layers(path, environ=environ, **stated).model()
-    folders.restrict_new_files(to_group=found.warehouse.url not in ("", place.FILE))
+    os.umask(folders.users_umask() | (0o077 if found.warehouse.url in ("", place.FILE) else 0o007))
     if found.network.ca_bundle:
         from extract.web import certificates
 

@@ -294,7 +294,12 @@ def _cases(
             ],
         }
         if work.tokens_per_day and start["basis"] == target["basis"] == "measured":
-            case["whole_units"] = _whole_units(sums, case, work)
+            # The likely answer where machines are paid whole, all month, on both sides.
+            millions = sums.value("decision.million_tokens_per_month", work.tokens_per_day) or 0.0
+            before, after = (case[side]["usd_per_month_at_load"] / millions for side in ("from", "to"))
+            (whole,) = sums.moves([work.inputs(before, after, work.weeks.likely)])
+            chips = {f"{side}_accelerators": case[side]["paid_accelerators"] for side in ("from", "to")}
+            case["whole_units"] = chips | whole | {"verdict": whole["move_verdict"]}
             case["answer"] = case["answer"] if case["answer"] == case["whole_units"]["verdict"] else "depends"
         cases.append(case)
     return cases
@@ -358,12 +363,3 @@ def _needed(
 
 def _rate(sums: Sums, paid: float, usd: float, use: Use) -> float | None:
     return sums.value("cost.rate_to_beat", paid, 1.0, usd, use.utilisation)
-
-
-def _whole_units(sums: Sums, case: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    """Return the likely answer where machines are paid whole, all month, on both sides."""
-    millions = sums.value("decision.million_tokens_per_month", work.tokens_per_day) or 0.0
-    before, after = (case[side]["usd_per_month_at_load"] / millions for side in ("from", "to"))
-    (found,) = sums.moves([work.inputs(before, after, work.weeks.likely)])
-    chips = {f"{side}_accelerators": case[side]["paid_accelerators"] for side in ("from", "to")}
-    return chips | found | {"verdict": found["move_verdict"]}

@@ -6,6 +6,7 @@ from typing import Any
 
 from flows.decisions import regions
 from flows.decisions.break_even_page import Section, words_of
+from flows.decisions.cost_added import Added
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS, how
 from flows.shared.query import columns
 from reports import wording
@@ -248,7 +249,7 @@ def _together(found: Mapping[str, Any]) -> Iterator[Section]:
 
 def _added(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the sums have besides the chips, and the default for support."""
-    yield from (f"In the totals: {each['name']}, as stated." for each in found["inputs"]["added"])
+    yield from (f"In the totals: {Added(**each).words}." for each in found["inputs"]["added"])
     supported = next((row for row in found["options"] if row["support_usd"]), None)
     if supported:
         yield TEXT["support"].format(usd=supported["support_usd"], named=_named(supported))

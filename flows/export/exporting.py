@@ -97,7 +97,6 @@ def marts(
     file: Path, folder: Path, *, form: str, names: Sequence[str] = (), with_private: bool = False, force: bool = False
 ) -> list[Written]:
     """Write the public tables, or those named, into a folder. Raises ChipledgerError before anything is written."""
-    suffix = f".{form}"
     with duckdb.connect(str(file), read_only=True) as con:
         refuse_older(con, file)
         found = con.execute(MARTS).fetchall()
@@ -106,9 +105,9 @@ def marts(
         for name in {*names} - {*known}:
             hint = did_you_mean(name, known, "`chipledger query --list --all` lists all")
             raise SettingsError("no such mart", source=str(file), field="mart", value=name, hint=hint)
-        targets = {name: tabular.inside(folder, f"{name}{suffix}") for name in dict.fromkeys(names or public)}
+        targets = {name: tabular.inside(folder, f"{name}.{form}") for name in dict.fromkeys(names or public)}
         hidden = {
-            f"{PRIVATE}.main.{name}": tabular.inside(folder, PRIVATE, f"{name}{suffix}")
+            f"{PRIVATE}.main.{name}": tabular.inside(folder, PRIVATE, f"{name}.{form}")
             for name in attach_private(con, file, with_private=with_private)
         }
         tabular.refuse_existing([*targets.values(), *hidden.values()], force=force)
@@ -189,7 +188,7 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path, *, with_private: 
         return []
     private = file.with_name("private.duckdb")
     if not private.exists():
-        hint = "Name your files in [private], or leave out --with-private"
+        hint = "Name your files in [private] and publish again, or leave out --with-private"
         raise ChipledgerError("there is no private file", source=str(private), hint=hint)
     con.execute(f"attach {quote(str(private))} as {PRIVATE} (read_only)")
     return [name for (name,) in con.execute(PRIVATE_TABLES).fetchall()]

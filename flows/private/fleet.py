@@ -38,7 +38,7 @@ from fleet_move where observed_at >= ? order by observed_at, line_number, move_o
 RENEWALS = "select * exclude (offer) from renewal order by commitment_ends_on, line_number"
 UNMATCHED = """
 select line_number, label, service_provider_name, offer, region_id, purchase_option, reason
-from fleet_line where reason is not null order by line_number
+from fleet_cost where reason is not null order by line_number
 """
 IDLE_RULES = """
 select

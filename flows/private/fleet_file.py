@@ -1,16 +1,14 @@
-"""A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from an export of costs.
+"""A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from AWS's bill."""
 
-An export has FOCUS columns (1.0 to 1.2, as AWS Data Exports writes them), as CSV or Parquet. What FOCUS states is read,
-what it does not is left open: neither the term, the payment nor the end of a commitment is in an export. ListCost,
-ContractedCost and EffectiveCost are stored apart, for comparison.
-"""
-
+import glob
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -18,6 +16,7 @@ from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checke
 from flows.shared import tabular
 from flows.shared.query import columns, rows
 from flows.shared.user_file import UserFile
+from reports import wording
 from transform.private import select
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows, quote
@@ -116,62 +115,75 @@ def _line(number: int, row: Values, names: Names) -> Any:
 
 
 FIELDS: Mapping[str, Sequence[str]] = {
-    "provider": ("ServiceProviderName", "ProviderName"),
-    "service_category": ("ServiceCategory",),
-    "charge_category": ("ChargeCategory",),
+    "provider": ("ServiceProviderName", "ProviderName", "bill_billing_entity"),
+    "service_category": ("ServiceCategory", "line_item_product_code"),
+    "charge_category": ("ChargeCategory", "line_item_line_item_type"),
     "charge_class": ("ChargeClass",),
-    "charge_period_start": ("ChargePeriodStart",),
-    "charge_period_end": ("ChargePeriodEnd",),
-    "region_id": ("RegionId",),
-    "sku_meter": ("SkuMeter", "x_UsageType"),
-    "operation": ("x_Operation",),
-    "pricing_category": ("PricingCategory",),
-    "commitment_discount_type": ("CommitmentDiscountType",),
+    "charge_period_start": ("ChargePeriodStart", "line_item_usage_start_date"),
+    "charge_period_end": ("ChargePeriodEnd", "line_item_usage_end_date"),
+    "region_id": ("RegionId", "product_region_code"),
+    "sku_meter": ("SkuMeter", "x_UsageType", "line_item_usage_type"),
+    "operation": ("x_Operation", "line_item_operation"),
+    "pricing_category": ("PricingCategory", "line_item_line_item_type"),
+    "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
     "commitment_discount_status": ("CommitmentDiscountStatus",),
-    "quantity": ("PricingQuantity", "ConsumedQuantity"),
+    "term": ("savings_plan_purchase_term", "pricing_lease_contract_length"),
+    "payment": ("savings_plan_payment_option", "pricing_purchase_option"),
+    "offering_class": ("pricing_offering_class",),
+    "commitment_end_at": ("savings_plan_end_time", "reservation_end_time"),
+    "quantity": ("PricingQuantity", "ConsumedQuantity", "line_item_usage_amount"),
     "pricing_unit": ("PricingUnit", "ConsumedUnit"),
-    "listed": ("ListCost",),
-    "contracted": ("ContractedCost",),
-    "effective": ("EffectiveCost",),
-    "billing_currency": ("BillingCurrency",),
+    "listed": ("ListCost", "pricing_public_on_demand_cost"),
+    "contracted": ("ContractedCost", "line_item_net_unblended_cost", "line_item_unblended_cost"),
+    "effective": ("EffectiveCost", "line_item_net_unblended_cost", "line_item_unblended_cost"),
+    "plan_effective": ("savings_plan_net_savings_plan_effective_cost", "savings_plan_savings_plan_effective_cost"),
+    "reserved_effective": ("reservation_net_effective_cost", "reservation_effective_cost"),
+    "billing_currency": ("BillingCurrency", "line_item_currency_code"),
 }
-"""What is read of a charge, and the columns that may hold it, the first of them that there is."""
-NAMES = {"machine": "offer", "region_id": "region", "purchase_option": "option", "plan_kind": "plan"}
-"""Columns of the SELECT that a fleet file calls otherwise: its own words are SQL's."""
-OPTIONAL = ("charge_class", "operation", "commitment_discount_type", "commitment_discount_status")
+"""What is read of a charge, and the columns of FOCUS and of a Cost and Usage Report that may hold it, the first that
+is filled in. Case and what is neither letter nor digit do not matter: lineItem/UsageType was a name before CUR 2.0."""
+OPTIONAL = (
+    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
+    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective"),
+)
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(NamedTuple):
     """The lines of a fleet as an export shows them, and what of it was not read, by the reason."""
 
     lines: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
 
 
-def read_focus(file: Path) -> Imported:
-    """Return the machines with accelerators of an export. Raises ChipledgerError where it is none."""
+def read_focus(*files: Path) -> Imported:
+    """Return the machines with accelerators of the files of an export. Raises ChipledgerError where one is none."""
+    read: set[bytes] = set()
     with duckdb.connect() as con:
         con.execute("set timezone = 'UTC'")
         con.execute("create temp table accelerator_type (instance_type VARCHAR)")
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
-        _load_focus(con, file)
-        lines = [
-            {NAMES.get(name, name): value for name, value in row.items()} for row in rows(con, select("focus_fleet"))
-        ]
+        for file in files:
+            if not file.is_file():
+                raise ChipledgerError("not a regular file", source=file.name, field="file", hint="Save it first")
+            with file.open("rb") as opened:
+                digest = hashlib.file_digest(opened, "sha256").digest()
+            if digest in read:
+                raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
+            _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
+            read.add(digest)
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
             "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, billing_currency "
             "from focus_charge where reason is not null group by reason, billing_currency order by all",
         )
-    return Imported(lines, left_out)
+        return Imported([row.pop("kind") | row for row in rows(con, select("focus_fleet"))], left_out)
 
 
 def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
-        hint = "; ".join(f"{row['n_charges']} charges: {row['reason']}" for row in imported.left_out)
+        hint = "; ".join(f"{wording.count(row['n_charges'], 'charge')}: {row['reason']}" for row in imported.left_out)
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
 
     def save(part: Path) -> int:
@@ -182,27 +194,35 @@ def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     tabular.put(out, save, force=force, private=True)
 
 
-def _load_focus(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Make focus_charge of an export, which is read as text, once."""
+def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> None:
+    """Put the charges of a file of an export, read as text, once, into focus_charge."""
+    name = quote(glob.escape(str(file)))
     reader = (
-        f"read_parquet({quote(str(file))})"
+        f"read_parquet({name})"
         if file.suffix.lower() == ".parquet"
-        else f"read_csv({quote(str(file))}, header = true, all_varchar = true, strict_mode = true)"
+        else f"read_csv({name}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
     )
     try:
-        there = {row[0] for row in con.execute(f"describe from {reader}").fetchall()}
-        chosen = {name: next((each for each in known if each in there), None) for name, known in FIELDS.items()}
-        absent = [FIELDS[name][0] for name, column in chosen.items() if column is None and name not in OPTIONAL]
+        there = {_letters(row[0]): row[0] for row in con.execute(f"describe from {reader}").fetchall()}
+        chosen = {
+            name: [there[letters] for letters in map(_letters, known) if letters in there]
+            for name, known in FIELDS.items()
+        }
+        which = -1 if "lineitemusagetype" in there else 0
+        absent = [FIELDS[name][which] for name, found in chosen.items() if not found and name not in OPTIONAL]
         if absent:
-            message = "no export in FOCUS columns"
-            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns of AWS Data Exports"
+            message = "no bill of AWS in columns of FOCUS or CUR 2.0"
+            hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
-        picked = ", ".join(
-            f"nullif(trim(\"{column}\"::VARCHAR), '') as {name}" if column else f"null::VARCHAR as {name}"
-            for name, column in chosen.items()
-        )
-        con.execute(f"create temp view focus_row as select {picked} from {reader}")
-        con.execute(f"create temp table focus_charge as {select('focus_charge')}")
+        texts = {name: [f"nullif(trim(\"{column}\"::VARCHAR), '')" for column in chosen[name]] for name in FIELDS}
+        picked = ", ".join(f"coalesce({', '.join([*texts[name], 'null::VARCHAR'])}) as {name}" for name in FIELDS)
+        con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
+        con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:
-        hint, value = "Give a .csv, .csv.gz or .parquet in FOCUS columns", str(error).splitlines()[0]
+        value = " ".join(line for line in str(error).splitlines()[:3] if not line.startswith("Original Line"))
+        hint = "Give a .csv, .csv.gz or .parquet in UTF-8, in columns of FOCUS or CUR 2.0"
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())

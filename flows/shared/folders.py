@@ -53,14 +53,6 @@ def users_umask() -> int:
     return mask
 
 
-def restrict_new_files(*, to_group: bool = False) -> None:
-    """Let files and folders that this process makes be their owner's alone, 0600 and 0700; or his group's as well.
-
-    What the user's own umask forbids stays forbidden, and what exists keeps its mode.
-    """
-    os.umask(users_umask() | (0o007 if to_group else 0o077))
-
-
 @contextmanager
 def as_user(*, alone: bool = False) -> Iterator[None]:
     """Make files inside with the user's umask: those whose place he names, such as an export's; or his alone."""

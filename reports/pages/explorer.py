@@ -45,14 +45,14 @@ def script() -> Markup:
 def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     built, rows = published.build, ask(published.con, "explorer", n=MAX_ROWS)
-    total = rows[0]["n_offers"] if rows else 0
+    total, unpriced = (rows[0]["n_offers"], rows[0]["n_without_price"]) if rows else (0, 0)
     chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
     known = f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')}"
     headline = f"{known} at {wording.count(sellers, 'provider')}"
-    return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, left_out=total - len(rows))
+    return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, left_out=total - len(rows), unpriced=unpriced)
 
 
-def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_out: int = 0) -> str:
+def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_out: int = 0, unpriced: int = 0) -> str:
     """Return the page of packed prices; `built` is when and by which version the file was made."""
     return frame(
         "explore.html.j2",
@@ -60,6 +60,7 @@ def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_o
         place=PLACE,
         build=built,
         left_out=left_out,
+        unpriced=unpriced and wording.count(unpriced, "offer"),
         data=Markup(data),  # noqa: S704 (JSON without <, > and &)
         script=script(),
         policy=policy(script()),

@@ -357,6 +357,13 @@ def test_a_term_that_is_not_read_holds_its_row() -> None:
     assert aside(observed) == [("term", value, "a term other than 1yr and 3yr") for value in ("2yr", "6mo")]
 
 
+def test_a_nul_holds_its_row() -> None:
+    """A damaged cell is no tier or provider of its own."""
+    observed = observations.parse(document("31.92,H100,8,me/prices,ba\0sic,H100 SXM,", flags("")))
+    assert observed.set_aside["me/prices"].select("reason", "value").rows() == [("a cell has a NUL", "lambda")]
+    assert len(observed.prices["me/prices"]) == 1
+
+
 def test_spot_has_its_zone() -> None:
     """Two zones of a region are two offers."""
     observed = seen(

@@ -137,10 +137,11 @@ def test_it_has_no_present() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"observed_at_utc,price\n2026-10-15T00:00:00Z,1\n", b"unit_price\n1\n", b'observed_at_utc\n"1\n,2,3\n'],
-)
+    [b"", b"observed_at_utc,price\n2026-10-15T00:00:00Z,1\n", b"unit_price\n1\n", b'observed_at_utc\n"1\n,2,3\n',
+     gzip.compress(b"observed_at_utc,unit_price\n2026-10-15T00:00:00Z,1\n", mtime=0)],
+)  # fmt: skip
 def test_another_layout_is_refused(body: bytes) -> None:
-    """Each fault by name, and never an empty answer."""
+    """Each fault by name, and never an empty answer; what is packed is not unpacked, without an end."""
     with pytest.raises(LayoutChanged):
         SOURCE.parse(Document(source=SOURCE.name, scope="x", url="x", body=body, fetched_at=NOW))
 

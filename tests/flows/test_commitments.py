@@ -13,7 +13,7 @@ import pytest
 import simplejson
 from click.testing import CliRunner, Result
 from looks import START, day, row
-from purchase import P5, plan, putting, seen, term
+from purchase import P5, plan, putting, seen, spot, term
 
 from flows.cli import main
 from flows.config.settings import DecisionSettings, Settings
@@ -282,6 +282,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             seen(-400, "aws_price_list", row(P5, "98.32"), row(TRN1, "21.5")),
             seen(0, "aws_price_list", row(P5, "55.04"), row(TRN1, "21.5"), term(P5, "0", "All", "300000")),
             seen(0, "aws_savings_plans", plan(P5, "40"), plan(P5, "25", years=3)),
+            seen(0, "aws_spot", spot(P5, "use1-az1", "20")),
             *(
                 seen(0, "aws_spot_feed", row(
                     None, price, service_provider_name=name, accelerator_count=count, capacity_unit=unit,
@@ -296,6 +297,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         f"training,AWS,{P5},us-east-1,savings_plan,6,0.7,{day(30).date()},1y,No Upfront,Compute\n"
         f"batch,AWS,{TRN1},us-east-1,on_demand,4,0.5,,,,\n"
         "chat,Nobody,H100,us-east-1,on_demand,32,1,,,,\n"
+        f"spare,AWS,{P5},us-east-1,spot,2,0.5,,,,\n"
     )
     (folder / "prices.toml").write_text(
         '[[discount]]\nprovider = "AWS"\nfamily = "p5"\noption = "on_demand"\npercent = 10\nvalid_from = 2025-01-01\n'
@@ -315,7 +317,7 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     told = decided(data_dir, data_dir, "--horizon", "36", "--json")
     assert told.exit_code == 0, told.output
     found = simplejson.loads(told.output)
-    training, batch, chat = found["lines"]
+    training, batch, chat, spare = found["lines"]
 
     fall = 55.04 / 98.32 - 1
     assert found["inputs"]["as_of"] == START.date().isoformat()
@@ -340,6 +342,8 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert batch["reason"].startswith("no commitment is known")
     assert batch["negotiation"]["list_usd"] == pytest.approx(21.5 / 16)
     assert chat["reason"] == "no price of this provider is known"
+    assert spare["reason"].startswith("it runs on spot")
+    assert spare["negotiation"]["list_usd"] == 6.88
 
     words = decided(data_dir, data_dir)
     assert words.exit_code == 0, words.output

@@ -255,7 +255,7 @@ def test_what_is_added_is_in_the_total_and_the_rank(file: Path) -> None:
     assert by_kind(decide.answer(file, own))["reserved"]["support_usd"] is None
     words = ["decide", "--machine", P5, "--nodes", "1", "--months", "12"]
     told = CliRunner().invoke(main.main, ["--data-dir", str(file.parent), *words, "--add", "egress=500"])
-    assert "In the totals: egress, as stated." in told.stdout
+    assert "In the totals: egress, 500 USD a month (--add)." in told.stdout
     head = told.stdout.partition("in --json.")[2].partition("\nAWS")[0].split()
     assert {"how", "total", "units"} <= {*head}  # in a line of 100 characters
     assert "storage  " in told.stdout.partition("What no sum has")[2]

@@ -118,8 +118,10 @@ REASONS = [
     ("AWS,p5.48xlarge,us-east-1,savings_plan,1", "2 offers fit; say more of: term (26280h, 8760h)"),
     (
         "OVHcloud,H100 SXM,,on_demand,1",
-        "2 offers fit, and differ in what no line says: host, network, currency or least purchase",
+        "2 offers fit, and differ in what no line says: host, network, currency or least purchase; a [[rate]] of the "
+        "price file gives the line a price",
     ),
+    ("RunPod,H100 SXM,us,on_demand,1", "its prices name no region: leave it empty"),
 ]
 
 
@@ -150,12 +152,14 @@ def test_what_a_line_adds_decides(data: Path, tmp_path: Path) -> None:
 
 def test_a_contracted_rate_needs_no_list_price(data: Path, tmp_path: Path) -> None:
     """Lambda is not among the prices; what is agreed is known all the same: 1.95 x 8 chips x 730 h = 11,388."""
-    text = "provider,offer,region,option,nodes,accelerators_per_node\nlambda,H100 SXM,us,on_demand,1,8\n"
+    text = "provider,offer,region,option,nodes,accelerators_per_node\n" + "lambda,H100 SXM,us,on_demand,1,8\n" * 2
     prices = fleet_file.PRICES.replace("2026-06-01", "2026-05-20")
-    (told,) = fleet.cost(settings(data, tmp_path, fleet=text, prices=prices), now=NOW)["lines"]
+    told, short = fleet.cost(settings(data, tmp_path, fleet=text[:-2] + "\n", prices=prices), now=NOW)["lines"]
 
     assert (told["list_usd_per_month"], told["reason"]) == (None, "no price of this provider is known")
     assert (told["contracted_usd_per_month"], told["contract_id"]) == (pytest.approx(11_388.00), "LAM-1")
+    assert short["contracted_usd_per_month"] is None
+    assert short["reason"].endswith("known; its contracted rate is of a chip: give accelerators_per_node")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A fleet read from an export of costs in FOCUS columns, worked out by hand; what is not read is told with its cost.
+"""A fleet read from an export of costs, worked out by hand; what is not read is told with its cost.
 
 The export is made up in the columns of AWS's FOCUS 1.2 table. Its unit prices are AWS's of us-east-1: on demand
 p5.48xlarge 55.04 and trn1.32xlarge 21.50 since 2025 (github.com/aws/karpenter-provider-aws), trn1.32xlarge reserved for
@@ -8,6 +8,8 @@ a year without upfront 13.22895 (github.com/tsaol/aws-gpu, data/all_gpu_instance
 import csv
 import io
 import json
+import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -52,6 +54,8 @@ CHARGES = [
     charge(1, "BoxUsage:m5.large", "240", ("23.04", "23.04", "23.04")),
     charge(1, "EBS:VolumeUsage.gp3", "10", ("0.8", "0.8", "0.8"), PricingUnit="GB-Mo"),
     charge(1, "BoxUsage:p5.48xlarge", "1", ("60", "60", "60"), x_Operation="RunInstances:0002"),
+    charge(1, "USE2-BoxUsage:p5en.48xlarge", "48", ("0", "0", "0"), x_Operation="RunInstances:CB"),
+    charge(1, "Virtual Machines ND H100 v5", "1", ("98.32",) * 3, ServiceProviderName="Microsoft"),
     charge(1, "USE2-UnusedBox:p5.48xlarge", "1", ("55.04", "55.04", "55.04")),
     charge(1, "BoxUsage:p5.48xlarge", "-24", ("-1320.96", "-1320.96", "-1320.96"), ChargeClass="Correction"),
     charge(1, "", "", ("0", "0", "77.5"), PricingCategory="Committed", CommitmentDiscountStatus="Unused"),
@@ -126,21 +130,37 @@ def test_an_export_is_longer_than_the_use_of_a_chip(tmp_path: Path) -> None:
 
 
 def test_a_large_bill(tmp_path: Path) -> None:
-    """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large."""
-    file = tmp_path / "focus.csv"
+    """10,000 machines for ten days are 132,096,000 USD: no amount of a bill is too large. Its name is no pattern."""
+    file = tmp_path / "focus[1].csv"
+    (tmp_path / "focus1.csv").write_text(text(CHARGES), encoding="utf-8")
     file.write_text(text([charge(1, "BoxUsage:p5.48xlarge", "2400000", ("132096000",) * 3)]), encoding="utf-8")
 
     assert fleet_file.read_focus(file).lines[0]["billed_list_cost"] == 132_096_000
 
 
+def test_quotes_that_come_late(tmp_path: Path) -> None:
+    """A cell is quoted where it needs to be, be it after 21,000 lines without a quote."""
+    line = {"BillingCurrency": "USD", "Tags": ""}
+    whole = text([line | charge(1, "BoxUsage:p5.48xlarge", "1", ("55.04",) * 3)])
+    file = tmp_path / "focus.csv"
+    late = charge(1, "BoxUsage:p5.48xlarge", "2", ("110.08",) * 3, Tags='{"team": "a, b"}')
+    file.write_text(
+        whole + whole.partition("\n")[2] * 21_000 + text([line | late]).partition("\n")[2], encoding="utf-8"
+    )
+
+    assert fleet_file.read_focus(file).lines[0]["billed_hours"] == 21_003
+
+
 def test_what_was_not_read(imported: fleet_file.Imported) -> None:
-    """Every other charge is counted by its reason, with its costs: 6 of 18 are in lines, 12 here."""
+    """Every other charge is counted by its reason, with its costs: 6 of 20 are in lines, 14 here."""
     told = {row["reason"]: (row["n_charges"], row["effective_cost"]) for row in imported.left_out}
 
     assert told == {
         "a machine without accelerators": (1, Decimal("23.04")),
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
         "not plain Linux": (1, Decimal(60)),
+        "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
+        "not of AWS, whose charges alone are read": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
         "a correction of an earlier bill": (1, Decimal("-1320.96")),
         "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
@@ -154,15 +174,81 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
 
 
 def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_path: Path) -> None:
-    """The older column names and Parquet give the same."""
-    file = tmp_path / "focus.parquet"
+    """The older column names and Parquet give the same; so does a bill in several files, none of which counts twice."""
+    file, rest = tmp_path / "focus.parquet", tmp_path / "rest.csv"
     with duckdb.connect() as con:
         con.execute(
-            'copy (select * exclude (ServiceProviderName, SkuMeter), ServiceProviderName as "ProviderName", '
-            f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true)) to '{file}' (format parquet)"
+            'copy (select * exclude (ServiceProviderName, SkuMeter, ListCost), ListCost as "listcost", '
+            'ServiceProviderName as "ProviderName", '
+            f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true) limit 5) to '{file}'"
         )
+    rest.write_text(text(CHARGES[5:]), encoding="utf-8")
 
-    assert fleet_file.read_focus(file) == imported
+    assert fleet_file.read_focus(file, rest) == imported
+    with pytest.raises(ChipledgerError, match="twice"):
+        fleet_file.read_focus(file, rest, rest)
+    with pytest.raises(ChipledgerError, match="not a regular file"):  # a pipe can be read once
+        fleet_file.read_focus(tmp_path)
+
+
+CUR = {
+    "bill/BillingEntity": "AWS", "lineItem/ProductCode": "AmazonEC2", "lineItem/LineItemType": "Usage",
+    "lineItem/UsageStartDate": "2026-04-01T00:00:00Z", "lineItem/UsageEndDate": "2026-04-11T00:00:00Z",
+    "product/regionCode": "us-east-1", "lineItem/UsageType": "BoxUsage:p5.48xlarge",
+    "lineItem/Operation": "RunInstances", "lineItem/UsageAmount": "240", "pricing/unit": "Hrs",
+    "pricing/publicOnDemandCost": "13209.60", "lineItem/UnblendedCost": "13209.60",
+    "lineItem/NetUnblendedCost": "11624.448", "lineItem/CurrencyCode": "USD", "reservation/EffectiveCost": "0",
+    "savingsPlan/SavingsPlanEffectiveCost": "0", "savingsPlan/OfferingType": "", "savingsPlan/PurchaseTerm": "",
+    "savingsPlan/PaymentOption": "", "savingsPlan/EndTime": "", "pricing/LeaseContractLength": "",
+    "pricing/PurchaseOption": "", "pricing/OfferingClass": "",
+}  # fmt: skip
+"""A p5 for 240 hours at 55.04, and 12 % less as agreed, in the names of the former Cost and Usage Report."""
+RESERVED_FEE = {"lineItem/LineItemType": "RIFee", "lineItem/UsageType": "HeavyUsage:p5.48xlarge"}
+PLANNED = {
+    "lineItem/LineItemType": "SavingsPlanCoveredUsage", "savingsPlan/OfferingType": "ComputeSavingsPlans",
+    "savingsPlan/SavingsPlanEffectiveCost": "10402.56", "savingsPlan/PurchaseTerm": "1yr",
+    "savingsPlan/PaymentOption": "No Upfront", "savingsPlan/EndTime": "2027-04-01T00:00:00.000Z",
+}  # fmt: skip
+CUR_LINES = [
+    CUR, CUR | PLANNED, CUR | {"lineItem/LineItemType": "SavingsPlanNegation"}, CUR | RESERVED_FEE,
+    CUR | {"lineItem/LineItemType": "DiscountedUsage", "lineItem/UnblendedCost": "0", "lineItem/NetUnblendedCost": "0",
+           "reservation/EffectiveCost": "5706.552", "pricing/LeaseContractLength": "3yr",
+           "pricing/PurchaseOption": "All Upfront", "pricing/OfferingClass": "standard"},
+    CUR | {"lineItem/UsageType": "USE2-SpotUsage:p5.48xlarge", "lineItem/Operation": "RunInstances:SV052"},
+    CUR | {"lineItem/LineItemType": "EdpDiscount", "lineItem/UnblendedCost": "-1585.152"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_former", [True, False])
+def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
+    """What ran counts once; what covers it is paid by the hour. What reserved machines cost on demand is not in it."""
+    names = {name: re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).replace("/", "_").lower() for name in CUR}
+    file = tmp_path / "cur.csv"
+    file.write_text(
+        text([{name if is_former else names[name]: cell for name, cell in line.items()} for line in CUR_LINES]),
+        encoding="utf-8",
+    )
+    found = fleet_file.read_focus(file)
+    costs = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost")
+    terms = ("plan", "term", "payment", "offering_class", "commitment_end")
+    told = [(row["option"], *(row[name] and f"{row[name]:.3f}" for name in costs)) for row in found.lines]
+
+    assert told == [
+        ("on_demand", "13209.600", "11624.448", "11624.448"),
+        ("reserved", "13209.600", None, "5706.552"),
+        ("savings_plan", "13209.600", "11624.448", "10402.560"),
+        ("spot", "13209.600", "11624.448", "11624.448"),
+    ]
+    assert [tuple(row[name] for name in terms) for row in found.lines] == [
+        (None,) * 5,
+        (None, "3yr", "All Upfront", "standard", None),
+        ("Compute", "1yr", "No Upfront", None, date(2027, 3, 31)),
+        (None,) * 5,
+    ]  # fmt: skip
+    assert {(row["provider"], row["nodes"], row["billed_hours"]) for row in found.lines} == {("AWS", 1, 240)}
+    assert [(row["reason"], row["n_charges"]) for row in found.left_out] == [
+        ("no usage: a purchase, tax, credit or adjustment", 3)
+    ]
 
 
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
@@ -174,7 +260,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert out.stat().st_mode & 0o777 == 0o600
     out.chmod(0o644)  # what takes its place is its owner's all the same
-    assert len(json.loads(result.stdout)["left_out"]) == 12
+    assert len(json.loads(result.stdout)["left_out"]) == 14
     narrow, wide = (CliRunner().invoke(main.main, [*words, "--replace", *more]).stdout for more in ([], ["--wide"]))
     assert "billed_list_cost" in wide
     assert all(reason in text for text in (narrow, wide) for reason in ("billed", "a correction of an earlier bill"))
@@ -192,14 +278,16 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("a,b\n1,2\n", "no export in FOCUS columns"),
-        ("", "no export in FOCUS columns|cannot be read"),
-        (text([CHARGES[-1]]), "no hours of a machine with accelerators"),
+        ("a,b\n1,2\n", "no bill of AWS in columns of FOCUS or CUR"),
+        ("", "no bill of AWS in columns of FOCUS|cannot be read"),
+        ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
+        (text([CHARGES[0] | {"Tags": "B\udcfcro"}]), "Line: 2 Invalid unicode"),
+        (text([CHARGES[-1]]), r"no hours of a machine with accelerators.*1 charge: hours of a machine of SageMaker"),
     ],
 )
 def test_no_export(tmp_path: Path, body: str, message: str) -> None:
     file = tmp_path / "focus.csv"
-    file.write_text(body, encoding="utf-8")
+    file.write_text(body, encoding="utf-8", errors="surrogateescape")
 
     with pytest.raises(ChipledgerError, match=message):
         fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)

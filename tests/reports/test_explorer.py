@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from reports.pages import explorer
 from reports.pages.frame import frame
-from reports.queries import ask, select
+from reports.queries import Published, ask, select
 
 N, FEW = 10_000, 1000
 EVIL = "</script><img src=x onerror=alert(1)>"
@@ -156,6 +156,9 @@ def test_a_row_says_which_of_several_offers_it_is(offline: Path) -> None:
         con.execute(
             "create temp table corrected as select * replace ('correction' as change_kind) from int.price_change"
         )
+        unpriced = "from int.accelerator_hour_price where price_per_accelerator_hour_usd is null"
+        count = len(con.execute(unpriced).fetchall())
+        assert f"{count} offers without a price in dollars a chip" in explorer.render(Published(con))
         query = select("explorer").replace("int.price_change", "corrected")
         assert con.execute(f"select count(change_ratio) from ({query})", {"n": N}).fetchone() == (0,)
     zones = {row["region_name"] for row in rows if row["instance_type"] == "trn2.3xlarge" and "spot" in row.values()}

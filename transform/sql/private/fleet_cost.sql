@@ -29,7 +29,10 @@ select
         as contracted_idle_usd_per_month,
     p.is_current,
     p.last_observed_at,
-    l.reason,
+    l.reason || if(
+        contracted_price_per_node_hour is null and r.usd_per_chip_hour is not null,
+        '; its contracted rate is of a chip: give accelerators_per_node', ''
+    ) as reason,
     p.document_sha256,
     l.fleet_sha256,
     b.prices_sha256

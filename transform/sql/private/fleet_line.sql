@@ -2,7 +2,7 @@
 -- Of the offers that fit all that a line says, current prices go before others, machines with exactly the chips of a
 -- node before single chips, a least purchase of so many (none stated: of one) before others, and the provider's own
 -- words for a chip before other words for it. If several are left, none is taken, and the reason says in what they
--- differ. on_demand_offer_id is the same machine in the same place without a commitment, where one is bought with one.
+-- differ. on_demand_offer_id is the same machine in the same place on demand, of what is bought otherwise.
 with fitting as (
     from fleet_candidate
     where
@@ -81,7 +81,7 @@ on_demand as (
             and p.accelerator_count is not distinct from o.accelerator_count and p.capacity_unit = o.capacity_unit
             and p.host_provider_name is not distinct from o.host_provider_name
     where
-        p.purchase_option not in ('on_demand', 'spot')
+        p.purchase_option <> 'on_demand'
         and o.purchase_option = 'on_demand'
         and o.unit_price_type = 'List'
         and o.restriction is null
@@ -119,7 +119,9 @@ select
     d.offer_id as on_demand_offer_id,
     case
         when f.n_offers > 1 and len(f.additions) = 0
-            then f.n_offers || ' offers fit, and differ in what no line says: host, network, currency or least purchase'
+            then
+                f.n_offers || ' offers fit, and differ in what no line says: host, network, currency or least purchase'
+                || '; a [[rate]] of the price file gives the line a price'
         when f.n_offers > 1 then f.n_offers || ' offers fit; say more of: ' || array_to_string(f.additions, '; ')
         when f.is_without_rate then 'no exchange rate of ' || f.pricing_currency || ' of these days'
         when f.n_offers = 1 then null
@@ -132,6 +134,7 @@ select
             then 'no machine of this provider and no chip is called so'
         when n.line_number is null then 'this provider has no price of it'
         when not n.is_sold_so then 'not sold so; known: ' || array_to_string(n.known_options, ', ')
+        when not n.is_sold_there and n.regions = ['none'] then 'its prices name no region: leave it empty'
         when not n.is_sold_there then 'not sold so there; known: ' || array_to_string(n.regions[1:6], ', ')
         when not n.is_sold_by_count then 'not sold with so many chips a node'
         else 'no offer has all of term, payment, plan, offering_class, tier and zone as the line says'

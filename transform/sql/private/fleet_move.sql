@@ -2,8 +2,7 @@
 -- move_of says whose price moved: the line's own offer, or, for a commitment, the same machine on demand, which is what
 -- it would cost without one. A commitment that runs keeps its price: paid_from is the day on which the move can reach
 -- the line, the one after its last, and NULL where that is not known. Both prices are taken at one rate of exchange,
--- the present one, so that the move is the price's and not the currency's. Corrections and suspected errors are no
--- moves. The two kinds of move_of are never summed.
+-- the present one, so that the move is the price's and not the currency's. The two kinds of move_of are never summed.
 with watched as (
     select
         line_number,
@@ -19,7 +18,7 @@ with watched as (
         'on_demand' as move_of,
         730 * share_of_use as hours
     from fleet_line
-    where on_demand_offer_id is not null
+    where on_demand_offer_id is not null and purchase_option <> 'spot'
 )
 
 select

@@ -1,7 +1,7 @@
--- Each charge of an export of costs in FOCUS columns, read as hours of a machine, or the reason why it is not.
--- The machine stands in the meter, the usage type of AWS: USW2-BoxUsage:p5.48xlarge, SpotUsage:trn1.32xlarge
--- (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-migrating.html). Prices here are of
--- Linux: RunInstances, for spot RunInstances:SV and a number. DuckDB reads wide decimals a hundred times slower.
+-- Each charge of a bill, read as hours of a machine, or the reason why it is not: in the words of FOCUS, or of a Cost
+-- and Usage Report, which has no cost on demand of reserved machines. The machine stands in the usage type, such as
+-- USW2-BoxUsage:p5.48xlarge (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html). Prices are
+-- Linux's: RunInstances, for spot RunInstances:SV and a number. DuckDB reads wide decimals a hundred times slower.
 with worded as (
     select
         *,
@@ -9,15 +9,22 @@ with worded as (
             as machine,
         coalesce(try_cast(quantity as DECIMAL(18, 10)), try_cast(quantity as DECIMAL(28, 10))) as hours,
         coalesce(try_cast(listed as DECIMAL(18, 10)), try_cast(listed as DECIMAL(28, 10))) as list_amount,
-        coalesce(try_cast(contracted as DECIMAL(18, 10)), try_cast(contracted as DECIMAL(28, 10))) as contracted_amount,
-        coalesce(try_cast(effective as DECIMAL(18, 10)), try_cast(effective as DECIMAL(28, 10))) as effective_amount,
+        if(pricing_category = 'DiscountedUsage', null, contracted) as agreed,
+        coalesce(try_cast(agreed as DECIMAL(18, 10)), try_cast(agreed as DECIMAL(28, 10))) as contracted_amount,
+        case pricing_category
+            when 'SavingsPlanCoveredUsage' then plan_effective
+            when 'DiscountedUsage' then reserved_effective
+            else effective
+        end as paid,
+        coalesce(try_cast(paid as DECIMAL(18, 10)), try_cast(paid as DECIMAL(28, 10))) as effective_amount,
         try_cast(charge_period_start as TIMESTAMPTZ) as starts_at,
         try_cast(charge_period_end as TIMESTAMPTZ) as ends_at,
+        charge_category in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') as is_usage,
         case
-            when pricing_category = 'Standard' then 'on_demand'
-            when pricing_category = 'Dynamic' then 'spot'
-            when pricing_category = 'Committed' and commitment_discount_type ilike '%saving%' then 'savings_plan'
-            when pricing_category = 'Committed' and commitment_discount_type ilike '%reserv%' then 'reserved'
+            when pricing_category = 'Dynamic' or sku_meter like '%SpotUsage:%' then 'spot'
+            when pricing_category in ('Standard', 'Usage') then 'on_demand'
+            when commitment_discount_type ilike '%saving%' then 'savings_plan'
+            when pricing_category = 'DiscountedUsage' or commitment_discount_type ilike '%reserv%' then 'reserved'
         end as purchase_option,
         case
             when commitment_discount_type ilike '%ec2%' then 'EC2Instance'
@@ -27,11 +34,12 @@ with worded as (
 )
 
 select
-    provider,
-    machine,
-    region_id,
-    purchase_option,
-    plan_kind,
+    {
+        'provider': 'AWS', 'offer': machine, 'region': region_id, 'option': purchase_option, 'plan': plan_kind,
+        'term': term, 'payment': payment, 'offering_class': offering_class,
+        'commitment_end': (try_cast(commitment_end_at as TIMESTAMPTZ) - interval 1 second)::DATE,
+        'billed_currency': billing_currency
+    } as kind,
     starts_at,
     ends_at,
     hours,
@@ -39,23 +47,25 @@ select
     contracted_amount,
     effective_amount,
     billing_currency,
-    machine <> '' and charge_category = 'Usage' and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
+    machine <> '' and is_usage and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
     case
+        when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'not of AWS, whose charges alone are read'
         when regexp_matches(sku_meter, ':ml[.][a-z0-9-]+[.]') then 'hours of a machine of SageMaker, whatever its kind'
-        when coalesce(service_category, '') <> 'Compute' then 'not of the service category Compute'
-        when coalesce(charge_category, '') <> 'Usage' then 'no usage: a purchase, tax, credit or adjustment'
+        when coalesce(service_category, '') not in ('Compute', 'AmazonEC2') then 'not of the service category Compute'
+        when not coalesce(is_usage, false) then 'no usage: a purchase, tax, credit or adjustment'
         when charge_class = 'Correction' then 'a correction of an earlier bill'
         when commitment_discount_status = 'Unused' then 'the unused part of a commitment, which names no machine'
         when machine = '' then 'no hours of a machine of shared tenancy: storage, transfer, hosts and the like'
         when machine not in (select t.instance_type from accelerator_type as t) then 'a machine without accelerators'
         when sku_meter like '%UnusedBox:%' then 'the unused part of a capacity reservation, paid as on demand'
+        when operation = 'RunInstances:CB' then 'hours within a Capacity Block, which is paid as a purchase'
         when operation is not null and not regexp_matches(operation, '^RunInstances(:SV\d+)?$') then 'not plain Linux'
         when lower(coalesce(pricing_unit, '')) not in ('hrs', 'hr', 'hour', 'hours') then 'its unit is not the hour'
         when hours is null or hours <= 0 then 'its quantity is no number above 0'
         when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
-        when provider is null then 'it names no provider'
         when region_id is null then 'it names no region'
         when purchase_option is null then 'how it was bought is not known'
-        when list_amount is null or contracted_amount is null or effective_amount is null then 'a cost is no number'
+        when list_amount is null or effective_amount is null then 'a cost is no number'
+        when contracted_amount is null and pricing_category <> 'DiscountedUsage' then 'a cost is no number'
     end as reason
 from worded

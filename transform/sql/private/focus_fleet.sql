@@ -10,12 +10,7 @@ with whole as (
 
 period as (
     select
-        provider,
-        machine,
-        region_id,
-        purchase_option,
-        plan_kind,
-        billing_currency,
+        kind,
         sum(hours) as hours,
         sum(list_amount) as list_amount,
         sum(contracted_amount) as contracted_amount,
@@ -23,17 +18,13 @@ period as (
         sum(hours)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
     from focus_charge
     where reason is null
-    group by provider, machine, region_id, purchase_option, plan_kind, billing_currency, starts_at, ends_at
+    group by kind, starts_at, ends_at
 ),
 
 alike as (
     select
-        p.provider,
-        p.machine,
-        p.region_id,
-        p.purchase_option,
-        p.plan_kind,
-        p.billing_currency,
+        p.kind,
+        struct_extract(p.kind, 'option') in ('on_demand', 'spot') as is_paid_when_running,
         sum(p.hours) as hours,
         sum(p.list_amount) as list_amount,
         sum(p.contracted_amount) as contracted_amount,
@@ -42,23 +33,16 @@ alike as (
         greatest(ceil(round(max(p.running), 6)), ceil(round(mean_running, 6))) as most_running
     from period as p
     cross join whole as w
-    group by all
+    group by p.kind
 )
 
 select
-    provider,
-    machine,
-    region_id,
-    purchase_option,
-    case when purchase_option in ('on_demand', 'spot') then most_running else mean_running end::DECIMAL(18, 10)
-        as nodes,
-    case when purchase_option in ('on_demand', 'spot') then least(mean_running / most_running, 1) else 1 end
-    ::DECIMAL(11, 10) as share_of_use,
-    plan_kind,
+    kind,
+    if(is_paid_when_running, most_running, mean_running)::DECIMAL(18, 10) as nodes,
+    if(is_paid_when_running, least(mean_running / most_running, 1), 1)::DECIMAL(11, 10) as share_of_use,
     list_amount::DECIMAL(28, 10) as billed_list_cost,
     contracted_amount::DECIMAL(28, 10) as billed_contracted_cost,
     effective_amount::DECIMAL(28, 10) as billed_effective_cost,
-    billing_currency as billed_currency,
     hours::DECIMAL(28, 10) as billed_hours
 from alike
-order by provider, machine, region_id, purchase_option, plan_kind, billed_currency
+order by kind

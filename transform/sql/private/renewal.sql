@@ -1,6 +1,5 @@
--- The commitments of the fleet whose end is known, and what is left of each from the day of the prices on: the price of
--- the days to its end, however paid. on_demand_usd_per_month is what the same machines would cost at today's list price
--- without a commitment, at the line's share of use.
+-- The commitments with a known end, and what is left of each from the day of the prices on: the price of the days to
+-- its end, however paid. on_demand_usd_per_month is the same machines' list price without one, at their share of use.
 select
     l.line_number,
     l.label,
