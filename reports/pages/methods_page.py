@@ -24,8 +24,8 @@ def render(published: Published) -> str:
     macros = published.ask("formula")
     found = published.ask("misdeclared") if "throughput" in marts(published.con) else []
     has_backtest = "price_backtest" in {row["macro_name"] for row in macros}
-    asked = "from mart.price_backtest([3, 6, 12, 24]) order by months"
-    backtest = published.query(asked) if has_backtest else []
+    errors = "from mart.price_backtest([3, 6, 12, 24]) order by months"
+    backtest = published.query(errors) if has_backtest else []
     misdeclared = [{**row, "link": outside("the run", row["shown_by"]["source_url"])} for row in found]
     formulas = [
         {**row, **dict(zip(("formula", "refused"), split_formula(row["definition"]), strict=True))}
