@@ -202,7 +202,7 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
     young = {row["accelerator_name"] for row in prices if row["is_ranked"]}
     old = {row["accelerator_name"] for row in prices} - young
     words = f"{name}: {wording.count(len(young), 'chip')} with a price that can be ranked"
-    return f"{words}, {len(old):,} with an older one" if old else words
+    return f'{words}, {len(old):,} with none but old or "from" prices' if old else words
 
 
 def _history(market: Market, name: str) -> Markup:
