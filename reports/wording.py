@@ -75,6 +75,11 @@ def places_of(values: Iterable[Number | None]) -> int:
     return 4 if any(value is not None and 0 < value < MIN_IN_CENTS for value in values) else CENTS
 
 
+def price(value: Number | None) -> str:
+    """Return a price that stands by itself."""
+    return amount(value, places_of([value]))
+
+
 def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int:
     """Return the places that keep the two sides of every change apart, and small prices honest."""
     places = CENTS

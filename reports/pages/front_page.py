@@ -352,7 +352,7 @@ def headline(front: Front) -> str:
     seller = cells.get("elsewhere", {}).get("service_provider_name")
     ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
     known = [(cells[name][PRICE], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
-    parts = [f"{wording.amount(usd, 2)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
+    parts = [f"{wording.price(usd)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
     if not parts:
         return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"

@@ -139,7 +139,7 @@ def _change(row: Row) -> str:
     if row["change_kind"] == "list_change":
         return " to ".join(news.amounts(row))
     offers = f", {wording.count(row['n_offers'], 'offer')}" if row["n_offers"] > 1 else ""
-    return f"{CAME_OR_WENT[row['change_kind']]} {wording.amount(row['price_after'], 2)}{offers}"
+    return f"{CAME_OR_WENT[row['change_kind']]} {wording.price(row['price_after'])}{offers}"
 
 
 def _move(row: Row) -> tuple[Cell, ...]:
