@@ -236,4 +236,4 @@ def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
     last = seen["last_good_at"]
     when = f", last searched {date(last)}" if last else ""
     where = f", in none of {count(seen['n_lists'], 'price list')}" if seen["n_lists"] else ""
-    return f"{few(list(chips))}: unknown{where}{when}."
+    return f"{few(list(chips), most=9)}: unknown{where}{when}."

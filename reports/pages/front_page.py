@@ -26,6 +26,8 @@ MIN_SELLERS = 3
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
+NOWHERE = {"unknown", "not collected yet", "not seen", "not sold", "AWS only"}
+"""Why a cell has no price where none was ever seen."""
 MAX_MODELS = 4
 """Models of which the cheapest cost is shown in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
@@ -148,7 +150,7 @@ def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], path
 def table(front: Front, paths: Mapping[str, str]) -> Table:
     """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
     reasons = {chip: {cell["unknown_reason"] for cell in front.cells[chip].values()} for chip in front.chips}
-    absent = [chip for chip in front.chips if reasons[chip] <= {"unknown"}]
+    absent = [chip for chip in front.chips if reasons[chip] <= NOWHERE]
     shown = [chip for chip in front.chips if chip not in absent]
     places = wording.places_of(
         cell[PRICE] for chip in shown for name, cell in front.cells[chip].items() if name in OPTIONS

@@ -83,6 +83,14 @@ def test_the_overview_leads_to_every_page(hostile_reports: Path) -> None:
     assert {"latest.html", "weeks/2026-W03.html", "weeks/index.html", "latest.json"} <= links
 
 
+def test_chips_of_which_nothing_was_ever_seen_are_one_line(hostile_reports: Path) -> None:
+    """No row of "not collected yet" and "not seen" for each."""
+    page = (hostile_reports / "index.html").read_text(encoding="utf-8")
+    assert "B200, B300, MI300X, L40S, Trainium2 and Trainium3: unknown, in none of 1 price list" in page
+    assert "not collected yet" in page  # of H100, under a plan
+    assert page.count('<th scope="row" class') == 3
+
+
 def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tmp_path: Path) -> None:
     """By default they are written; without them, an older page is taken away, and nothing leads to it."""
     folder = tmp_path / "reports"

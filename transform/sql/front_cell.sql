@@ -113,12 +113,13 @@ shown as (
         ) = 1
 ),
 
--- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.
+-- The newest unranked price of each way to buy a chip; whether one of them is young enough, but a "from" price.
 seen as (
     select
         accelerator_name,
         cell,
-        max(last_observed_at) as last_observed_at
+        max(last_observed_at) as last_observed_at,
+        bool_or(statistic = 'floor' and age_days <= (select b.ranked_days from meta.build as b)) as is_from
     from listed
     where not is_ranked
     group by accelerator_name, cell
@@ -164,6 +165,7 @@ select
         when s.price_usd is not null then null
         when not c.is_sold then 'unknown'
         when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
+        when e.is_from then 'only from prices'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
         when w.cell = 'elsewhere' and c.is_of_aws then 'AWS only'
         when w.cell = 'elsewhere' then 'not seen'
