@@ -342,7 +342,7 @@ def _token(row: Row | None) -> str:
     note = small(SEEN.get(row["price_kind"] or "") or seller)
     cost = _evidence(row["offer_id"], number, row["cost_basis"] or "")
     if row["offer_id"] is not None and row["option_kind"] == "spot" and row["price_kind"] == "price":
-        return span(cost, "no", title=row["offer_terms"] or "") + small("last seen")
+        return span(cost, "no", title=row["offer_terms"] or "") + small(wording.listed(seller, "last seen"))
     return cost + note
 
 
