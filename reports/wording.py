@@ -20,6 +20,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
+LENGTHS = ((8760, "year"), (730, "month"), (24, "day"))
 MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 
@@ -151,12 +152,15 @@ def option(
     payment: str | None = None,
     offering_class: str | None = None,
 ) -> str:
-    """Return how something is bought, in words: Reserved 1 yr, No Upfront, convertible."""
+    """Return how something is bought, in words: Reserved 1 year, No Upfront, convertible."""
     words = OPTIONS.get(purchase_option or "", purchase_option or "option unknown")
-    if term_hours:
-        years, rest = divmod(term_hours, 8760)
-        words += f" {years} yr" if not rest else f" {term_hours:,} h"
-    return ", ".join(part for part in (words, payment, offering_class) if part)
+    return listed(listed(words, term(term_hours), by=" "), payment, offering_class)
+
+
+def term(hours: int | None) -> str:
+    """Return the length of a commitment in its largest whole unit: 1 year, 91 days; nothing where there is none."""
+    whole = (count(hours // n, unit) for n, unit in LENGTHS if hours and not hours % n)
+    return next(whole, f"{hours:,} hours") if hours else ""
 
 
 def option_of(row: Mapping[str, Any]) -> str:
