@@ -182,8 +182,7 @@ def warnings(
     differing, listed = truth_tables.differing(checks), troubles(scopes)
     news = [row for row in differing if not row["is_known"]]
     return macro("parts.html.j2", "warnings")(
-        news[: truth_tables.MAX_WARNED],
-        len(news),
+        news,
         len(differing) - len(news),
         listed[:MAX_TROUBLES],
         len(listed),
