@@ -145,6 +145,11 @@ def days(age: float | None) -> str:
     return f"{age:,.1f}" if age < 10 else f"{age:,.0f}"
 
 
+def scope(row: Mapping[str, Any]) -> str:
+    """Return a scope with its source; the only one of a source is the source."""
+    return listed(row["source"], row["scope"] if row["scope"] != "all" else "", by=" ")
+
+
 def option(
     purchase_option: str | None,
     *,

@@ -248,8 +248,7 @@ def not_seen(found: WeekFacts) -> list[str]:
     for state, words in TROUBLED.items():
         rows = _troubled(found).filter(pl.col("state") == state).to_dicts()
         places = [
-            f"{row['source']} {row['scope']}"
-            + (f", last on {on(row['last_good_at'], found)}" * bool(row["last_good_at"]))
+            wording.scope(row) + (f" (last on {on(row['last_good_at'], found)})" * bool(row["last_good_at"]))
             for row in rows
         ]
         if places:

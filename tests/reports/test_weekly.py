@@ -255,7 +255,8 @@ def test_who_was_not_seen_is_named(told) -> None:
     scopes, providers, chips = news.not_seen(told("2026-W06"))
 
     assert scopes == (
-        "2 scopes not read in time: aws_price_list us-east-1, last on 28 Jan and aws_spot_feed second, last on 28 Jan."
+        "2 scopes not read in time: aws_price_list us-east-1 (last on 28 Jan) and "
+        "aws_spot_feed second (last on 28 Jan)."
     )
     assert providers.startswith("5 providers not seen in the week, but in the 90 days before: AWS, ")
     assert chips == ("No price of B200, B300, MI300X and Trainium2 was confirmed within the limit of age, 90 days.")
