@@ -221,8 +221,7 @@ def signed(ratio: float) -> str:
 
 def near(moment: Date | None, built: Date) -> str:
     """Return a date without its year where that is the year of the page: 15 Oct."""
-    text = date(moment)
-    return text.removesuffix(f"{NBSP}{built.year}")
+    return date(moment).removesuffix(f"{NBSP}{built.year}")
 
 
 def dollars(value: float) -> str:
@@ -232,12 +231,10 @@ def dollars(value: float) -> str:
 
 def plan(row: Mapping[str, Any]) -> str:
     """Return how a commitment is bought and paid, in few words: Compute plan, upfront; Reserved, no upfront."""
-    kind = {"reserved": "Reserved"}.get(row["purchase_option"] or "")
-    if kind is None:
-        kind = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "", "Plan")
+    plans = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}
+    kind = "Reserved" if row["purchase_option"] == "reserved" else plans.get(row["commitment_discount_type"], "Plan")
     payment = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
-    paid = payment.get(row["purchase_payment_model"] or "", "")
-    return ", ".join(part for part in (kind, paid) if part)
+    return listed(kind, payment.get(row["purchase_payment_model"]))
 
 
 def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:

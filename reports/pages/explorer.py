@@ -46,8 +46,9 @@ def render(published: Published) -> str:
     built, rows = published.build, ask(published.con, "explorer", n=MAX_ROWS)
     total = rows[0]["n_offers"] if rows else 0
     chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
-    known = f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')}"
-    headline = f"{known} at {wording.count(sellers, 'provider')}"
+    headline = (
+        f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')} at {wording.count(sellers, 'provider')}"
+    )
     return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, left_out=total - len(rows))
 
 

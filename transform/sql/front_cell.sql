@@ -167,9 +167,8 @@ select
         when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
         when e.is_from then 'only from prices'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
-        when w.cell = 'elsewhere' and c.is_of_aws then 'AWS only'
-        when w.cell = 'elsewhere' then 'not seen'
-        else 'not collected yet'
+        when w.cell <> 'elsewhere' then 'not collected yet'
+        else if(c.is_of_aws, 'AWS only', 'not seen')
     end as unknown_reason,
     o.service_provider_name,
     o.region_id,
