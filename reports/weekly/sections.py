@@ -130,8 +130,13 @@ def _also(found: WeekFacts) -> Section:
     note = "USD per chip-hour, unless a line names another currency."
     if left:
         note += " There are more on the page."
-    sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}: {_change(row)}." for row in rows)
+    sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}{_size(row)}: {_change(row)}." for row in rows)
     return Section(sentences=sentences, note=note if rows else "")
+
+
+def _size(row: Row) -> str:
+    """Return of how many chips a machine is whose price moved, where it is of several."""
+    return f", {row['units']:g} chips" if (row["units"] or 1) > 1 else ""
 
 
 def _change(row: Row) -> str:
@@ -288,19 +293,16 @@ def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
     return lambda found: Section(sentences=tuple(make(found)))
 
 
-def _sentences(parts: Iterable[str]) -> list[str]:
-    return [f"{part[:1].upper()}{part[1:]}." for part in parts]
+def _of_fleet(name: str) -> Maker:
+    return _of_sentences(lambda found: [f"{part[:1].upper()}{part[1:]}." for part in getattr(found.fleet, name, ())])
 
 
 SECTIONS: dict[str, tuple[str, Maker]] = {
     "happened": ("What happened", _of_sentences(news.happened)),
     "moves": ("Biggest moves", _moves),
     "also": ("Also this week", _also),
-    "fleet": ("Your fleet", _of_sentences(lambda found: _sentences(found.fleet.you if found.fleet else ()))),
-    "due": (
-        "Commitments that end soon",
-        _of_sentences(lambda found: _sentences(found.fleet.due if found.fleet else ())),
-    ),
+    "fleet": ("Your fleet", _of_fleet("you")),
+    "due": ("Commitments that end soon", _of_fleet("due")),
     "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
     "wrong": ("What we got wrong", _corrected),

@@ -1,6 +1,5 @@
--- What a reader sees first of each chip: one price for each way to buy it, in US dollars per chip-hour, and the offer
--- that it is. One row per chip and cell; purchase options are never mixed, and only prices within the limit of age
--- count (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
+-- What a reader sees first of each chip: its price under each way to buy it, in USD per chip-hour, and the offer;
+-- one row per chip and cell, of ranked prices alone (int.accelerator_hour_price). unknown_reason: why there is none.
 --   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
 --              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
 --              and Capacity Blocks (published rates, and offers of a date) of the same machine in the same region
