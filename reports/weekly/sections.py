@@ -110,7 +110,7 @@ def _moves(found: WeekFacts) -> Section:
     left = rows[0]["n_biggest"] - len(rows) if rows else 0
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
-        note += f" {wording.count(left, 'more move')} of your chips on the page."
+        note += f" {wording.count(left, 'more move')} of your chips under Details of the page."
     table = Table(
         heads=("Chip", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows)
     )
@@ -129,7 +129,7 @@ def _also(found: WeekFacts) -> Section:
     left = rows and rows[0]["n_also"] > len(rows)
     note = "USD per chip-hour, unless a line names another currency."
     if left:
-        note += " There are more on the page."
+        note += " There are more under Details of the page."
     sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}{_size(row)}: {_change(row)}." for row in rows)
     return Section(sentences=sentences, note=note if rows else "")
 
