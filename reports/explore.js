@@ -11,8 +11,8 @@
   const price = (row) => (row[PRICE] + 1e-9).toFixed(row[PRICE] < 0.1 ? 4 : 2);
   const share = (ratio) => (ratio < 0.0005 ? "<0.1" : (100 * ratio).toFixed(1));
   const change = (row) => (row[CHANGE] === null ? "" : `${row[CHANGE] < 0 ? "\u2212" : "+"}${share(Math.abs(row[CHANGE]))}\u00a0%`);
-  // What is short stays on its line, and of longer text each word: no name breaks after a hyphen.
-  const whole = (words, most = 24) => (words.length < most ? [words] : words.split(" ")).map((each) => `<span class="whole">${safe(each)}</span>`).join(" ");
+  // What is short stays on its line, and of longer text each word but an id: no name breaks after a hyphen.
+  const whole = (words, most = 24) => (words.length < most ? [words] : words.split(" ")).map((each) => `<span class="${each.length > 24 ? "machine" : "whole"}">${safe(each)}</span>`).join(" ");
   const machine = (row) => [word(row, MACHINE), row[COUNT] && row[COUNT] !== 1 ? `${row[COUNT]}\u00a0chips` : ""].filter(Boolean).join(", ");
   const chip = (row) => [word(row, CHIP), word(row, FORM)].filter(Boolean).join(" ");
   const link = (row, text) => {
@@ -27,7 +27,7 @@
     ["provider", "Provider", (row) => word(row, SELLER), { ...text(SELLER), className: "name" }],
     ["option", "Option", (row) => word(row, OPTION), { data: null, className: "name", render: (row, type) => (type === "display" ? whole(word(row, OPTION), 0) : word(row, OPTION)) }],
     ["term", "Term", (row) => word(row, TERM), { ...text(TERM), className: "name" }],
-    ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, ariaTitle: "USD per chip-hour", className: "number", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
+    ["price", "USD per <span class='whole'>chip-hour</span>", (row) => row[PRICE], { data: null, ariaTitle: "USD per chip-hour", className: "number worded", type: "num", render: (row, type) => (type === "display" ? `<span class="${row[RANKED] ? "" : "no"}">${floor[row[KIND]]}${link(row, price(row))}</span>` : row[PRICE]) }],
     ["statistic", "", (row) => ["price", "floor", "p25", "median"][row[KIND]], { data: null, visible: false, render: () => "" }],
     ["change", "Last change", (row) => row[CHANGE] ?? "", { data: null, className: "number wide", type: "change", render: (row, type) => (type === "display" ? `<span class="${row[CHANGE] < 0 ? "fall" : "rise"}">${change(row)}</span>${row[CHANGED] ? `<small>${row[CHANGED]}</small>` : ""}` : row[CHANGE]) }],
     ["changed", "", (row) => row[CHANGED] || "", { data: null, visible: false, render: () => "" }],

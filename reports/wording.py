@@ -20,6 +20,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
+LENGTHS = ((8760, "year"), (730, "month"), (24, "day"))
 MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 
@@ -73,6 +74,11 @@ def significant(value: Number | None, digits: int = 3) -> str:
 def places_of(values: Iterable[Number | None]) -> int:
     """Return the decimal places of a column of prices: cents, or more where a price is too small for cents."""
     return 4 if any(value is not None and 0 < value < MIN_IN_CENTS for value in values) else CENTS
+
+
+def price(value: Number | None) -> str:
+    """Return a price that stands by itself."""
+    return amount(value, places_of([value]))
 
 
 def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int:
@@ -139,6 +145,11 @@ def days(age: float | None) -> str:
     return f"{age:,.1f}" if age < 10 else f"{age:,.0f}"
 
 
+def scope(row: Mapping[str, Any]) -> str:
+    """Return a scope with its source; the only one of a source is the source."""
+    return listed(row["source"], row["scope"] if row["scope"] != "all" else "", by=" ")
+
+
 def option(
     purchase_option: str | None,
     *,
@@ -146,12 +157,15 @@ def option(
     payment: str | None = None,
     offering_class: str | None = None,
 ) -> str:
-    """Return how something is bought, in words: Reserved 1 yr, No Upfront, convertible."""
+    """Return how something is bought, in words: Reserved 1 year, No Upfront, convertible."""
     words = OPTIONS.get(purchase_option or "", purchase_option or "option unknown")
-    if term_hours:
-        years, rest = divmod(term_hours, 8760)
-        words += f" {years} yr" if not rest else f" {term_hours:,} h"
-    return ", ".join(part for part in (words, payment, offering_class) if part)
+    return listed(listed(words, term(term_hours), by=" "), payment, offering_class)
+
+
+def term(hours: int | None) -> str:
+    """Return the length of a commitment in its largest whole unit: 1 year, 91 days; nothing where there is none."""
+    whole = (count(hours // n, unit) for n, unit in LENGTHS if hours and not hours % n)
+    return next(whole, f"{hours:,} hours") if hours else ""
 
 
 def option_of(row: Mapping[str, Any]) -> str:
@@ -207,8 +221,7 @@ def signed(ratio: float) -> str:
 
 def near(moment: Date | None, built: Date) -> str:
     """Return a date without its year where that is the year of the page: 15 Oct."""
-    text = date(moment)
-    return text.removesuffix(f"{NBSP}{built.year}")
+    return date(moment).removesuffix(f"{NBSP}{built.year}")
 
 
 def dollars(value: float) -> str:
@@ -218,12 +231,10 @@ def dollars(value: float) -> str:
 
 def plan(row: Mapping[str, Any]) -> str:
     """Return how a commitment is bought and paid, in few words: Compute plan, upfront; Reserved, no upfront."""
-    kind = {"reserved": "Reserved"}.get(row["purchase_option"] or "")
-    if kind is None:
-        kind = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}.get(row["commitment_discount_type"] or "", "Plan")
+    plans = {"Compute": "Compute plan", "EC2Instance": "EC2 plan"}
+    kind = "Reserved" if row["purchase_option"] == "reserved" else plans.get(row["commitment_discount_type"], "Plan")
     payment = {"All Upfront": "upfront", "Partial Upfront": "half upfront", "No Upfront": "no upfront"}
-    paid = payment.get(row["purchase_payment_model"] or "", "")
-    return ", ".join(part for part in (kind, paid) if part)
+    return listed(kind, payment.get(row["purchase_payment_model"]))
 
 
 def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
@@ -231,4 +242,4 @@ def unseen(seen: Mapping[str, Any], chips: Sequence[str]) -> str:
     last = seen["last_good_at"]
     when = f", last searched {date(last)}" if last else ""
     where = f", in none of {count(seen['n_lists'], 'price list')}" if seen["n_lists"] else ""
-    return f"{few(list(chips))}: unknown{where}{when}."
+    return f"{few(list(chips), most=9)}: unknown{where}{when}."

@@ -126,15 +126,19 @@ def _also(r: Reader, g: dict[str, str]) -> bool:
     kind = {None: "list_change", "new": "new_offer", "back": "returned_offer", "gone": "gone_offer"}[g.get("kind")]
     found = r.rows(
         "select was, now, count(distinct offer_id) over (partition by purchase_option, form_factor), "
-        "coalesce(now, was) = min(coalesce(now, was)) over (partition by purchase_option, form_factor) from moved "
+        "coalesce(now, was) = min(coalesce(now, was)) over (partition by purchase_option, form_factor), units "
+        "from moved "
         "where change_kind = ? and starts_with(?, accelerator_name) and starts_with(?, service_provider_name)",
         kind, g["chip"], g["who"],
     )  # fmt: skip
     if kind == "list_change":
-        return any(alike(g["was"], was) and alike(g["now"], now) for was, now, _, _ in found)
+        return any(
+            alike(g["was"], was) and alike(g["now"], now) and int(g["size"] or units) == units
+            for was, now, _, _, units in found
+        )
     return any(
         is_least and alike(g["now"], was if now is None else now) and number(g["n"] or "1") == n
-        for was, now, n, is_least in found
+        for was, now, n, is_least, _ in found
     )  # fmt: skip
 
 
@@ -383,7 +387,8 @@ RULES: dict[str, Rule] = {
         lambda r, g: _moved(r, {**g, "who": _who(r, g["who"])}),
     rf"(?P<chip>{CHIP}), (?P<who>(?:(?! \d)[^|%])+?) (?P<was>{PRICE}) (?P<now>{PRICE}) (?P<pct>[+{MINUS}][\d.,]+ %) "
     rf"(?P<node>[+{MINUS}][\d,]+|\N{{EN DASH}})": _moved,
-    rf"(?P<chip>{CHIP}), (?P<who>[^:|%]+?): (?P<was>{PRICE}) to (?P<now>{PRICE})\.(?= )": _also,
+    rf"(?P<chip>{CHIP}), (?P<who>[^:|%]+?)(?:, (?P<size>\d+) chips)?: (?P<was>{PRICE}) to (?P<now>{PRICE})\.(?= )":
+        _also,
     rf"(?P<chip>{CHIP}), (?P<who>[^:|%]+?): (?P<kind>new|back|gone), (?:last )?from (?P<now>{PRICE})"
     r"(?:, (?P<n>[\d,]+) offers)?\.(?= )": _also,
     rf"^Subject: (?P<who>.+?) {VERB} (?P<chip>{CHIP}) (?P<pct>[\d.,]+ %) to (?P<now>{PRICE})": _subject,

@@ -13,7 +13,8 @@ MOVES = """
 select distinct round(effective_hourly_price_before / u.accelerator_count::double, 4) as was,
     round(effective_hourly_price_after / u.accelerator_count::double, 4) as now, change_ratio,
     (effective_hourly_price_after - effective_hourly_price_before) / u.accelerator_count::double * 8 * 730 as node,
-    c.offer_id, c.service_provider_name, c.accelerator_name, u.form_factor, c.purchase_option, c.change_kind
+    c.offer_id, c.service_provider_name, c.accelerator_name, u.form_factor, c.purchase_option, c.change_kind,
+    u.accelerator_count::int as units
 from int.price_change as c inner join core.offer_unit as u using (offer_id)
 where c.observed_at >= $since and c.observed_at < $until
 """

@@ -113,12 +113,13 @@ def test_a_default_view_fits_a_hundred_characters(call, words: str) -> None:
 
 
 def test_a_query_on_a_terminal_shows_what_a_reader_wants_first(call) -> None:
-    """Provider, option and price are among the columns that fit; piped, all of them are there."""
+    """Provider, option, price and what tells two cheapest apart are among what fits; piped, all columns are there."""
     question = "query \"from mart.cheapest('H100')\""
-    for width in (100, 60):
+    for width in (100, 80, 60):
         text = call(question, env={"COLUMNS": f"{width}"}).stdout
         assert max(map(len, text.splitlines())) <= width
         assert all(word in text for word in ("Hyperstack", "on_demand", "3.2", "Not shown: "))
+        assert width == 60 or {"form_factor", "under_a_year"} <= {*text.partition("In all rows")[0].split()}
     assert "document_sha256" in call(question).stdout.partition("\n├")[0]
 
 

@@ -387,6 +387,4 @@ def _priced(
 def _words(each: Mapping[str, Any]) -> str:
     kind = {"reserved": "Reserved", "savings_plan": "Savings Plan"}[each["purchase_option"]]
     name = " ".join(filter(None, (each["commitment_discount_type"], kind, each["offering_class"])))
-    years = each["commitment_term_hours"] / 8760
-    term = wording.count(years, "year") if years >= 1 else f"{each['commitment_term_hours']} hours"
-    return ", ".join(filter(None, (name, term, each["purchase_payment_model"])))
+    return wording.listed(name, wording.term(each["commitment_term_hours"]), each["purchase_payment_model"])

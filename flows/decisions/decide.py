@@ -42,7 +42,6 @@ QUARTERS = 4
 FEWEST_WINDOWS = 60
 """Overlapping windows of history below which no odds are shown."""
 BINDING = ("reserved", "savings_plan")
-LENGTHS = ((8760, "year"), (HOURS_A_MONTH, "month"), (24, "day"))
 EXAMPLES = (
     "chipledger decide --machine p5.48xlarge --nodes 16 --use 0.8 --months 12",
     "chipledger decide --model gpt-oss-120b --tokens-per-day 2B --peak 2 --interactivity 30 --months 12",
@@ -525,9 +524,8 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
 def how(row: Mapping[str, Any]) -> str:
     """Return how an option is bought, its length and its terms."""
     hours = row["commitment_term_hours"] if row["purchase_option"] in BINDING else None
-    length = hours and next((wording.count(hours // n, unit) for n, unit in LENGTHS if not hours % n), f"{hours} hours")
     own = "your price" if row["is_contracted"] else None
-    return wording.listed(row["purchase_option"].replace("_", " "), length, row["offer_terms"], own)
+    return wording.listed(row["purchase_option"].replace("_", " "), wording.term(hours), row["offer_terms"], own)
 
 
 def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> Row | None:

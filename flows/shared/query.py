@@ -32,8 +32,8 @@ DRAWN = 9999
 """Rows of a table that DuckDB draws: of more it says "? rows"."""
 FIRST = (
     *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
-    *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "instance_type"),
-    *("commitment_class", "region_id", "age_days", "last_observed_at"),
+    *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "form_factor"),
+    *("commitment_class", "age_days", "instance_type", "region_id", "last_observed_at"),
 )
 """Columns that a terminal shows first, where it cannot show all."""
 LIST_WIDTH = 100

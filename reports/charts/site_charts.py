@@ -228,14 +228,15 @@ def _finding(lines: Mapping[str, Spans], chip: str, until: datetime) -> str:
         else:
             parts.append(f"AWS has not moved since {wording.date(spans[0][0])}")
     if (spans := lines.get("lowest")) and (until - spans[-1][1]).days < ENDED_DAYS:
-        parts.append(f"the lowest{' elsewhere' * bool(parts)} is {wording.amount(spans[-1][2], 2)}")
+        parts.append(f"the lowest{' elsewhere' * bool(parts)} is {wording.price(spans[-1][2])}")
     return f"{chip}: {'; '.join(parts) or 'prices on demand'}"
 
 
 def _scope(lines: Mapping[str, Spans]) -> str:
     """Return unit, first date and what lines and gaps are."""
     first = min(spans[0][0] for spans in lines.values())
-    return f"USD per chip-hour on demand since {wording.date(first)}; median and lowest of others; gaps: too few seen."
+    others = "; median and lowest of others; gaps: too few seen" if {*lines} - {"AWS"} else ""
+    return f"{USD_UNIT} on demand since {wording.date(first)}{others}."
 
 
 def _front(
@@ -263,19 +264,25 @@ def _front(
         return round(size.floor - (size.floor - size.top) * price / top, 1)
 
     ends = "; ".join(
-        f"{name} {wording.amount(spans[0][2], 2)} to {wording.amount(spans[-1][2], 2)}" for name, spans in lines.items()
+        f"{name} {wording.price(spans[0][2])} to {wording.price(spans[-1][2])}" for name, spans in lines.items()
     )
     return {
         "kind": kind,
         "size": size,
         "label": f"{chip}, {unit}: {ends}",
         "grid": [(tick, y(n * step)) for n, tick in enumerate(ticks)],
-        # Times are naive and UTC, as all times of the file.
-        "years": [(x(datetime(year, 1, 1)), year) for year in range(since.year + 1, until.year + 1)],  # noqa: DTZ001
+        "ticks": [(x(moment), text) for moment, text in _ticks(since, until)],
         "lines": [(CLASSES.get(name, "lowest"), sparkline.steps(lines[name], x, y)) for name in reversed(list(lines))],
         "event": _event(lines.get("AWS"), x, y, size, below=unit != USD_UNIT),
         "labels": _labels(lines, y, names),
     }
+
+
+def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
+    """Return the years that begin between two moments, or else some of the months, in UTC as all times of the file."""
+    years = [(until.replace(year, 1, 1), str(year)) for year in range(since.year + 1, until.year + 1)]
+    months = [(until.replace(month=n, day=1), wording.MONTHS[n - 1]) for n in range(since.month + 1, until.month + 1)]
+    return years or months[:: len(months) // 6 + 1]
 
 
 def _percent(ratio: float) -> str:
@@ -305,7 +312,7 @@ def _named(name: str, spans: Spans, until: datetime, *, is_price: bool) -> str:
     """Return the name of a line with its last value; one that ended before says when."""
     _, end, price = spans[-1]
     dated = "" if (until - end).days < ENDED_DAYS else f", {wording.MONTHS[end.month - 1]} {end.year}"
-    text = wording.amount(price, 2) if is_price else _percent(price / 100 - 1)
+    text = wording.price(price) if is_price else _percent(price / 100 - 1)
     return f"{wording.short(name, most=10)} {text}{dated}"
 
 

@@ -216,4 +216,4 @@ def _mean(row: Row) -> str:
     if row["way_to_buy"] not in SPOT:
         return ""
     mean = row["mean_price_per_accelerator_hour_30d"]
-    return "30-day mean unknown" if mean is None else f"30-day mean {wording.amount(mean, 2)}"
+    return "30-day mean unknown" if mean is None else f"30-day mean {wording.price(mean)}"

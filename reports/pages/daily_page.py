@@ -162,7 +162,7 @@ def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
     }
     return [
         (
-            f"{row['source']} {row['scope']} is {words[state]}".format(
+            f"{wording.scope(row)} is {words[state]}".format(
                 day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])
             ).replace(" is not read", " was not read"),
             wording.cause(row["error"], row["source"], row["scope"], most=MAX_LETTERS),
@@ -182,8 +182,7 @@ def warnings(
     differing, listed = truth_tables.differing(checks), troubles(scopes)
     news = [row for row in differing if not row["is_known"]]
     return macro("parts.html.j2", "warnings")(
-        news[: truth_tables.MAX_WARNED],
-        len(news),
+        news,
         len(differing) - len(news),
         listed[:MAX_TROUBLES],
         len(listed),

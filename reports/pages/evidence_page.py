@@ -62,16 +62,10 @@ def table(rows: Sequence[Row], number: int) -> Table:
 
 
 def _offer(row: Row) -> str:
-    option = wording.option(
-        row["purchase_option"] or "",
-        term_hours=row["commitment_term_hours"],
-        payment=row["purchase_payment_model"],
-        offering_class=row["offering_class"],
-    )
     plan = f" ({row['commitment_discount_type']})" if row["commitment_discount_type"] else ""
     sold = wording.listed(row["accelerator_name"], row["service_provider_name"], by=" ")
     notes = (
-        wording.listed(sold, option + plan),
+        wording.listed(sold, wording.option_of(row) + plan),
         wording.listed(row["instance_type"], row["region_id"], row["zone_name"], row["tier"]),
     )
     return _price(row["offer_id"], wording.amount(row["price_per_accelerator_hour_usd"], 4), notes)

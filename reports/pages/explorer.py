@@ -27,7 +27,6 @@ WORDS = (
 )
 """What repeats: written once, in the rows by number."""
 EXPORT = re.compile(r"export\{([^}]*)\}")
-HOURS_A_DAY = 24
 
 
 @cache
@@ -75,7 +74,7 @@ def packed(rows: Sequence[Row], day: str) -> str:
         found = {
             **row,
             "option": wording.option(row["purchase_option"]),
-            "term": _term(row["commitment_term_hours"]),
+            "term": wording.term(row["commitment_term_hours"]),
             "document": (row["document_sha256"], row["source_url"]),
         }
         made.append(
@@ -94,10 +93,3 @@ def packed(rows: Sequence[Row], day: str) -> str:
         {"day": day, "words": {name: [*each] for name, each in words.items()}, "rows": made}, separators=(",", ":")
     )
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
-
-
-def _term(hours: int | None) -> str | None:
-    if not hours:
-        return None
-    years, rest = divmod(hours, 8760)
-    return wording.count(hours // HOURS_A_DAY, "day") if rest else wording.count(years, "year")

@@ -26,6 +26,8 @@ MIN_SELLERS = 3
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
+NOWHERE = {"unknown", "not collected yet", "not seen", "not sold", "AWS only"}
+"""Why a cell has no price where none was ever seen."""
 MAX_MODELS = 4
 """Models of which the cheapest cost is shown in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
@@ -148,7 +150,7 @@ def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], path
 def table(front: Front, paths: Mapping[str, str]) -> Table:
     """Return the table of chips: one line each, purchase options side by side; those without any price in the note."""
     reasons = {chip: {cell["unknown_reason"] for cell in front.cells[chip].values()} for chip in front.chips}
-    absent = [chip for chip in front.chips if reasons[chip] <= {"unknown"}]
+    absent = [chip for chip in front.chips if reasons[chip] <= NOWHERE]
     shown = [chip for chip in front.chips if chip not in absent]
     places = wording.places_of(
         cell[PRICE] for chip in shown for name, cell in front.cells[chip].items() if name in OPTIONS
@@ -340,7 +342,7 @@ def _token(row: Row | None) -> str:
     note = small(SEEN.get(row["price_kind"] or "") or seller)
     cost = _evidence(row["offer_id"], number, row["cost_basis"] or "")
     if row["offer_id"] is not None and row["option_kind"] == "spot" and row["price_kind"] == "price":
-        return span(cost, "no", title=row["offer_terms"] or "") + small("last seen")
+        return span(cost, "no", title=row["offer_terms"] or "") + small(wording.listed(seller, "last seen"))
     return cost + note
 
 
@@ -352,7 +354,7 @@ def headline(front: Front) -> str:
     seller = cells.get("elsewhere", {}).get("service_provider_name")
     ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
     known = [(cells[name][PRICE], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
-    parts = [f"{wording.amount(usd, 2)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
+    parts = [f"{wording.price(usd)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
     if not parts:
         return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"

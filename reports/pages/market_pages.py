@@ -183,14 +183,14 @@ def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
     found = {row["cell"]: row for row in cells if row["price_per_accelerator_hour_usd"] is not None}
     others = " elsewhere" * ("aws_on_demand" in found)
     parts = [
-        f"{wording.amount(row['price_per_accelerator_hour_usd'], 2)} {words.format(row['service_provider_name'])}"
+        f"{wording.price(row['price_per_accelerator_hour_usd'])} {words.format(row['service_provider_name'])}"
         for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", f"at {{}}, the cheapest seen{others}"))
         if (row := found.get(cell))
     ]
     if parts:
         return f"{name}: {' and '.join(parts)}, USD an hour"
     last = max(prices, key=lambda row: row["last_observed_at"])
-    option, usd = wording.option(last["purchase_option"]), wording.amount(last["price_usd"], 2)
+    option, usd = wording.option(last["purchase_option"]), wording.price(last["price_usd"])
     if last["is_ranked"]:
         return f"{name}: no list price on demand is known; {usd} USD an hour {option}"
     seller, day = last["service_provider_name"], wording.date(last["last_observed_at"])
@@ -202,7 +202,7 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
     young = {row["accelerator_name"] for row in prices if row["is_ranked"]}
     old = {row["accelerator_name"] for row in prices} - young
     words = f"{name}: {wording.count(len(young), 'chip')} with a price that can be ranked"
-    return f"{words}, {len(old):,} with an older one" if old else words
+    return f'{words}, {len(old):,} with none but old or "from" prices' if old else words
 
 
 def _history(market: Market, name: str) -> Markup:

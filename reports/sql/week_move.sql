@@ -99,6 +99,7 @@ select
     arg_min(price_before, (price_after, offer_id)) as price_before,
     min(price_after) as price_after,
     arg_min(change_ratio, (price_after, offer_id)) as change_ratio,
+    case when min(units) = max(units) then min(units) end as units,
     count(distinct offer_id) as n_offers,
     list_sort(list(distinct offer_id)) as offer_ids,
     list_sort(list(distinct region_id) filter (where region_id is not null)) as regions,

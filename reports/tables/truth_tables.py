@@ -11,7 +11,6 @@ from reports.tables.table import Column, Number, Table, left_out, small, span
 from reports.templating import macro
 
 MAX_DIFFERING = 60
-MAX_WARNED = 8
 RESULTS = ("holds", "differs", "not_checked")
 
 

@@ -90,9 +90,7 @@ def withdrawn(row: Row, page: date) -> str:
 
 def on(moment: date | None, found: WeekFacts) -> str:
     """Return a day as a reader says it, with the year where it is not the week's: 31 May; a dash where unknown."""
-    if moment is None:
-        return wording.UNKNOWN
-    return f"{moment.day} {moment:%b}" + ("" if moment.year == found.week.year else f" {moment.year}")
+    return wording.near(moment, date(found.week.year, 1, 1)).replace(wording.NBSP, " ")
 
 
 def subject(found: WeekFacts) -> str:
@@ -248,8 +246,7 @@ def not_seen(found: WeekFacts) -> list[str]:
     for state, words in TROUBLED.items():
         rows = _troubled(found).filter(pl.col("state") == state).to_dicts()
         places = [
-            f"{row['source']} {row['scope']}"
-            + (f", last on {on(row['last_good_at'], found)}" * bool(row["last_good_at"]))
+            wording.scope(row) + (f" (last on {on(row['last_good_at'], found)})" * bool(row["last_good_at"]))
             for row in rows
         ]
         if places:

@@ -110,7 +110,7 @@ def _moves(found: WeekFacts) -> Section:
     left = rows[0]["n_biggest"] - len(rows) if rows else 0
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
     if left:
-        note += f" {wording.count(left, 'more move')} of your chips on the page."
+        note += f" {wording.count(left, 'more move')} of your chips under Details of the page."
     table = Table(
         heads=("Chip", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows)
     )
@@ -129,9 +129,14 @@ def _also(found: WeekFacts) -> Section:
     left = rows and rows[0]["n_also"] > len(rows)
     note = "USD per chip-hour, unless a line names another currency."
     if left:
-        note += " There are more on the page."
-    sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}: {_change(row)}." for row in rows)
+        note += " There are more under Details of the page."
+    sentences = tuple(f"{news.chip_of(row)}, {news.brief(_who(row))}{_size(row)}: {_change(row)}." for row in rows)
     return Section(sentences=sentences, note=note if rows else "")
+
+
+def _size(row: Row) -> str:
+    """Return of how many chips a machine is whose price moved, where it is of several."""
+    return f", {row['units']:g} chips" if (row["units"] or 1) > 1 else ""
 
 
 def _change(row: Row) -> str:
@@ -139,7 +144,7 @@ def _change(row: Row) -> str:
     if row["change_kind"] == "list_change":
         return " to ".join(news.amounts(row))
     offers = f", {wording.count(row['n_offers'], 'offer')}" if row["n_offers"] > 1 else ""
-    return f"{CAME_OR_WENT[row['change_kind']]} {wording.amount(row['price_after'], 2)}{offers}"
+    return f"{CAME_OR_WENT[row['change_kind']]} {wording.price(row['price_after'])}{offers}"
 
 
 def _move(row: Row) -> tuple[Cell, ...]:
@@ -288,19 +293,16 @@ def _of_sentences(make: Callable[[WeekFacts], Iterable[str]]) -> Maker:
     return lambda found: Section(sentences=tuple(make(found)))
 
 
-def _sentences(parts: Iterable[str]) -> list[str]:
-    return [f"{part[:1].upper()}{part[1:]}." for part in parts]
+def _of_fleet(name: str) -> Maker:
+    return _of_sentences(lambda found: [f"{part[:1].upper()}{part[1:]}." for part in getattr(found.fleet, name, ())])
 
 
 SECTIONS: dict[str, tuple[str, Maker]] = {
     "happened": ("What happened", _of_sentences(news.happened)),
     "moves": ("Biggest moves", _moves),
     "also": ("Also this week", _also),
-    "fleet": ("Your fleet", _of_sentences(lambda found: _sentences(found.fleet.you if found.fleet else ()))),
-    "due": (
-        "Commitments that end soon",
-        _of_sentences(lambda found: _sentences(found.fleet.due if found.fleet else ())),
-    ),
+    "fleet": ("Your fleet", _of_fleet("you")),
+    "due": ("Commitments that end soon", _of_fleet("due")),
     "tokens": ("What a million tokens costs", _tokens),
     "cheapest": ("Cheapest now, by way to buy", _cheapest),
     "wrong": ("What we got wrong", _corrected),

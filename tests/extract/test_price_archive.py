@@ -95,11 +95,12 @@ def test_every_file_has_its_origin() -> None:
 
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_every_row_passes_the_gate(origin: str) -> None:
-    """With its own moment, not after the look's; and none says of one offer two prices at one moment."""
+    """With its own moment, and its provider as imports name it; none says of one offer two prices at one moment."""
     at = look(origin).observed_at.replace(tzinfo=None)
     found = SOURCE.parse(look(origin).documents[0]).rows
     accepted, refused = row_gate(found, latest=at)
     assert refused == []
+    assert [name for name in found["service_provider_name"].unique() if observations.provider_named(name) != name] == []
     assert accepted["observed_at"].max() == at
     assert not accepted.select(*IDENTITY, "observed_at").is_duplicated().any()
 

@@ -124,6 +124,12 @@ def test_a_phone_does_not_scroll_sideways(opened: Open, name: str) -> None:
     assert seen["text"].count(WORDS) >= HOSTILE_SHOWN.get(name, 0)
 
 
+def test_long_cells_wrap_at_a_desk_before_their_table_scrolls(opened: Open) -> None:
+    page = opened("claims.html")
+    page.eval_on_selector("#audit tbody td", "cell => { cell.textContent = 'arithmetic holds, '.repeat(20); }")
+    assert page.eval_on_selector("#audit", "frame => frame.scrollWidth <= frame.clientWidth")
+
+
 @pytest.mark.parametrize("name", OF_ACCESS)
 def test_no_page_has_a_serious_fault_of_access(opened: Open, name: str) -> None:
     """WCAG 2.2 A and AA by axe-core, and contrast in the dark, too; of what is alike the first few, at length all."""

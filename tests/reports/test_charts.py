@@ -306,6 +306,20 @@ def test_the_index_has_five_labelled_lines_at_most_each_from_100() -> None:
     assert site_charts.index(chain("A", (0, 100), (9, 50)), "H100", day(90)) == ""
 
 
+def test_lines_of_less_than_a_year_have_months_and_small_prices_their_digits() -> None:
+    """And nothing is said of others where AWS alone is drawn."""
+
+    def drawn(line: str) -> str:
+        row = {"line_name": line, "begins_at": day(231), "ends_at": day(288), "price_per_accelerator_hour_usd": 0.0213}
+        return site_charts.front([row], "K80", day(288))
+
+    made = drawn("lowest")
+    assert re.findall(r'class="mid">(\w+)<', made)[:2] == ["Sep", "Oct"]
+    assert "K80: the lowest is 0.0213" in made
+    assert ">lowest 0.0213<" in made
+    assert ("of others" in made, "of others" in drawn("AWS")) == (True, False)
+
+
 # --- sparklines
 
 

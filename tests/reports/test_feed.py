@@ -66,7 +66,7 @@ def test_what_is_paid_once_is_told(payment: str, hourly: tuple[str, str], once: 
     }
     for name, pair in (("unit_price", hourly), ("upfront_price", once)):
         row |= {f"{name}_before": Decimal(pair[0]), f"{name}_after": Decimal(pair[1])}
-    assert feed.title(row) == f"p4d.24xlarge Reserved 1 yr, {payment}: {amounts} USD, \N{MINUS SIGN}31.0 %"
+    assert feed.title(row) == f"p4d.24xlarge Reserved 1 year, {payment}: {amounts} USD, \N{MINUS SIGN}31.0 %"
     assert feed.title(row | {"pricing_unit": "Months"}).endswith(f"{amounts} USD a month, \N{MINUS SIGN}31.0 %")
 
 

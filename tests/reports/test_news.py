@@ -28,7 +28,7 @@ def scopes(*states: str) -> pl.DataFrame:
         {
             "service_provider_name": ["AWS"] * len(states),
             "source": ["aws"] * len(states),
-            "scope": [f"r-{n}" for n in range(len(states))],
+            "scope": ["all" if state == "retry" else f"r-{n}" for n, state in enumerate(states)],
             "kind": ["archive" if state == "archived" else "live" for state in states],
             "state": list(states),
             "last_good_at": [NOW] * len(states),
@@ -125,5 +125,5 @@ def test_what_limits_conclusions_is_listed_worst_first() -> None:
     assert daily_page.troubles(scopes("fresh", "retry", "stale", "missing")) == [
         ("aws r-3 is missing: it was never read", "r-0: it broke"),
         ("aws r-2 is stale: last read 2026-11-21, 5.0 days ago", "r-0: it broke"),
-        ("aws r-1 was not read by the last run: its prices are of 2026-11-21", "r-0: it broke"),
+        ("aws was not read by the last run: its prices are of 2026-11-21", "r-0: it broke"),
     ]

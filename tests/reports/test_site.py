@@ -16,6 +16,7 @@ from flows.config.settings import Settings
 from reports import queries, wording
 from reports.pages import archive, cost_page, frame, front_page, methods_page, site, sources_page
 from reports.queries import ROWS_OF_A_THREAD, fit_threads
+from reports.templating import macro
 from warehouse.errors import SettingsError
 
 MOST_BYTES = 300_000
@@ -81,6 +82,19 @@ def test_the_overview_leads_to_every_page(hostile_reports: Path) -> None:
     links = set(Links(hostile_reports / "index.html").links)
     assert {each.path for each in site.PAGES} <= links
     assert {"latest.html", "weeks/2026-W03.html", "weeks/index.html", "latest.json"} <= links
+
+
+def test_all_names_stand_in_the_order_of_a_dictionary() -> None:
+    made = macro("parts.html.j2", "pages")("providers", {"Vultr": "v.html", "cr8dl": "c.html", "AWS": "a.html"})
+    assert re.findall('href="(.)', made) == ["a", "c", "v"]
+
+
+def test_chips_of_which_nothing_was_ever_seen_are_one_line(hostile_reports: Path) -> None:
+    """No row of "not collected yet" and "not seen" for each."""
+    page = (hostile_reports / "index.html").read_text(encoding="utf-8")
+    assert "B200, B300, MI300X, L40S, Trainium2 and Trainium3: unknown, in none of 1 price list" in page
+    assert "not collected yet" in page  # of H100, under a plan
+    assert page.count('<th scope="row" class') == 3
 
 
 def test_claims_are_left_out_where_the_settings_say_so(hostile_reports: Path, tmp_path: Path) -> None:

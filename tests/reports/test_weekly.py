@@ -164,6 +164,24 @@ def test_gone_is_told_in_its_week_alone(told) -> None:
     assert told("2026-W04")["offer"].is_empty()
 
 
+def test_moves_of_several_sizes_say_which(told) -> None:
+    """Four sizes of one chip at one provider moved: lines that differ in nothing but the price would say nothing."""
+    row = {
+        "accelerator_name": "B200",
+        "service_provider_name": "Lambda",
+        "purchase_option": "on_demand",
+        "n_also": 2,
+        "change_kind": "list_change",
+        "price_before": 5.85,
+        "price_after": 6.79,
+        "pricing_currency": "USD",
+        **dict.fromkeys(("form_factor", "tier", "commitment_term_hours", "purchase_payment_model", "n_offers")),
+    }
+    rows = pl.DataFrame([row | {"units": units} for units in (4.0, 1.0, None)], infer_schema_length=None)
+    said = sections._also(with_frames(told("2026-W03"), also=rows)).sentences
+    assert said == ("B200, Lambda, 4 chips: 5.85 to 6.79.", *["B200, Lambda: 5.85 to 6.79."] * 2)
+
+
 # --- what may be said
 
 
@@ -255,7 +273,8 @@ def test_who_was_not_seen_is_named(told) -> None:
     scopes, providers, chips = news.not_seen(told("2026-W06"))
 
     assert scopes == (
-        "2 scopes not read in time: aws_price_list us-east-1, last on 28 Jan and aws_spot_feed second, last on 28 Jan."
+        "2 scopes not read in time: aws_price_list us-east-1 (last on 28 Jan) and "
+        "aws_spot_feed second (last on 28 Jan)."
     )
     assert providers.startswith("5 providers not seen in the week, but in the 90 days before: AWS, ")
     assert chips == ("No price of B200, B300, MI300X and Trainium2 was confirmed within the limit of age, 90 days.")

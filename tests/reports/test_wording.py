@@ -67,7 +67,11 @@ def test_a_window_is_the_days_between_two_looks() -> None:
 
 
 def test_options_and_counts_in_words() -> None:
-    assert wording.option("reserved", term_hours=26280, payment="All Upfront") == "Reserved 3 yr, All Upfront"
+    assert wording.option("reserved", term_hours=26280, payment="All Upfront") == "Reserved 3 years, All Upfront"
+    terms = ["1 year", "6 months", "7 days", "100 hours"]
+    assert [wording.option("reserved", term_hours=n) for n in (8760, 4380, 168, 100)] == [
+        f"Reserved {n}" for n in terms
+    ]
     assert wording.option("spot") == "spot"
     found = [wording.count(n, "price") for n in (0, 1, 1.0, 1.5, 1405)]
     assert found == ["0 prices", "1 price", "1 price", "1.5 prices", "1,405 prices"]

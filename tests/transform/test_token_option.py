@@ -11,7 +11,7 @@ from purchase import block, plan, putting, said, seen, spot, term
 
 from transform.models import PUBLIC
 
-ASKED = ("token_option", "headline_token_cost")
+ASKED = ("token_option", "headline_token_cost", "front_chip")
 RATE = "output_rate_per_paid_accelerator"
 PUBLIC_COST = next(mart for mart in PUBLIC if mart.name == "token_cost")
 POINT = (
@@ -33,7 +33,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             zones(20, use1_az1="24"),
             zones(39, use1_az1="24", use1_az2="8"),
             seen(39.5, "aws_price_list", row(P5, "55.04"), row(P5EN, "63.296"), row(P6, "113.9328"), row(TRN1, "21.5"),
-                 neocloud("H100 SXM", "20", "8"),
+                 neocloud("H100 SXM", "20", "8"), neocloud("B300 SXM", "48", "8"),
+                 neocloud("L4", "1", "1", statistic="floor"),
                  term(P5, "0", "All", "262800"), term(P5, "30", "No", "0", years=3)),
             seen(39.5, "aws_savings_plans", plan(P5, "40"), plan(P5, "36", "All"), plan(P5, "28", years=3),
                  plan(P5, "38", kind="EC2Instance")),
@@ -194,6 +195,15 @@ def test_the_headline_is_of_ranked_costs_alone(file: Path) -> None:
     assert found["spot", "AWS"] == (pytest.approx((11 * 16 + 19 * 24) / 30), words)
     assert found["one_year", "elsewhere"] == (None, None)
     (point,) = lines(file, "from int.headline_point")
-    assert (point["model_name"], point["n_chips"]) == ("deepseek-r1", 3)
+    assert (point["model_name"], point["n_chips"]) == ("deepseek-r1", 4)
     for line in lines(file, "from int.headline_token_cost"):
         assert (line["usd_per_million_output_tokens"] is None) is line["cost_basis"].startswith("unknown: ")
+
+
+def test_the_front_page_has_what_only_others_sell_at_their_cost(file: Path) -> None:
+    """AWS sells B300 too, but no price of it is known; of L4 there is a "from" price of today, which is not old."""
+    chips = "select token_place, token_on_demand_usd > 0 from int.front_chip where accelerator_name = '{}'"
+    assert values(file, chips.format("B300")) == [("elsewhere", True)]
+    assert values(file, chips.format("H100")) == [("AWS", True)]
+    cell = "select unknown_reason from int.front_cell where accelerator_name = 'L4' and cell = 'elsewhere'"
+    assert values(file, cell) == [("only from prices",)]

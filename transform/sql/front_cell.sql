@@ -1,6 +1,5 @@
--- What a reader sees first of each chip: one price for each way to buy it, in US dollars per chip-hour, and the offer
--- that it is. One row per chip and cell; purchase options are never mixed, and only prices within the limit of age
--- count (is_ranked of int.accelerator_hour_price). Where there is none, unknown_reason says why in few words.
+-- What a reader sees first of each chip: its price under each way to buy it, in USD per chip-hour, and the offer;
+-- one row per chip and cell, of ranked prices alone (int.accelerator_hour_price). unknown_reason: why there is none.
 --   aws_*      one machine of AWS: that of the lowest on-demand price of us-east-1, or else of the cheapest other US
 --              region, the largest of equal ones; commitments (lowest of each term, upfront fee spread)
 --              and Capacity Blocks (published rates, and offers of a date) of the same machine in the same region
@@ -113,12 +112,13 @@ shown as (
         ) = 1
 ),
 
--- The newest price of each way to buy a chip that is too old to be ranked, or that not everybody can have.
+-- The newest unranked price of each way to buy a chip; whether one of them is young enough, but a "from" price.
 seen as (
     select
         accelerator_name,
         cell,
-        max(last_observed_at) as last_observed_at
+        max(last_observed_at) as last_observed_at,
+        bool_or(statistic = 'floor' and age_days <= (select b.ranked_days from meta.build as b)) as is_from
     from listed
     where not is_ranked
     group by accelerator_name, cell
@@ -164,10 +164,10 @@ select
         when s.price_usd is not null then null
         when not c.is_sold then 'unknown'
         when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
+        when e.is_from then 'only from prices'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
-        when w.cell = 'elsewhere' and c.is_of_aws then 'AWS only'
-        when w.cell = 'elsewhere' then 'not seen'
-        else 'not collected yet'
+        when w.cell <> 'elsewhere' then 'not collected yet'
+        else if(c.is_of_aws, 'AWS only', 'not seen')
     end as unknown_reason,
     o.service_provider_name,
     o.region_id,

@@ -1,5 +1,5 @@
 -- The front page's line of each chip, in US dollars per chip-hour: the prices of int.front_cell side by side, and what
--- a million output tokens costs on demand at int.headline_point, at AWS where it sells the chip and else elsewhere.
+-- a million output tokens costs on demand at int.headline_point: at AWS where it has any price, and else elsewhere.
 with priced as (
     select
         accelerator_name,
@@ -10,8 +10,7 @@ with priced as (
         max(highest_price_usd) filter (where cell = 'aws_spot') as aws_spot_highest_usd,
         max(price_per_accelerator_hour_usd) filter (where cell = 'elsewhere') as elsewhere_usd,
         max(service_provider_name) filter (where cell = 'elsewhere') as elsewhere_provider_name,
-        case when bool_or(unknown_reason = 'not sold' and cell = 'aws_on_demand') then 'elsewhere' else 'AWS' end
-            as token_place
+        if(count(price_per_accelerator_hour_usd) filter (cell like 'aws%') = 0, 'elsewhere', 'AWS') as token_place
     from int.front_cell
     group by accelerator_name
 )
