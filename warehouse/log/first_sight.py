@@ -91,8 +91,10 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
     name says another count.
     """
     found = {}
-    for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
-        found[row_number] = Held(row=row_number, reason=f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}")
+    if con.execute("from label_chip limit 1").fetchone():
+        for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
+            reason = f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}"
+            found[row_number] = Held(row=row_number, reason=reason)
     for row_number, machine, label, count, quantity in con.execute(
         "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
         "from differing_row as r left join known_price as k on r.row_number = k.row_number "
