@@ -62,11 +62,8 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
         "semi join (from r where starts_with(source, 'import:')) as i using (service_provider_name) order by all"
     ).fetchall()
     chips = [(provider, label, resolve(label, provider)) for provider, label in labels if label]
-    insert_rows(
-        con,
-        "label_chip",
-        [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None],
-    )
+    known = [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None]
+    insert_rows(con, "label_chip", known)
     con.execute(
         "create or replace temp table last_rate as select pricing_currency, arg_max(usd_per_currency_unit, rate_date) "
         f"as usd from ({sql('usd_rate.sql')}) group by pricing_currency"
