@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import kept_data
 import landing_places
 import pytest
+from log_place import unsigned_extensions
 from looks import day
 
 from flows.collect import steps
@@ -36,14 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Return the settings of a lake of two runs; each test leaves it as it was."""
     folder = tmp_path_factory.mktemp("doctor-shared")
     chosen = settings(folder)
-    connect: Any = duckdb.connect
-
-    def narrow(*given: Any, config: Any = None, **named: Any) -> Any:
-        # The signatures of the extensions are left unread, which takes longer than the tests.
-        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warehouse.lake.ducklake.duckdb.connect", narrow)
+    with unsigned_extensions():
         with kept_data.toy_at(folder / "data") as toy:
             toy.at, toy.world = 1, {"a": {"x": "1"}, "b": {"x": "3"}}
             with steps.open_run(chosen, clock=toy.clock) as one:

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import lake_writer
 import pytest
+from log_place import unsigned_extensions
 from looks import day, look, row
 
 from warehouse.errors import ChipledgerError, SettingsError
@@ -19,14 +20,7 @@ from warehouse.log.load import load
 @pytest.fixture(autouse=True, scope="module")
 def unsigned() -> Any:
     """Leave the signatures of 70 MB of extensions unread, which takes longer than the tests; one of them reads them."""
-    connect = duckdb.connect
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "warehouse.lake.ducklake.duckdb.connect",
-            lambda *given, config=(), **named: connect(
-                *given, config={"allow_unsigned_extensions": True, **dict(config)}, **named
-            ),
-        )
+    with unsigned_extensions():
         yield
 
 

@@ -6,14 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import lake_writer
 import psycopg
 import pytest
+from log_place import unsigned_extensions
 from looks import day, look, row
 
 from warehouse.errors import ChipledgerError, WriterBusy
@@ -36,6 +37,13 @@ with (PostgresLocks if where.is_postgres else FileLocks)(where).lock("x"):
     print("held", flush=True)
     sys.stdin.read()
 """
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unsigned() -> Iterator[None]:
+    """Leave the signatures of extensions unread."""
+    with unsigned_extensions():
+        yield
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:
@@ -107,11 +115,6 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
 
     Files of one import are scopes of their own that have offers in common.
     """
-    connect: Any = duckdb.connect
-
-    def unsigned(*given: Any, config: Any = None, **named: Any) -> Any:
-        # Reading 70 MB of extensions to check their signatures takes longer than the test.
-        return connect(*given, config={"allow_unsigned_extensions": True, **(config or {})}, **named)
 
     def slow(locks: PostgresLocks) -> None:
         # Before each commit of shared rows, so that the other surely comes meanwhile.
@@ -120,7 +123,6 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
 
     check = PostgresLocks.check
     monkeypatch.setattr(PostgresLocks, "check", slow)
-    monkeypatch.setattr("warehouse.lake.ducklake.duckdb.connect", unsigned)
     both = threading.Barrier(2, timeout=60)
 
     def bring(con: duckdb.DuckDBPyConnection, number: int) -> None:

@@ -199,6 +199,13 @@ def imported(*rows: Row) -> pl.DataFrame:
     )
 
 
+def test_rows_of_another_shape_are_a_fault_of_the_program() -> None:
+    """A column that is missing, and one of another type."""
+    rows = frame([row("p3.one", "1")]).drop("tier").with_columns(unit_price=pl.lit(1.0))
+    with pytest.raises(TypeError, match=r"\['tier', 'unit_price'\]"):
+        row_gate(rows)
+
+
 def test_an_import_has_times_that_can_be_and_are_past() -> None:
     """A time that cannot be read, one after the import and one before any cloud are refused, by row; others pass."""
     rows = imported(

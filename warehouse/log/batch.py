@@ -47,6 +47,14 @@ class Batch:
     empty: set[int] = field(default_factory=set)
     incomplete: set[int] = field(default_factory=set)
 
+    def judged(self) -> dict[int, ParsedFetch]:
+        """Return the live fetches that may be refused whole, by number."""
+        return {
+            number: fetch
+            for number, fetch in enumerate(self.fetches)
+            if not (fetch.error or fetch.archived or fetch.trusted or number in self.refused_fetches)
+        }
+
 
 def stage(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Pass the rows of every fetch through all gates; what is accepted is in `observed_row` afterwards."""
@@ -180,12 +188,7 @@ def _gate_fetches(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     reason = "the same offer is in the answer twice; one is stored"
     repeated = _refused_rows(con, batch, dict.fromkeys(copies, ("batch", reason, "unit_price")))
     batch.refusals += [each.about(None) for each in repeated]
-    judged = {
-        number: fetch
-        for number, fetch in enumerate(batch.fetches)
-        if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
-    }
-    if judged:
+    if judged := batch.judged():
         batch.refused_fetches |= _cut_short(con, judged)
     for number, reason in batch.refused_fetches.items():
         _refuse_fetch(con, batch, number, reason)
@@ -211,7 +214,8 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
     insert_rows(con, "checked_fetch", checked)
     since = con.execute("select min(observed_at) - interval 30 day from checked_fetch").fetchone()
     counts = con.execute(sql("load/last_row_count.sql"), since).fetchall()
-    if any(n_before is None for *_, n_before in counts):
+    earlier = "from log.scope_fetch where observed_at < ? limit 1"
+    if any(n_before is None for *_, n_before in counts) and con.execute(earlier, since).fetchone():
         counts = con.execute(sql("load/last_row_count.sql"), ["-infinity"]).fetchall()
     return {
         number: f"{n_rows} prices where the last complete answer had {n_before}"
@@ -237,21 +241,18 @@ def _gate_chip_counts(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
 
 def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
     """Hold list prices that moved far, or together, or out of the range of all; release or refuse those held before."""
-    live = {
-        number
-        for number, fetch in enumerate(batch.fetches)
-        if not (fetch.error or fetch.archived or fetch.trusted or number in batch.refused_fetches)
-    }
+    live = batch.judged().keys()
     complete = {number for number in live if batch.fetches[number].complete and number not in batch.incomplete}
     waiting = open_holds(con)
-    if not holds.prepare(con, waiting):
+    has_new, are_compared = holds.prepare(con, waiting)
+    if not has_new and not are_compared:
         return
     first_sight.prepare(con)
     new, known = first_sight.out_of_band(con)
     replaced = holds.replacements(con, complete, {held.row for held in new})
     own = {move.row for _, _, _, move in replaced.moves}
     _hold(con, batch, [held for held in new if held.row not in own], waiting, gate="band")
-    found = holds.verdicts(con, waiting, replaced, live=live)
+    found = holds.verdicts(con, waiting, replaced, live=live) if are_compared or replaced.moves else holds.Verdicts()
     for number, reason in found.refused_fetches.items():
         batch.refused_fetches[number] = reason
         _refuse_fetch(con, batch, number, reason)
@@ -261,7 +262,7 @@ def _gate_history(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
         batch.refusals.append(hold.decided(decision, by=by))
     _wait(con, batch, found.still, waiting, replaced.offers)
     _release(con, found.released)
-    _hold(con, batch, first_sight.denied_counts(con), {}, gate="batch")
+    _hold(con, batch, first_sight.denied_counts(con) if has_new else [], {}, gate="batch")
     left = _staged(con, (held.row for held in known), SHOW) if known else {}
     _hold(con, batch, [held for held in known if held.row in left], waiting, gate="band")
     _resolve_band_holds(con, batch, waiting)
@@ -271,7 +272,7 @@ def _hold(
     con: duckdb.DuckDBPyConnection,
     batch: Batch,
     rows: Sequence[holds.Held],
-    waiting: Mapping[tuple[str, int], list[Quarantined]],
+    waiting: holds.Waiting,
     replaced: Mapping[int, list[int]] = MappingProxyType({}),
     *,
     gate: str = "history",
@@ -295,9 +296,7 @@ def _hold(
         batch.refusals += map(batch.refusals[-1].in_place_of, replaced.get(held.row, ()))
 
 
-def _resolve_band_holds(
-    con: duckdb.DuckDBPyConnection, batch: Batch, waiting: Mapping[tuple[str, int], list[Quarantined]]
-) -> None:
+def _resolve_band_holds(con: duckdb.DuckDBPyConnection, batch: Batch, waiting: holds.Waiting) -> None:
     """Refuse what waited as out of its range where the offer has another price now, or another waits."""
     held = {(each.source, each.offer_id): each for each in batch.refusals if each.gate == "band"}
     accepted = {
@@ -321,7 +320,7 @@ def _wait(
     con: duckdb.DuckDBPyConnection,
     batch: Batch,
     rows: Sequence[tuple[int, Quarantined]],
-    waiting: Mapping[tuple[str, int], list[Quarantined]],
+    waiting: holds.Waiting,
     replaced: Mapping[int, list[int]],
 ) -> None:
     """Record that prices which wait were seen once more."""

@@ -62,11 +62,8 @@ def prepare(con: duckdb.DuckDBPyConnection) -> None:
         "semi join (from r where starts_with(source, 'import:')) as i using (service_provider_name) order by all"
     ).fetchall()
     chips = [(provider, label, resolve(label, provider)) for provider, label in labels if label]
-    insert_rows(
-        con,
-        "label_chip",
-        [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None],
-    )
+    known = [(*names, chip.accelerator_name, chip.accelerator_share) for *names, chip in chips if chip is not None]
+    insert_rows(con, "label_chip", known)
     con.execute(
         "create or replace temp table last_rate as select pricing_currency, arg_max(usd_per_currency_unit, rate_date) "
         f"as usd from ({sql('usd_rate.sql')}) group by pricing_currency"
@@ -91,8 +88,10 @@ def denied_counts(con: duckdb.DuckDBPyConnection) -> list[Held]:
     name says another count.
     """
     found = {}
-    for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
-        found[row_number] = Held(row=row_number, reason=f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}")
+    if con.execute("from label_chip limit 1").fetchone():
+        for row_number, fewest, most in con.execute(ONE_PRICE, {"marketplaces": list(MARKETPLACES)}).fetchall():
+            reason = f"one price for {fewest:g} and {most:g} chips; {FOR_PERSON}"
+            found[row_number] = Held(row=row_number, reason=reason)
     for row_number, machine, label, count, quantity in con.execute(
         "select r.row_number, r.instance_type, r.accelerator_label, r.accelerator_count, r.minimum_quantity "
         "from differing_row as r left join known_price as k on r.row_number = k.row_number "

@@ -34,6 +34,7 @@ GATE = "history"
 AMOUNTS = ("unit_price", "upfront_price")
 Amounts = tuple[Decimal | None, Decimal | None]
 Key = tuple[str, int]
+Waiting = Mapping[Key, list[Quarantined]]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -126,23 +127,28 @@ class _Run(NamedTuple):
         return all(now == held or (now and held and abs(now / held - 1) < SMALL_MOVE) for now, held in amounts)
 
 
-def prepare(con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]]) -> bool:
-    """Make `held_key`, `differing_row` (those that no gate takes out) and `known_price`; return whether any differs."""
+def prepare(con: duckdb.DuckDBPyConnection, waiting: Waiting) -> tuple[bool, bool]:
+    """Make `held_key`, `differing_row` (those that no gate takes out) and `known_price`.
+
+    Return whether any that differs has no known price, and whether any has one, or waits, or is not alone of its offer.
+    """
     con.execute("create or replace temp table held_key (source VARCHAR, offer_id BIGINT)")
     insert_rows(con, "held_key", list(waiting))
     con.execute(f"create or replace temp table unlike_row as {sql('load/differing_row.sql')}")
     if con.execute("from unlike_row limit 1").fetchone() is None:
-        return False
+        return False, False
     con.execute("create or replace temp view differing_row as from unlike_row semi join observed_row using(row_number)")
     con.execute(f"create or replace temp table known_price as {sql('load/known_price.sql')}")
     if con.execute("select 1 from observed_row where is_archived and not is_past_gates limit 1").fetchone():
         con.execute(f"insert into known_price {sql('load/dated_price.sql')}")
-    return True
+    n_rows, n_offers, n_known = con.execute(
+        "select count(*), count(distinct (r.offer_id, r.source)), count(k.row_number) "
+        "from unlike_row as r left join known_price as k on r.row_number = k.row_number"
+    ).fetchone() or (0, 0, 0)
+    return n_known < n_rows, bool(waiting or n_known) or n_offers < n_rows
 
 
-def verdicts(
-    con: duckdb.DuckDBPyConnection, waiting: Mapping[Key, list[Quarantined]], replaced: Replacements, *, live: Set[int]
-) -> Verdicts:
+def verdicts(con: duckdb.DuckDBPyConnection, waiting: Waiting, replaced: Replacements, *, live: Set[int]) -> Verdicts:
     """Judge the rows in `observed_row`; `live` are the numbers of the fetches that may be refused whole."""
     rows = con.execute(sql("load/price_run.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall()
     found = Verdicts()
@@ -153,12 +159,7 @@ def verdicts(
 
 class _Walk:
     def __init__(
-        self,
-        con: duckdb.DuckDBPyConnection,
-        holds: Mapping[Key, list[Quarantined]],
-        found: Verdicts,
-        live: Set[int],
-        replaced: Replacements,
+        self, con: duckdb.DuckDBPyConnection, holds: Waiting, found: Verdicts, live: Set[int], replaced: Replacements
     ) -> None:
         own = {key: [each for each in rows if each.gate == GATE] for key, rows in holds.items()}
         self._holds = {key: rows for key, rows in own.items() if rows}
@@ -365,7 +366,8 @@ def replacements(con: duckdb.DuckDBPyConnection, complete: Set[int], out_of_band
     the same machine at other places.
     """
     found = Replacements([], {})
-    if not con.execute("from differing_row anti join offer_state using (offer_id, source) limit 1").fetchone():
+    added = "from differing_row as r anti join offer_state as s on r.offer_id = s.offer_id and r.source = s.source "
+    if not con.execute(f"{added}semi join offer_state as k on r.source = k.source limit 1").fetchone():
         return found
     alike: dict[int, list[_Added]] = defaultdict(list)
     for row in con.execute(sql("load/replaced_offer.sql"), {"marketplaces": list(MARKETPLACES)}).fetchall():
