@@ -1,5 +1,5 @@
--- What on-demand list prices (no marketplace's, nor what nobody new can have) did over so many months, or each of a list
--- of such numbers: one row per provider, chip and first of a month at which an offer was known, and known again
+-- What on-demand list prices (no marketplace's, nor what nobody new can have) did over so many months, or each of a
+-- list of such numbers: one row per provider, chip and first of a month at which an offer was known, and known again
 -- `months_asked` later: the mean over its offers of end_ratio, the price at the end / at the start, and of mean_ratio,
 -- what was paid on the firsts in between by whom nothing bound / the price at the start. Means are of decimals, so that
 -- the order of rows does not matter. Windows overlap, and the providers of a chip move together: n windows are far
