@@ -8,7 +8,10 @@ hour on demand, of the machine itself or of the market where that is less:
 
 Prices are assumed not to move: no forecast of them beat that (`mart.price_backtest`). A line of the answer says what
 the chip's deepest fall, or the setting `yearly_price_move`, would change. Where a list price is missing, no contracted
-price replaces it, and the other way round. docs/deciding.md has the sources.
+price replaces it, and the other way round.
+
+Sources: Arrow, Harris, Marschak, "Optimal Inventory Policy", Econometrica 19(3), 1951; weights of low, likely and high:
+Hurst, Brown, Swanson, "Swanson's 30-40-30 Rule", AAPG Bulletin 84(12), 2000.
 """
 
 import math
