@@ -15,7 +15,7 @@ with teller as (
     from core.sku_price_other
 ),
 
-told_of as (
+source_range as (
     select
         offer_id,
         min(source) as first_source,
@@ -39,7 +39,7 @@ offered as materialized (
         ) as terms
     from core.offer as o
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    inner join told_of as t on o.offer_id = t.offer_id
+    inner join source_range as t on o.offer_id = t.offer_id
     where
         o.purchase_option <> 'spot'
         and o.statistic in ('price', 'floor')

@@ -330,7 +330,7 @@ chained as (
 ),
 
 -- Where no offer was compared with itself, a chain that stands still was only carried on.
-told as (
+followed as (
     select c.*
     from chained as c
     left join matched as m on c.series = m.series and c.days_back = m.days_back
@@ -386,7 +386,7 @@ from leveled as a
 inner join point as w on w.days_back in (7, 30, 90, 365)
 left join leveled as z on a.series = z.series and w.days_back = z.days_back
 left join matched as m on a.series = m.series and w.days_back = m.days_back
-left join told as c on a.series = c.series and w.days_back = c.days_back
+left join followed as c on a.series = c.series and w.days_back = c.days_back
 left join spark as s on a.series = s.series
 where a.days_back = 0
 order by index_level, accelerator_name, service_provider_name, a.series.option, w.days_back
