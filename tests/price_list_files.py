@@ -179,6 +179,21 @@ def products_of(lines: Iterable[Line]) -> list[dict[str, object]]:
     return list(offers.values())
 
 
+def json_file(lines: Iterable[Line]) -> bytes:
+    """Return the JSON form of a bulk file with these lines: products and terms apart, both by SKU."""
+    terms: dict[str, dict[str, object]] = {}
+    products = {}
+    for offer in products_of(lines):
+        product, of_product = offer["product"], offer["terms"]
+        assert isinstance(product, dict)
+        assert isinstance(of_product, dict)
+        products[product["sku"]] = product
+        for kind, found in of_product.items():
+            terms.setdefault(kind, {})[product["sku"]] = found
+    head = {"formatVersion": "v1.0", "disclaimer": "", "offerCode": "AmazonEC2", "version": "20240528203522"}
+    return json.dumps({**head, "products": products, "terms": terms, "attributesList": {}}).encode()
+
+
 def document(body: bytes, scope: str = "us-east-1") -> Document:
     """Return a document with a body, as if fetched."""
     return Document(source="aws_price_list", scope=scope, url="https://x/index.csv", body=body, fetched_at=NOW)

@@ -27,7 +27,7 @@ import io
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -420,7 +420,7 @@ def _csv_prices(body: bytes) -> Iterator[Price]:
 
 
 def _json_prices(body: bytes) -> Iterator[Price]:
-    """Yield the prices of a page of GetProducts, with products as JSON in texts, or of a mapping of SKU to product."""
+    """Yield the prices of a page of GetProducts, of a mapping of SKU to product, or of a bulk file's JSON form."""
     document = LAYOUT.mapping(LAYOUT.json(body), "body")
     if "PriceList" in document:
         listed = document["PriceList"]
@@ -429,9 +429,16 @@ def _json_prices(body: bytes) -> Iterator[Price]:
         offers: Iterable[object] = (LAYOUT.json(each) if isinstance(each, str) else each for each in listed)
     elif document and all(isinstance(each, dict) and "product" in each for each in document.values()):
         offers = document.values()
+    elif document.get("offerCode") == SERVICE:
+        products, kinds = (LAYOUT.mapping(document.get(name), name) for name in ("products", "terms"))
+        offers = (
+            {"product": products.get(sku), "terms": {kind: of_sku}}
+            for kind, of_kind in kinds.items()
+            for sku, of_sku in LAYOUT.mapping(of_kind, f"terms.{kind}").items()
+        )
     else:
         found = ", ".join(itertools.islice(document, 10))
-        raise LAYOUT.refusal("expected PriceList, found other keys", found, "PriceList")
+        raise LAYOUT.refusal(f"expected PriceList or the offer {SERVICE}, found other keys", found, "PriceList")
     for each in offers:
         offer = LAYOUT.mapping(each, "PriceList")
         product = _json_product(LAYOUT.mapping(offer.get("product"), "product"))
@@ -556,15 +563,13 @@ def _unknown(price: Price) -> Iterator[str]:
 
 def _reserved(prices: Iterable[Price], scope: str) -> Iterator[dict[str, object]]:
     """Yield one row for each term; a term has up to two amounts, in either order, and may lack one by mistake."""
-    terms: defaultdict[tuple[str, str, str], tuple[list[Price], list[Price]]] = defaultdict(lambda: ([], []))
+    terms: defaultdict[tuple[str, str, str], tuple[list[Price | None], ...]] = defaultdict(lambda: ([], []))
     for price in prices:
         if price.term_type == "Reserved":
             key = (price.product.sku, price.term_code, price.currency)
             terms[key][price.unit == UPFRONT_UNIT].append(price)
     for hourly, upfront in terms.values():
-        ones: Sequence[Price | None] = hourly or [None]
-        others: Sequence[Price | None] = upfront or [None]
-        for one, other in itertools.product(ones, others):
+        for one, other in itertools.product(hourly or [None], upfront or [None]):
             if (either := one or other) is not None:
                 yield _row(either, scope, hourly=one, upfront=other)
 

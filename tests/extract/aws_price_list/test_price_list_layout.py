@@ -117,6 +117,8 @@ def test_every_cut_of_a_file_is_refused() -> None:
     [
         b"", b"   \n", b"<!DOCTYPE html><html></html>", b"\xef\xbb\xbf <html>", b"{", b"[]", b"{}", b'{"PriceList": 5}',
         b'{"PriceList": ["{"]}', b'{"PriceList": [5]}', b'{"PriceList": [{}]}', b'{"products": {}, "terms": {}}',
+        b'{"offerCode": "AmazonECS", "products": {}, "terms": {}}', b'{"offerCode": "AmazonEC2", "products": {}}',
+        b'{"offerCode": "AmazonEC2", "products": {}, "terms": {"OnDemand": {"A": {}}}}',
         b'{"__type": "AccessDeniedException"}', b"\xff\xfe", b"a,b,c\n", b'"FormatVersion","v1.0"\n' * 30,
         gzip.compress(b"x", mtime=0)[:-3], b"[" * 100_000, b'{"PriceList": ["' + b"[" * 100_000 + b'"]}',
         offer_csv([P5]) + b"one,two\n", offer_csv([P5]) + b'"a"b,\n', offer_csv([P5]) + b"\xff\n",
@@ -175,7 +177,13 @@ JSON = st.recursive(
 @given(value=JSON)
 def test_parse_raises_nothing_but_layout_changed(value: object) -> None:
     """Whatever JSON comes, it is read or refused by name."""
-    for body in (value, {"PriceList": value}, {"PriceList": [value]}, {"S": {"product": value, "terms": value}}):
+    for body in (
+        value,
+        {"PriceList": value},
+        {"PriceList": [value]},
+        {"S": {"product": value, "terms": value}},
+        {"offerCode": "AmazonEC2", "products": {"S": value}, "terms": {"OnDemand": {"S": value}}},
+    ):
         try:
             parse(document(json.dumps(body).encode()))
         except LayoutChanged:
