@@ -38,7 +38,7 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
@@ -216,7 +216,7 @@ class Query:
 
     instance_type: str
     count: int
-    hours: int
+    hours: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +273,11 @@ class Offer:
 
 
 def parse(document: Document) -> Parsed:
-    """Return the price of the offer that starts first, by zone, and all offers as facts."""
+    """Return the price of the offer that starts first, by zone, and all as facts, from EC2's XML or the CLI's JSON."""
     offers, refusal = _read(document)
     if "supported-usage-class" in document.parameters:
         return reading.parsed()
-    query = _query(document)
+    query = _query(document, offers)
     ignored: Counter[str] = Counter(f"unknown rate: {_why(offer)}" for offer in offers if rate(offer) is None)
     named = document.parameters.get("starting_first")
     chosen = set(named.split(",")) if named is not None else {offer.id for offer in _first(offers)}
@@ -342,9 +342,12 @@ def _zone(offer: Offer) -> str | None:
 # --- reading
 
 
-def _query(document: Document) -> Query:
+def _query(document: Document, offers: Sequence[Offer]) -> Query:
+    """Return what was queried; of an answer saved without it what its offers have in common, of unknown hours."""
     queried = document.parameters
     kind = "Ultraserver" if "UltraserverType" in queried else "Instance"
+    if not queried and len({(offer.block.instance_type, offer.block.count) for offer in offers}) == 1:
+        return Query(instance_type=offers[0].block.instance_type or "", count=offers[0].block.count or 0, hours=None)
     try:
         return Query(
             instance_type=queried[f"{kind}Type"],
@@ -357,6 +360,9 @@ def _query(document: Document) -> Query:
 
 def _read(document: Document) -> tuple[list[Offer], str | None]:
     """Return the offers of an answer, or the refusal that it is."""
+    if document.body.lstrip(reading.BLANK)[:1] == b"{":
+        listed = LAYOUT.mapping(LAYOUT.json(document.body), "body").get("CapacityBlockOfferings")
+        return [_offer(_element("item", each)) for each in LAYOUT.listed(listed, "CapacityBlockOfferings")], None
     root = LAYOUT.xml(document.body)
     try:
         strict_xml.check_names(root)
@@ -373,6 +379,21 @@ def _read(document: Document) -> tuple[list[Offer], str | None]:
     if root.tag != ROOT or found is None:
         raise LAYOUT.refusal(f"expected {ROOT} with {SET}", document.body)
     return [_offer(item) for item in found], None
+
+
+def _element(tag: str, value: object) -> Element:
+    """Return what the AWS CLI prints as EC2's XML has it."""
+    element = Element(tag)
+    if isinstance(value, dict):
+        element.extend(
+            _element(f"{name[:1].lower()}{name[1:]}", each) for name, each in value.items() if each is not None
+        )
+    elif isinstance(value, list):
+        element.tag = f"{tag.removesuffix('s')}Set"
+        element.extend(_element("item", each) for each in value)
+    else:
+        element.text = str(value)
+    return element
 
 
 def _offer(item: Element) -> Offer:
@@ -406,11 +427,9 @@ def _part(item: Element) -> Part:
 
 def _number(item: Element, name: str) -> int | None:
     text = LAYOUT.child(item, name)
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,6}", text):
+    if text is not None and not re.fullmatch(r"[0-9]{1,6}", text):
         raise LAYOUT.refusal(f"{name} is no number: {text!r}", item.tag)
-    return int(text)
+    return None if text is None else int(text)
 
 
 def _moment(item: Element, name: str) -> datetime | None:
@@ -447,9 +466,7 @@ def _price(offer: Offer, query: Query) -> str:
     if offer.block.instance_type not in (None, query.instance_type):
         return f"{text} for {offer.block.instance_type}"
     chips = re.fullmatch(rf"{ULTRASERVER_PREFIX}.*x(\d+)", query.instance_type)
-    if chips and hourly < MIN_CHIP_RATE * int(chips[1]):
-        return f"{text} for {chips[1]} chips"
-    return text
+    return f"{text} for {chips[1]} chips" if chips and hourly < MIN_CHIP_RATE * int(chips[1]) else text
 
 
 def _facts(

@@ -1,6 +1,7 @@
 """Capacity Block offers: the query kept with the answer, hourly rates derived exactly, refusals taken as answers."""
 
 import csv
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -241,6 +242,42 @@ def test_a_split_offer_is_paid_by_its_segments(zone: str, fee: str, hourly: str 
     if hourly:
         row = parsed.rows.row(0, named=True)
         assert (row["availability_zone"], row["conditions"]) == (where, "offer that starts first, in 2 segments")
+
+
+def cli(*offers: Mapping[str, object]) -> bytes:
+    """Return an answer as the AWS CLI prints it."""
+    return json.dumps({"CapacityBlockOfferings": offers}).encode()
+
+
+P4D = {
+    "CapacityBlockOfferingId": "cb-0bfad2f7fb1b4478a", "InstanceType": "p4d.24xlarge",
+    "AvailabilityZone": "us-east-2a", "InstanceCount": 1, "StartDate": "2025-02-15T11:30:00+00:00",
+    "EndDate": "2025-02-16T11:30:00+00:00", "CapacityBlockDurationHours": 24, "CapacityBlockDurationMinutes": 0,
+    "UpfrontFee": "283", "CurrencyCode": "USD", "Tenancy": "default", "ZoneType": None,
+}  # fmt: skip
+"""An offer of 2025-02-14 (github.com/aws-samples/sample-aws-batch-capacity-block-reservations, HOW-TO.md)."""
+
+
+def test_an_answer_that_the_aws_cli_printed() -> None:
+    """It does not say what was queried: the offers say type and count, and the hours are unknown. 283 / 24."""
+    saved = replace(answer(query={}), scope="us-east-2", body=cli(P4D))
+    row = SOURCE.parse(saved).rows.row(0, named=True)
+    names = ("instance_type", "minimum_quantity", "availability_zone", "commitment_term_hours", "unit_price")
+
+    assert tuple(row[name] for name in names) == ("p4d.24xlarge", "1", "us-east-2a", None, "11.7916666667")
+    with pytest.raises(LayoutChanged, match="the query is not known"):  # for which of them, the answer does not say
+        SOURCE.parse(replace(saved, body=cli(P4D, P4D | {"InstanceCount": 2})))
+
+
+def test_segments_that_the_aws_cli_printed() -> None:
+    """Two half days in two zones, whose fees add up, are one offer, as in XML."""
+    half = P4D | {"CapacityBlockDurationHours": 12, "EndDate": "2025-02-15T23:30:00+00:00", "UpfrontFee": "141.5"}
+    split = P4D | {"CapacityBlockOfferingSegments": [half, half | {"AvailabilityZone": "us-east-2b"}]}
+    (row,) = SOURCE.parse(replace(answer(query={}), body=cli(split))).rows.to_dicts()
+
+    assert (row["availability_zone"], row["conditions"], row["unit_price"]) == (
+        None, "offer that starts first, in 2 segments", "11.7916666667",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"<html/>", b"<Response/>", b"<DescribeCapacityBlockOfferingsResponse/>"])
