@@ -116,7 +116,7 @@ def _begins(item: Fields, document: Document) -> bool:
 def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> Iterator[Found]:
     """Yield the prices of an item, or the reason why it has none."""
     item.only_money(*MONEY)
-    size = item.text("armSkuName").removesuffix("_Promo")
+    size = item.text("armSkuName").removesuffix("_Promo") if item.any("armSkuName") != "" else ""
     if reason := _left_out(item, size, document, newest):
         yield reason
         return
@@ -138,7 +138,7 @@ def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) 
 def _left_out(item: Fields, size: str, document: Document, newest: dict[tuple[str, ...], str]) -> str | None:
     """Return why an item is no price that anybody pays for a machine with Linux, None where it is one."""
     if not SIZE.match(size):
-        return "a machine without accelerators"
+        return "a machine without accelerators" if size else "a price of no size of machine"
     if size.startswith("Standard_NP"):
         return "an FPGA"
     if item.text("serviceName") != "Virtual Machines":

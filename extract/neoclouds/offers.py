@@ -363,7 +363,7 @@ def parsed(found: Iterable[Found], provider: str) -> Parsed:
         message = f"{len(unread)} of {n_rows} rows cannot be read, the first: {unread[0].reason}"
         raise refusal(message, unread[0].field, unread[0].value)
     if not groups[Offer] and not may_be_empty:
-        raise refusal("expected prices, found none", "prices", 0)
+        raise refusal("expected prices, found none", "left out", dict(sorted(ignored.items())))
     facts = {name: fact_frame(name, groups[kind].values()) for kind, name in FACTS.items() if groups[kind]}
     frame = observation_frame(groups[Offer].values())
     return Parsed(rows=frame, ignored=+ignored, unknown=tuple(unknown), facts=facts, refused=tuple(unread))

@@ -47,6 +47,19 @@ def test_what_is_no_price_of_a_machine_with_linux_is_counted() -> None:
     assert found.unknown == ("the size Standard_ND900_H900_v9",)
 
 
+def test_pages_of_all_services_have_items_without_a_size() -> None:
+    """As the API gives them where nobody filters: they are left out, and hide no price of a machine beside them."""
+    item = PAGES[0]["Items"][0]
+    traffic = item | {"armSkuName": "", "serviceName": "Bandwidth", "productName": "Bandwidth", "unitOfMeasure": "1 GB"}
+    page = {"BillingCurrency": "USD", "Items": [item, *4 * [traffic]], "NextPageLink": None, "Count": 5}
+
+    found = CASE.parse(json.dumps(page).encode())
+    assert {row["instance_type"] for row in rows(found)} == {"Standard_ND96isr_H100_v5"}
+    assert found.ignored == {"a price of no size of machine": 4}
+    with pytest.raises(LayoutChanged, match=r"value {'a price of no size of machine': 1}"):
+        CASE.parse(json.dumps(page | {"Items": [traffic]}).encode())
+
+
 @pytest.mark.parametrize(
     ("product", "unknown", "ignored"),
     [
