@@ -89,6 +89,4 @@ def wire(value: object) -> Any:
         return value.hex()
     if isinstance(value, Mapping):
         return {str(key): wire(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [wire(item) for item in value]
-    return plain(value)
+    return [wire(item) for item in value] if isinstance(value, list | tuple) else plain(value)

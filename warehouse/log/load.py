@@ -197,9 +197,7 @@ def _append_facts(con: duckdb.DuckDBPyConnection, fetch: ParsedFetch, recorded_a
 def _status(batch: Batch, number: int) -> str:
     if batch.fetches[number].error:
         return "failed"
-    if number in batch.refused_fetches:
-        return "refused"
-    return "empty" if number in batch.empty else "ok"
+    return "refused" if number in batch.refused_fetches else "empty" if number in batch.empty else "ok"
 
 
 def _record(
