@@ -19,7 +19,7 @@ Quirks:
 3. Paid hours are CapacityBlockDurationHours and CapacityBlockDurationMinutes together: a block that starts at once ends
    at the next 11:30 UTC, as 8 h 37 min for 308.14. Where the minutes are missing, or start and end say another length,
    the rate is unknown: a fact, no price.
-4. Instances are ended from 30 minutes before the end of a block, so that fewer minutes can be used than are paid.
+4. Instances are ended from 30 minutes (P6e-GB200: 60) before the end of a block: fewer can be used than are paid.
 5. An UltraServer is queried by its own name (u-p6e-gb200x72) and counted as one, whatever it is made of. A rate below
    0.5 an hour for each of its chips is that of one chip, which a public list once took for that of 72; it is refused.
 6. Offers differ by start, so the price is that of the one that starts first; all of them are facts.
@@ -85,8 +85,8 @@ PACE_S, BACK_OFF_S = 2.1, (15.0, 45.0)
 ROOT, SET = "DescribeCapacityBlockOfferingsResponse", "capacityBlockOfferingSet"
 TYPES, TYPES_ROOT = "InstanceTypes", "DescribeInstanceTypesResponse"
 SEGMENTS = "capacityBlockOfferingSegmentSet"
-USABLE_UNTIL_MIN = 30
-"""Instances are ended from so long before the end of a block."""
+USABLE_UNTIL_MIN, P6E_UNTIL_MIN = 30, 60
+"""Instances are ended from so long before the end of a block; see quirk 4."""
 MIN_CHIP_RATE = Decimal("0.5")
 """No chip of an UltraServer has cost less than four times this; see quirk 5."""
 TENTH = Decimal("1e-10")
@@ -263,7 +263,8 @@ class Offer:
     @property
     def usable_minutes(self) -> int | None:
         """Return the paid length without the end of each part, in which instances are ended."""
-        return None if self.minutes is None else max(0, self.minutes - USABLE_UNTIL_MIN * len(self.parts))
+        until = P6E_UNTIL_MIN if (self.block.instance_type or "").startswith("u-p6e-gb200") else USABLE_UNTIL_MIN
+        return None if self.minutes is None else max(0, self.minutes - until * len(self.parts))
 
     def ends(self) -> tuple[datetime | None, datetime | None]:
         """Return start and end of the whole block."""

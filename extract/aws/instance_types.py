@@ -278,11 +278,9 @@ def _device_values(device: Machine) -> dict[str, object]:
 def _number(of: Machine, name: str, *, whole: bool) -> Decimal | None:
     """Return a number from 0 that fits its column, None where the answer has none."""
     found = of.get(name)
-    if found is None:
-        return None
-    if type(found) not in ((int,) if whole else (int, float)) or not 0 <= found < MAX_MIB:
+    if found is not None and (type(found) not in ((int,) if whole else (int, float)) or not 0 <= found < MAX_MIB):
         raise LAYOUT.refusal("expected a number", found, name)
-    return Decimal(str(found))
+    return None if found is None else Decimal(str(found))
 
 
 def _zones(offerings: Sequence[Machine], scope: str, *, queried: bool) -> Parsed:

@@ -208,8 +208,9 @@ def cost_text(
     euro = {name: float(units) for name, (units, _) in rates.items()} | {"EUR": 1.0}
     usd = float(_price(figure)[1]) * (euro["USD"] / euro[currency] if rates else 1)
     share = 1.0 - (cost["lost_share"] or 0)
+    end_h = 1.0 if (figure["instance_type"] or "").startswith("u-p6e-gb200") else 0.5
     if cost["purchase_option"] == "capacity_block":
-        share *= 1 - 0.5 / (figure["commitment_term_hours"] or 24)
+        share *= 1 - end_h / (figure["commitment_term_hours"] or 24)
     points = []  # of each knot the speed for a user, and the rate of a paid chip: formulas of cost.working_share
     for runs in knots:
         for run in runs:
@@ -224,7 +225,7 @@ def cost_text(
     value = usd / share * 1e6 / (3600 * rate)
     is_equal = math.isclose(value, stated, rel_tol=COST_TOLERANCE)
     figures = {"usd": usd, "share": share, "points": points, "rate": rate, "value": value, "is_equal": is_equal}
-    seen = {"rates": rates, "currency": currency, "knots": knots, "where": where, "published": stated}
+    seen = {"rates": rates, "currency": currency, "knots": knots, "where": where, "published": stated, "end_h": end_h}
     return render("token_figure.txt.j2", c=cost, f=figure, **figures, **seen).unescape()
 
 

@@ -56,10 +56,7 @@ shown as (
         k.offer_id,
         k.series,
         greatest(k.valid_from, $since) as begins_at,
-        case
-            when k.valid_to is null and k.last_observed_at >= $until - k.held_for then $until
-            else k.held_until
-        end as ends_at,
+        if(k.valid_to is null and k.last_observed_at >= $until - k.held_for, $until, k.held_until) as ends_at,
         k.hourly * if(k.pricing_currency = 'USD', 1, r.usd_per_currency_unit)::DOUBLE as price_usd
     from known as k
     left join core.usd_rate_of_day as r

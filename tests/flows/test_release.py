@@ -251,6 +251,16 @@ def test_costs_of_each_purchase_option(offline_run: Path, n: int) -> None:
             assert done.output.splitlines()[-1].startswith("equal: recomputed")
 
 
+def test_the_last_hour_of_an_ultraserver_is_of_no_use(offline_run: Path) -> None:
+    """Of a block of a day on P6e-GB200, 23 hours run; of one on another machine 23.5."""
+    text = POINTS.replace("where ", "where accelerator_name = 'GB200' and purchase_option = 'capacity_block' and ")
+    (offer, model), *_ = query(offline_run / "prices.duckdb", text)
+    done = CliRunner().invoke(main, ["--data-dir", str(offline_run), "reproduce", offer, "--model", model])
+
+    assert (done.exit_code, "0.9583333333 (the last 60 minutes of 24 h" in done.output) == (0, True), done.output
+    assert done.output.splitlines()[-1].startswith("equal: recomputed")
+
+
 def test_the_cost_of_a_token_step_by_step(day: Path) -> None:
     """The published cost is price x 10^6 / (3600 x rate), with each run's source, maker, day and grade."""
     steps = json.loads(call(*TOKEN, "--release", day, "--json").output)
@@ -313,7 +323,7 @@ def test_the_rate_to_dollars_and_idle_hours_are_steps_of_a_cost() -> None:
     }  # fmt: skip
     figure = {
         "pricing_currency": "CNY", "unit_price": Decimal(144), "upfront_price": None, "n_chips": Decimal(8),
-        "hours_per_pricing_unit": 1, "commitment_term_hours": None,
+        "hours_per_pricing_unit": 1, "commitment_term_hours": None, "instance_type": None,
     }  # fmt: skip
     run = dict.fromkeys(
         ("throughput_id", "interactivity", "measured_by", "measured_on", "evidence_grade", "source_url")

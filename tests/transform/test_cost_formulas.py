@@ -44,6 +44,11 @@ def value(con: duckdb.DuckDBPyConnection, call: str) -> object:
         ("training_usd_per_million(6.88, 815.6, 0.1, 0.8)", 6.88e6 * 1.1 / 3600 / 815.6 / 0.8),
         ("training_hours(1e12, 256, 815.6, 0, 1)", 1e12 / 256 / 815.6 / 3600),
         ("accelerators_for_load(1e7, 8, 10, 0.5)", 24),  # 23.1 chips
+        ("usable_share('AWS', 'capacity_block', 48, 'p5.48xlarge')", 47.5 / 48),
+        ("usable_share('AWS', 'capacity_block', null, 'u-trn2x64')", 23.5 / 24),
+        # an hour before the end of a block, instances of a P6e-GB200 UltraServer must be ended
+        ("usable_share('AWS', 'capacity_block', null, 'u-p6e-gb200x72')", 23 / 24),
+        ("usable_share('AWS', 'on_demand', null, 'p5.48xlarge')", 1),
         # A band of 5 to 10 % a month: 10 % is -ln(0.9) = 0.105 interruptions in 730 hours
         ("interruptions_per_hour(0.1)", -math.log(0.9) / 730),
         # 16 machines, each interrupted every 1,000 hours, lose 0.75 h each time; 36 s of writing every hour

@@ -6,8 +6,8 @@
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
 --                         no mean. A mean needs the price at the start of its window, and half of the window covered.
 --                         Price / (1 - lost_share), what interruptions lose, where the Spot Advisor's band is known.
---   Capacity Blocks       price / usable share: the last 30 minutes are paid and cannot be used. A published rate names
---                         no length; 24 hours are assumed, and offer_terms says so.
+--   Capacity Blocks       price / usable share: the last 30 minutes (P6e-GB200: 60) are paid and cannot be used. A
+--                         published rate names no length; 24 hours are assumed, and offer_terms says so.
 --   not collected         what AWS sells of a chip that it has on demand, and of which no price was ever seen
 -- price_kind is price, mean_30d or mean_7d: what may be ranked together. on_demand_price_usd is AWS's cheapest ranked
 -- (else newest) on-demand price of the chip: a plan is worth its price below it x the share of its hours that are used.
@@ -90,7 +90,7 @@ commitment as (
         *,
         'price' as price_kind,
         price_per_accelerator_hour_usd
-        / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours) as price_usd,
+        / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours, instance_type) as price_usd,
         decision.offer_terms(
             commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
             if(

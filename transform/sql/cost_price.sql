@@ -34,12 +34,13 @@ select
             when p.purchase_option = 'on_demand' then 'paid by the hour'
             when p.purchase_option = 'spot' then 'as if never interrupted: the least that it can be'
             when p.purchase_option = 'capacity_block' and p.service_provider_name = 'AWS'
-                then 'the last 30 minutes of a block, of 24 hours where none is stated, cannot be used'
+                then 'the last 30 (P6e-GB200: 60) minutes of a block, of 24 hours where none is stated, cannot be used'
             else 'as if every hour of the commitment ran'
         end,
         case when p.capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
-    cost.usable_share(p.service_provider_name, p.purchase_option, o.commitment_term_hours) as usable_share,
+    cost.usable_share(p.service_provider_name, p.purchase_option, o.commitment_term_hours, p.instance_type)
+        as usable_share,
     p.n_offers,
     p.price_rank,
     p.is_current,

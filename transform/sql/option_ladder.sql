@@ -8,8 +8,8 @@
 -- Whole units are charged: on demand and spot the hours x the share in which they run, spot / (1 - `loss_asked`, else
 -- the band's; of a training machines x interruptions x the minutes of cost.training_goodput); commitments all hours of
 -- the terms that it needs (8,760 a year; of a length sold as a range, such as "91-180 days", any within it); Capacity
--- Blocks, of 256 machines at most, whole days up to 14, then weeks, up to 182 days, with the 30 minutes that nobody can
--- use (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html). A spot price is the mean of
+-- Blocks, of 256 machines at most, whole days up to 14, then weeks, up to 182 days, with the end that nobody can use
+-- (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html). A spot price is the mean of
 -- 30 days (else 7, else the last) of the zone at the lower quartile.
 -- An unknown upfront fee is none here: the row gate refuses Partial and All Upfront without one.
 -- No price is assumed to move. Partial Upfront of a Savings Plan is half of the term, the least that AWS takes:
@@ -25,6 +25,7 @@ offered as (
         (ceil(n.accelerators / o.unit_accelerators) + n.spare_units)::BIGINT as units,
         units * o.unit_accelerators as paid_accelerators,
         coalesce(n.hours, round(months_asked::DOUBLE * 730, 6)) as hours_needed, -- noqa: RF02
+        hours_needed + cost.block_end_hours(o.instance_type) as block_needed,
         coalesce(
             loss_asked::DOUBLE, -- noqa: RF02
             if(n.hours_left is null, o.lost_share, cost.spot_lost_share(o.interruption_band, units, 0, 16.7))
@@ -70,7 +71,7 @@ priced as (
             when o.purchase_option = 'spot' and (o.lost >= 1 or o.hours_needed / (1 - o.lost) > o.hours_left)
                 then 'spot, with what it loses, ends after the deadline'
             when o.purchase_option = 'capacity_block' and o.service_provider_name <> 'AWS' then 'of unknown length'
-            when o.purchase_option = 'capacity_block' and o.hours_needed > 4367.5 then 'blocks last 182 days at most'
+            when o.purchase_option = 'capacity_block' and o.block_needed > 4368 then 'blocks last 182 days at most'
             when o.purchase_option = 'capacity_block' and o.units > 256 then 'blocks hold 256 machines at most'
             when o.purchase_option in ('reserved', 'savings_plan') and a.commitment_term_hours is null
                 then 'length of the commitment not stated'
@@ -93,8 +94,7 @@ charged as (
             when purchase_option in ('reserved', 'savings_plan')
                 then greatest(hours_needed, ceil(hours_needed / longest_hours) * commitment_term_hours)
             when purchase_option <> 'capacity_block' then hours_needed
-            when hours_needed + 0.5 <= 14 * 24 then ceil((hours_needed + 0.5) / 24) * 24
-            else ceil((hours_needed + 0.5) / 168) * 168
+            else ceil(block_needed / if(block_needed <= 336, 24, 168)) * if(block_needed <= 336, 24, 168)
         end as charged_hours,
         case when left_out is null then paid_accelerators end as chips,
         case when purchase_option in ('on_demand', 'spot') then shares else { 'low': 1, 'likely': 1, 'high': 1 } end

@@ -21,7 +21,8 @@ with item as materialized (
         o.commitment_term_hours,
         u.hours_per_pricing_unit,
         u.accelerator_count::DOUBLE as accelerator_count,
-        cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours) as usable_share,
+        cost.usable_share(o.service_provider_name, o.purchase_option, o.commitment_term_hours, o.instance_type)
+            as usable_share,
         decision.ranked_days(
             m.service_provider_name is not null, o.purchase_option, o.commitment_term_hours, b.ranked_days,
             b.marketplace_days
