@@ -49,7 +49,7 @@ def region_names() -> Mapping[str, str]:
 
 def region_named(name: str) -> str | None:
     """Return the Region Code of a name, in the words of AWS's pages too; None where it is no region's."""
-    name = name.replace("EU (", "Europe (").replace("Australia (", "Asia Pacific (")
+    name = name.replace("EU (", "Europe (").replace("Australia (", "Asia Pacific (").replace("\xe3", "a")
     return {named: code for code, named in region_names().items()}.get(name)
 
 

@@ -37,7 +37,7 @@ OPTIONAL = FIELDS[:2]
 ARCHIVED = tuple(name for name in FIELDS if name != "AvailabilityZone")
 """The fields of a line of the archive, in order."""
 OFFER = ("zone_id", "zone", "type")
-REGION = r"^([a-z]{2}(?:-[a-z]+)+?-\d)"
+REGION = r"^([a-z]+(?:-[a-z]+)+?-\d)"
 """The region in the name of a zone, for saved answers that are read without their scope."""
 
 Record = dict[str, str | None]

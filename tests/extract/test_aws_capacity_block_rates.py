@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from extract.aws import places
 from extract.aws.capacity_block_rates import SOURCE, URL
 from extract.base import Context
 from extract.web.interface import Response
@@ -114,6 +115,18 @@ def test_trap_27_the_rate_of_one_chip_is_no_rate_of_72(shared: Path) -> None:
 def test_a_rate_is_that_of_a_chip_times_their_number(hourly: object, chip: object, count: int, fits: bool) -> None:
     """Within the last decimal of the chip's rate, which is rounded or cut."""
     assert (refusals(table(hourly, chip, count)) == []) is fits
+
+
+def test_places_as_aws_writes_them() -> None:
+    """AWS's price list, its pages and its documentation spell the same regions in their own ways."""
+    names = (
+        "EU (Ireland)",
+        "Australia (Sydney)",
+        "South America (Sao Paulo)",
+        "South America (S\xe3o Paulo)",
+        "Nowhere",
+    )
+    assert [places.region_named(name) for name in names] == ["eu-west-1", "ap-southeast-2", *2 * ["sa-east-1"], None]
 
 
 def test_trap_27_a_region_that_is_not_known_is_refused() -> None:

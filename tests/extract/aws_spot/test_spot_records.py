@@ -174,9 +174,11 @@ def test_types_that_are_no_accelerators_are_counted_and_strange_ones_named(answe
 
 
 def test_china_and_europes_sovereign_cloud_have_currencies_of_their_own(answer: Answer) -> None:
-    """China's without a scope too, as in `chipledger parse` of a saved answer, where the zones alone say the region."""
-    sovereign = replace(answer([RECORD | {"AvailabilityZone": "eusc-de-east-1a"}]), scope="eusc-de-east-1")
-    assert parse(sovereign).rows["pricing_currency"].to_list() == ["EUR"]
+    """Without a scope too, as in `chipledger parse` of a saved answer, where the zones alone say the region."""
+    sovereign = RECORD | {"AvailabilityZone": "eusc-de-east-1a"}
+    for scope in ("eusc-de-east-1", ""):
+        (row,) = parse(replace(answer([sovereign]), scope=scope)).rows.to_dicts()
+        assert (row["region_id"], row["pricing_currency"]) == ("eusc-de-east-1", "EUR")
     china = [RECORD | {"AvailabilityZone": zone} for zone in ("cn-north-1a", "cn-east-9a")]
     rows = parse(replace(answer([*china, RECORD]), scope="")).rows
     found = rows.select("region_id", "pricing_currency").rows()
