@@ -61,6 +61,9 @@ CHIPS = [
     ("RTX 6000Ada 45GB", "RTX-6000-Ada", None, "45", "1"),
     ("GB200 185GB", "GB200", None, "185", "1"),  # 189471 MiB of the driver, in GiB
     ("GB300 278GB", "GB300", None, "278", "1"),  # 284208 MiB
+    ("A100 SXM4 79GB", "A100-80GB", "SXM", "79", "1"),  # 81251 MiB
+    ("A10G 22GB", "A10G", None, "22", "1"),  # 22888 MiB of EC2's API, 22731 of the driver
+    ("RTXA6000 47GB", "RTX-A6000", None, "47", "1"),  # 48384 MiB of Seeweb's
     ("L4 22GB", "L4", None, "22", "1"),
     ("Tesla T4 15GB", "T4", None, "15", "1"),
     ("NVIDIA L40S with Intel CPU", "L40S", None, None, "1"),
@@ -143,7 +146,7 @@ NO_CHIPS = [
     *("H100 Lite", "H100 (refurbished)", "RTX 3080 Laptop", "RTX 2080 with Max-Q Design", "H100\u00e9", "H100\u0301"),
     *("AMD H100", "Intel H100", "NVIDIA MI300X", "H100 Blackwell", "RTX 6000 Blackwell"),
     *("L4 SXM", "A100 NVL", "H100 NVL72", "H100 SXM PCIe", "HGX GB200", "B200 PCIe", "H100 Server Edition"),
-    *("RTX 6000 48GB", "RTX 4000 20GB", "A10 80GB", "H100 96GB", "GH200 500GB", "A100 40GB 80GB", "A100 79"),
+    *("RTX 6000 48GB", "RTX 4000 20GB", "A10 80GB", "H100 96GB", "GH200 500GB", "A100 40GB 80GB", "A100 78"),
     *("4x A100 320GB", "PRO 6000 MIG 128GB", "H100 MIG 1g.10gb 2g.20gb", "H100 80GB RAM", "H100 79.6"),
     *("1x-Tesla_V100-32-65536", "H100_668d6762247d03149a4c946f_newyork-usa-1", "gpu-h200-sxm|1gpu-16vcpu-200gb"),
 ]
