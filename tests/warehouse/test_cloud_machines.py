@@ -74,6 +74,18 @@ def test_a_size_without_a_page_has_the_chips_of_the_same_server(
         assert (one.accelerator_label, one.accelerator_count) == (same.accelerator_label, same.accelerator_count)
 
 
+@pytest.mark.parametrize(
+    ("preview", "successor"),
+    [("128ds", "144ds"), ("256ds", "288ds"), ("320ds", "288ds"), ("128lds", "144lds"), ("256lds", "288lds")],
+)
+def test_a_size_that_replaces_another_has_its_chips(preview: str, successor: str) -> None:
+    """As Microsoft's page on NC_RTXPRO6000BSE_v6 says which sizes can be had since the preview ended."""
+    old, new = (known("Azure", f"Standard_NC{name}_xl_RTXPRO6000BSE_v6") for name in (preview, successor))
+    assert old is not None
+    assert new is not None
+    assert (new.accelerator_label, new.accelerator_count) == (old.accelerator_label, old.accelerator_count)
+
+
 def test_shapes_of_oracle_are_those_of_another_catalogue(shared: Path) -> None:
     """Chips by shape, and the price of a shape as a product of both."""
     prices = {"H100": 10, "MI300X": 6, "A10": 2, "B200": 14}
