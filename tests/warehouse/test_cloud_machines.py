@@ -86,6 +86,21 @@ def test_a_size_that_replaces_another_has_its_chips(preview: str, successor: str
     assert (new.accelerator_label, new.accelerator_count) == (old.accelerator_label, old.accelerator_count)
 
 
+def test_parts_of_a_chip_cost_about_their_share(shared: Path) -> None:
+    """Azure's lists of sizes count a part of an RTX PRO 6000 as one; its prices of 2026-06-18 do not."""
+    sizes = [f"Standard_NC{size}_xl_RTXPRO6000BSE_v6" for size in ("24lds", "36ds", "36lds", "72ds", "72lds")]
+    prices: dict[tuple[str, str], float] = {}
+    with (shared / "data" / "clouds" / "azure_on_demand_gpu_lists.csv").open() as file:
+        for row in csv.DictReader(file):
+            prices[row["arm_region_name"], row["arm_sku_name"]] = float(row["usd_per_vm_hour"])
+    found = [(known("Azure", size), region, price) for (region, size), price in prices.items() if size in sizes]
+    assert len(found) >= 5 * len(sizes)
+    for one, region, price in found:
+        assert one is not None
+        whole = prices[region, "Standard_NC144ds_xl_RTXPRO6000BSE_v6"]
+        assert 0.8 < price / float(one.accelerator_count) / whole < 1.1
+
+
 def test_shapes_of_oracle_are_those_of_another_catalogue(shared: Path) -> None:
     """Chips by shape, and the price of a shape as a product of both."""
     prices = {"H100": 10, "MI300X": 6, "A10": 2, "B200": 14}
