@@ -209,7 +209,9 @@ def date(moment: Date | None) -> str:
 
 
 def share(ratio: float) -> str:
-    """Return a share without sign, in one piece: 61 %, or 0.4 % where it is small."""
+    """Return a share without sign, in one piece: 61 %, 0.4 % where it is small, <0.1 % where it is next to nothing."""
+    if 0 < abs(ratio) < 0.0005:
+        return f"<0.1{NBSP}%"
     places = 0 if abs(ratio) >= 0.0995 or not ratio else 1
     return f"{abs(ratio) * 100:.{places}f}{NBSP}%"
 

@@ -242,7 +242,7 @@ def answer(file: Path, load: Load, *, contracted: Mapping[int, float] | None = N
             "options": options,
             "left_out": dict(sorted(left.items())),
             "market": market,
-            "waiting": [_waiting(con, row, market, load) for row in _commitments(options)] if market else [],
+            "waiting": _waiting(con, _commitments(options), market, load) if market else [],
             "together": _together(options, market, load) if market else None,
             "moves": rows(con, MOVES, named),
             "own_is_cheaper": _own_is_cheaper(options, needs, load),
@@ -482,7 +482,19 @@ def _commitments(options: Sequence[Row]) -> list[Row]:
     return sorted(first.values(), key=lambda row: row["commitment_term_hours"])
 
 
-def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any], load: Load) -> Row:
+def _waiting(
+    con: duckdb.DuckDBPyConnection, commitments: Sequence[Row], market: Mapping[str, Any], load: Load
+) -> list[Row]:
+    """Return what each commitment is worth against waiting, by what list prices did over as many months."""
+    months = [max(1, round(row["charged_hours"] / HOURS_A_MONTH)) for row in commitments]
+    ratios: dict[int, list[float]] = {each: [] for each in months}
+    select = "select months, mean_ratio from mart.price_window($months)"
+    for window in rows(con, select, {"months": [*ratios]}) if ratios else ():
+        ratios[window["months"]].append(window["mean_ratio"])
+    return [_wait(row, each, ratios[each], market, load) for row, each in zip(commitments, months, strict=True)]
+
+
+def _wait(row: Row, months: int, windows: Sequence[float], market: Mapping[str, Any], load: Load) -> Row:
     """Return what a commitment is worth against staying on demand at the market's lower quartile, for as long.
 
     `fall_at_once` is how far on demand must fall on the first day until both cost the same; in the middle of the time
@@ -491,9 +503,7 @@ def _waiting(con: duckdb.DuckDBPyConnection, row: Row, market: Mapping[str, Any]
     """
     stay = market["quarter_usd"] * row["charged_hours"] / row["hours_needed"]
     commit = row["charged_usd"] + row["capital_usd"]
-    months = max(1, round(row["charged_hours"] / HOURS_A_MONTH))
-    windows = rows(con, "select mean_ratio from mart.price_window($months)", {"months": months})
-    ratios = [each["mean_ratio"] for each in windows] if len(windows) >= FEWEST_WINDOWS else []
+    ratios = windows if len(windows) >= FEWEST_WINDOWS else []
 
     def costs(ratio: float) -> dict[str, float]:
         """Return the cost of each cover, and of a quarter of it in each of four quarters, while a term is cheaper."""

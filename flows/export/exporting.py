@@ -65,7 +65,13 @@ token_cost, training_cost, claim_audit, source_health
 """)
 """The marts of the workbook; each is a sheet of its own name."""
 
-PARTS = {"token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet")}
+PARTS = {
+    "token_cost": ("where utilisation = 0.5", "at half utilisation; the others are in an export as Parquet"),
+    "price_change": (
+        "order by observed_at desc, offer_id limit 200000",
+        "the newest 200,000; all are in an export as Parquet",
+    ),
+}
 """Marts of which a part is enough, as a SELECT's end, and a note."""
 
 ROWS_OF_A_SHEET = 1_048_576
@@ -209,7 +215,7 @@ def _write_workbook(con: duckdb.DuckDBPyConnection, path: Path, private: Sequenc
     notes = book.add_worksheet("notes")
     for name in SHEETS:
         part, _ = PARTS.get(name, ("", ""))
-        counts[name] = _sheet(book, con, f'from int."{name}" {part} order by all', name, styles)
+        counts[name] = _sheet(book, con, f'from (from int."{name}" {part}) order by all', name, styles)
     for name in private:
         sheet = f"private {name}"[:31]
         counts[sheet] = _sheet(book, con, f'from {PRIVATE}.main."{name}" order by all', sheet, styles)

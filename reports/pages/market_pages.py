@@ -80,7 +80,7 @@ class Market:
         drifts = ask(con, "chart_drift", chips=[*self.lines], option="on_demand", since=since, until=self.built_at)
         self.drifts = cost_page.by(drifts, CHIP.column)
         self.stock = query("from int.obtainable order by all")
-        self.plans: Sequence[Row] = query("from int.commitment_option order by price_rank, offer_id")
+        self.plans: Sequence[Row] = ask(con, "market_plan")
         self.costs = cost_page.by(published.ask("cost_model"), CHIP.column)
         shas = {row["document_sha256"] for row in (*self.prices, *self.plans)} | {*self.changes["document_sha256"]}
         documents = ask(con, "document", shas=sorted(filter(None, shas)))
@@ -125,6 +125,7 @@ def render(
     nth = pl.col(f"nth_of_{kind.word.lower()}")
     changes = market.changes.filter((pl.col(kind.column) == name) & (nth <= MAX_CHANGES)).sort(nth)
     plans = [row for row in market.plans if row[kind.column] == name]
+    ranked = [row for row in plans if row["price_rank"] is not None]
     others = market.paths[(PROVIDER if is_chip else CHIP).folder]
     standing = partial(
         price_tables.standing,
@@ -150,11 +151,11 @@ def render(
         ),
         *([("history", "History", _history(market, name))] if is_chip and market.lines.get(name) else []),
         *([("tokens", "Cost per token", _tokens(market.costs.get(name, [])))] if is_chip else []),
-        ("plans", "Commitments", _plans(plans, is_chip)),
+        ("plans", "Commitments", _plans(ranked, len(plans), is_chip)),
         ("stock", "Availability", _stock([row for row in market.stock if row[kind.column] == name], prices, is_chip)),
         ("changes", "Changes", _changes(changes, f"n_of_{kind.word.lower()}")),
     ]
-    shown = {row["document_sha256"] for row in (*prices, *plans)} | {*changes["document_sha256"]}
+    shown = {row["document_sha256"] for row in (*prices, *ranked)} | {*changes["document_sha256"]}
     documents = [market.documents[sha] for sha in sorted(filter(None, shown)) if sha in market.documents]
     return frame(
         "market.html.j2",
@@ -249,18 +250,12 @@ def _point(row: Row) -> str:
     return wording.listed(row["scenario"], row["precision"], speed)
 
 
-def _plans(plans: Sequence[Row], is_chip: bool) -> Table | str:
+def _plans(shown: Sequence[Row], n_known: int, is_chip: bool) -> Table | str:
     """Return the best commitment of each seller, option, term and way to pay, beside the price on demand."""
-    chosen: dict[tuple[object, ...], Row] = {}
-    for row in plans:
-        names = ("accelerator_name", "form_factor", "service_provider_name", "purchase_option", "commitment_term_hours")
-        chosen.setdefault((*(row[name] for name in names), row["purchase_payment_model"]), row)
-    listed = sorted(chosen.items(), key=lambda each: tuple(str(part or "").rjust(8) for part in each[0]))
-    if not listed:
+    if not n_known:
         return "No commitment is known whose machine has a price on demand, too."
-    shown = [row for _, row in listed if row["price_rank"] is not None]
     if not shown:
-        return f"{wording.count(len(listed), 'commitment')} known, none of which can be ranked: see the explorer."
+        return f"{wording.count(n_known, 'commitment')} known, none of which can be ranked: see the explorer."
     places = wording.places_of(row["price_per_accelerator_hour_usd"] for row in shown)
     return Table(
         id="commitments",

@@ -33,7 +33,8 @@ LOG = {"price_event": "valid_from", "withdrawal": "TIMESTAMP '-infinity'"} | dic
 """Tables that are cut, each with the column that says when something was seen; all have recorded_at."""
 KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 MACROS = (
-    *("meta.unsaid", "log.other_standing", "log.other_point", "log.other_known_at", "core.hourly_price"),
+    *("meta.unsaid", "log.other_standing", "log.other_point", "log.other_known_at"),
+    *("core.hourly_price", "core.evidence_kind"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
     "decision.ranked_days",
 )

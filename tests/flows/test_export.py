@@ -182,6 +182,23 @@ def test_a_workbook_has_every_row(offline_run: Path, tmp_path: Path, one_of: int
     assert sum(row[at] or 0 for row in rows) == pytest.approx(total)
 
 
+def test_a_workbook_has_the_newest_changes_and_says_so(
+    offline_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sheet holds 1,048,576 rows; large tables have changes as many in three years."""
+    part, note = exporting.PARTS["price_change"]
+    monkeypatch.setattr(exporting, "SHEETS", ("price_change",))
+    monkeypatch.setitem(exporting.PARTS, "price_change", (part.replace("200000", "7"), note))
+    exporting.workbook(offline_run / "prices.duckdb", tmp_path / "x.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "x.xlsx")
+    header, *rows = book["price_change"].iter_rows(values_only=True)
+    newest = "select observed_at from int.price_change order by observed_at desc limit 7"
+    known = sorted(moment for (moment,) in query(offline_run / "prices.duckdb", newest))
+    assert sorted(row[header.index("observed_at")] for row in rows) == known
+    assert ("price_change", 7) in [tuple(cell.value for cell in row[:2]) for row in book["notes"].iter_rows()]
+    assert note in {cell.value for row in book["notes"].iter_rows() for cell in row}
+
+
 def test_focus_keeps_the_rules_of_the_draft(call: Callable[..., Result], offline_run: Path, tmp_path: Path) -> None:
     """Every row of the file: required columns, formats, allowed values, uniqueness, no overlap."""
     assert call("export", tmp_path / "x.csv", "--as", "focus-sku-price").exit_code == 0

@@ -1,5 +1,6 @@
 """What a first run shows without a network: every way to buy, and other providers, counted in the published file."""
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -57,6 +58,29 @@ def test_every_price_says_what_it_rests_on(offline_run: Path) -> None:
     n, with_kind, with_url, without_day = told
     assert n == with_kind == with_url
     assert without_day == 0
+
+
+def test_the_history_says_of_each_price_what_its_document_is(offline_run: Path, tmp_path: Path) -> None:
+    """NULL where nothing was recorded of the document, unless it was recorded another time."""
+    file = Path(shutil.copy(offline_run / "prices.duckdb", tmp_path))
+    file.chmod(0o644)
+    of_price = (
+        "select h.offer_id, h.valid_from, {} from int.price_history as p inner join mart.price_history as h "
+        "on p.offer_id = h.offer_id and p.valid_from = h.valid_from "
+        "left join int.document_evidence as e on p.document_sha256 = e.document_sha256"
+    )
+    with duckdb.connect(str(file)) as con:
+        (provider_bytes,), (transcribed,) = con.execute(
+            "select min(document_sha256) from int.price_history inner join int.document_evidence "
+            "using (document_sha256) group by evidence_kind order by evidence_kind"
+        ).fetchall()
+        con.execute("update log.document set recorded_at = null where document_sha256 = ?", [provider_bytes])
+        again = "insert into log.document by name select 1000000 as document_no, ? as document_sha256"
+        con.execute(again, [transcribed])
+        differing = f"({of_price.format('h.evidence_kind')}) except all ({of_price.format('e.evidence_kind')})"
+        assert con.execute(differing).fetchall() == []
+        kinds = con.execute("select distinct evidence_kind from mart.price_history order by all").fetchall()
+        assert {("transcribed",), (None,)} <= {*kinds}
 
 
 def test_nobody_is_shown_whose_terms_forbid_it(offline_run: Path) -> None:

@@ -133,13 +133,37 @@ def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
 
 
 def test_every_way_to_commit_is_on_the_page() -> None:
-    """AWS sells many chips in twelve ways and more; of two kinds of plan the cheaper, which comes first."""
+    """AWS sells many chips in twelve ways and more."""
     key = {"form_factor": "SXM", "service_provider_name": "AWS", "purchase_option": "savings_plan", "price_rank": 1}
     terms = {"commitment_term_hours": 8760, "purchase_payment_model": "No Upfront"}
     plans = [key | terms | {"accelerator_name": f"N{n}", "price_per_accelerator_hour_usd": n} for n in range(1, 100)]
-    table = market_pages._plans([row for row in plans for _ in range(2)], is_chip=False)
+    table = market_pages._plans(plans, len(plans), is_chip=False)
     assert isinstance(table, Table)
     assert (table.title, len(table.rows)) == ("99 ways to commit", 99)
+
+
+def test_of_alike_commitments_the_cheapest_and_its_document_are_on_the_page(offline_run: Path, tmp_path: Path) -> None:
+    """As of AWS's kinds of plan, machines and regions: the others' documents, thousands in years, are on no page."""
+    file = tmp_path / "prices.duckdb"
+    shutil.copy(offline_run / "prices.duckdb", file)
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute("create table int.copy as from int.commitment_option; drop view int.commitment_option")
+        con.execute("alter table int.copy rename to commitment_option")
+        shown = "select document_sha256 from int.provider_price union select document_sha256 from int.commitment_option"
+        con.execute(
+            "insert into int.commitment_option select * replace (price_per_accelerator_hour_usd * 2 as "
+            "price_per_accelerator_hour_usd, price_rank + 1000 as price_rank, (select min(document_sha256) from "
+            f"core.document where document_sha256 not in ({shown})) as document_sha256) from int.commitment_option"
+        )
+    paging.of(file, market_pages.write, tmp_path, data_sha256="b")
+    for name in ("chips/h100", "providers/aws"):
+        page, before = (
+            (root / f"{name}.html").read_text(encoding="utf-8") for root in (tmp_path, offline_run / "reports")
+        )
+        linked, listed = (set(re.findall(rf'{what}d-(\w{{12}})"', page)) for what in ('href="#', 'id="'))
+        assert listed == linked
+        assert rows(page, "commitments") == rows(before, "commitments")
 
 
 def test_every_price_is_the_marts(folder: Path, market: Path) -> None:

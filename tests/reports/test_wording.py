@@ -54,6 +54,11 @@ def test_percent_has_one_decimal_and_a_sign(ratio: float, expected: str, words: 
     assert words == wording.moved(ratio)
 
 
+def test_a_share_next_to_nothing_is_not_none() -> None:
+    shares = [wording.share(ratio).replace(wording.NBSP, " ") for ratio in (-0.61, 0.004, 0.0004, -1e-9, 0)]
+    assert shares == ["61 %", "0.4 %", "<0.1 %", "<0.1 %", "0 %"]
+
+
 def test_no_ratio_is_a_dash_without_an_arrow() -> None:
     assert wording.percent(None) == wording.UNKNOWN
     assert [wording.arrow(ratio) for ratio in (None, -0.1, 0.1, 0.0)] == ["", "▼", "▲", "="]

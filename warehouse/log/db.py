@@ -250,7 +250,7 @@ def runs_of(fetches: str) -> str:
 
 
 def create_macros(con: duckdb.DuckDBPyConnection, *, of_events: bool = False) -> None:
-    """Create, in the database in use, the price per hour, and the table macros that derive intervals from the log.
+    """Create, in the database in use, price per hour and kind of evidence, and what derives intervals from the log.
 
     With `of_events` all follow from core.price_event alone, where a database has no tables of `log`.
     """
@@ -267,7 +267,7 @@ def macros(*, of_events: bool = False) -> list[str]:
         found["log.other_known_at"] = others
         found["core.price_known_at"] = f"({sql('log/price_known_at.sql')}) union all from log.other_known_at(moment)"
     tables = [f"create or replace macro {name}(moment) as table {text}" for name, text in sorted(found.items())[::-1]]
-    return [sql("hourly_price.sql"), *tables]
+    return [sql("hourly_price.sql"), sql("evidence_kind.sql"), *tables]
 
 
 def point_macros(events: str, standing: str, point: str) -> dict[str, str]:
