@@ -336,7 +336,9 @@ def _reason(
         return "no commitment is known for this machine in this region that has an on-demand price too"
     if demands is None:
         return "its share of use is not known: give share_of_use in fleet.csv, or in [decision]"
-    return f"more than {LARGEST_SIZE} nodes in one line" if float(line["nodes"]) > LARGEST_SIZE else None
+    if float(line["nodes"]) > LARGEST_SIZE:
+        return f"more than {LARGEST_SIZE} nodes in one line"
+    return None
 
 
 def _demands(line: Mapping[str, Any], decision: DecisionSettings) -> dict[str, Demand] | None:

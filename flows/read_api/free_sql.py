@@ -89,4 +89,6 @@ def wire(value: object) -> Any:
         return value.hex()
     if isinstance(value, Mapping):
         return {str(key): wire(item) for key, item in value.items()}
-    return [wire(item) for item in value] if isinstance(value, list | tuple) else plain(value)
+    if isinstance(value, list | tuple):
+        return [wire(item) for item in value]
+    return plain(value)

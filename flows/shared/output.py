@@ -64,7 +64,9 @@ def plain(value: object) -> object:
         return value.isoformat()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else str(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return str(value)
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:

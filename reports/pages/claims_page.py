@@ -207,7 +207,9 @@ def _share(row: Row) -> str:
     share = row["saved_share"]
     if row["way_to_buy"] == "on_demand":
         return ""
-    return "saving unknown" if share is None else f"{abs(share) * 100:.1f} % {'less' if share >= 0 else 'more'}"
+    if share is None:
+        return "saving unknown"
+    return f"{abs(share) * 100:.1f} % {'less' if share >= 0 else 'more'}"
 
 
 def _mean(row: Row) -> str:

@@ -176,4 +176,6 @@ def document(row: Row) -> str:
 
 def left_out(n: int, name: str, query: str = "", many: str = "") -> str:
     """Return how many of something a table leaves out, and the query that has all, as an end of its note."""
-    return "" if n <= 0 else f" {wording.count(n, name, many)} left out{f': `{query}`' if query else ''}."
+    if n <= 0:
+        return ""
+    return f" {wording.count(n, name, many)} left out{f': `{query}`' if query else ''}."

@@ -183,7 +183,9 @@ def _as_claimed(span: Range, claim: Claim, *, percent: bool) -> Range:
         return span
     if _BEHIND.search(claim.words):
         return (exactly(1.0) - span) * exactly(100.0)
-    return (span - exactly(1.0)) * exactly(100.0) if _AHEAD.search(claim.words) else span * exactly(100.0)
+    if _AHEAD.search(claim.words):
+        return (span - exactly(1.0)) * exactly(100.0)
+    return span * exactly(100.0)
 
 
 def _own(claim: Claim, article: Article, what: str) -> list[Tried]:

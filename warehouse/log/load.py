@@ -197,7 +197,9 @@ def _append_facts(con: duckdb.DuckDBPyConnection, fetch: ParsedFetch, recorded_a
 def _status(batch: Batch, number: int) -> str:
     if batch.fetches[number].error:
         return "failed"
-    return "refused" if number in batch.refused_fetches else "empty" if number in batch.empty else "ok"
+    if number in batch.refused_fetches:
+        return "refused"
+    return "empty" if number in batch.empty else "ok"
 
 
 def _record(

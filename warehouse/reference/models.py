@@ -58,7 +58,9 @@ class Model(NamedTuple):
         """Return the numbers that one layer keeps of one token, None where nothing is kept."""
         if self.kv_latent_size is not None:
             return self.kv_latent_size
-        return None if self.kv_heads is None or self.head_size is None else 2 * self.kv_heads * self.head_size
+        if self.kv_heads is None or self.head_size is None:
+            return None
+        return 2 * self.kv_heads * self.head_size
 
     @property
     def kv_bytes_per_token(self) -> int | None:

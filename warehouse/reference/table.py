@@ -332,7 +332,9 @@ def _type(type_: Any) -> Any:
     import polars as pl
 
     types = {str: pl.String, int: pl.Int64, Decimal: pl.Float64, date: pl.Date, bool: pl.Boolean}
-    return pl.List(types[get_args(type_)[0]]) if get_origin(type_) is tuple else types[_without_none(type_)]
+    if get_origin(type_) is tuple:
+        return pl.List(types[get_args(type_)[0]])
+    return types[_without_none(type_)]
 
 
 def _rules(name: str, type_: Any, model: Model) -> "Iterator[tuple[str, str, pl.Expr]]":
