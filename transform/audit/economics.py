@@ -28,7 +28,7 @@ from transform.audit.finding import (
     unknown,
 )
 from transform.audit.rates import PER_CHIP, bounds_of, readings
-from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, machines
+from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, chips_of, machines
 from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
@@ -44,10 +44,12 @@ _VERSUS = re.compile(
 _A_DAY = re.compile(r"(\d+(?:\.\d+)?) ?([KMBT])?(?:r?illion)? tokens ?(?:(?:/|per|a) ?day|daily)", re.IGNORECASE)
 _PRICE_IN = re.compile(
     r"(?:(?<=\$)|(?<=USD )|(?=[\d.]+ ?USD))(\d+(?:\.\d+)?)(?: ?USD)?"
-    r" ?(?:/|per|an) ?(?:\w+(?: per |[-/ ]))?(?:h|hr|hour)\b"
+    r" ?(?:/|per|an) ?(?:(?:(?P<of>(?i:gpu|chip|accelerator|card))|\w+)(?: per |[-/ ]))?(?:h|hr|hour)\b"
 )
 _RATE_IN = re.compile(
     r"([\d,]+(?:\.\d+)?) ?(?:output )?tok(?:en)?s? ?(?:/|per) ?s(?:ec(?:ond)?)?\b(?! ?(?:/|per|a) ?user)"
+    r"(?P<of> ?(?:/|per|a) ?(?:gpu|chip|accelerator|card))?",
+    re.IGNORECASE,
 )
 _MFU = re.compile(r"(?:(?<=MFU )|(?<=MFU of )|(?=[\d.]+ ?% (?:MFU|utili[sz]ation)))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
 _OVERHEAD = re.compile(r"(?:(?<=\+)|(?<=\+ )|(?=[\d.]+ ?% overhead))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
@@ -64,6 +66,7 @@ PEAK_METRICS = tuple(
     for scale in "tp"
 )
 PRICES = ("price_per_chip", "price_usd_per_hour_instance", "price_per_core")
+RATES = (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system")
 Tried = tuple[Range, str, tuple[Claim, ...]]
 """A reading: its value, words, and the claims that it rests on."""
 
@@ -173,7 +176,11 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
 
 
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return USD a million tokens from the price and the rate that the claim or its text gives."""
+    """Return USD a million tokens from the price and the rate that the claim or its text gives.
+
+    Each is of a chip, a core or a system; one in the claim's words that does not say of what is read as a chip's and as
+    the system's. A price of another thing with these chips bears a cost out, and refutes none.
+    """
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
 
     def is_paid(other: Claim) -> bool:
@@ -183,24 +190,49 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
         is_of_seller = claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None
         return is_of_seller and same_option(other, claim)
 
+    def is_rate(other: Claim) -> bool:
+        return shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
+
+    of_chips = article.find(claim, PRICES, lambda other: shares_chip(other.thing, claim.thing) and is_paid(other))
     prices = article.find(claim, PRICES, lambda other: same_thing(other.thing, claim.thing) and is_paid(other))
-    rates = article.find(
-        claim,
-        (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
-        lambda other: (
-            shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
-        ),
-    )
-    if not (price_in or prices) or not (rate_in or rates):
+    inputs = (prices or of_chips)[:1], article.find(claim, RATES, is_rate)[:1]
+    if not (price_in or inputs[0]) or not (rate_in or inputs[1]):
         return None
-    paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
-    rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(rates[0], hedged=False)
-    low, high = evidence.formula(
-        "cost.usd_per_million_tokens", (paid.low, 1.0, rate.high, 1.0), (paid.high, 1.0, rate.low, 1.0)
-    )
+    paid = printed(price_in[1]) if price_in else claimed(inputs[0][0], hedged=False)
+    rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(inputs[1][0], hedged=False)
+    system = claim.thing.count or chips_of(claim.conditions_text)
+    units = [_units(found, words, system, evidence) for found, words in zip(inputs, (price_in, rate_in), strict=True)]
+    shares = {
+        (served or 1) / (bought or 1) for bought in units[0] for served in units[1] if bool(bought) == bool(served)
+    }
+    calls = [
+        (usd * share, 1.0, of, 1.0) for share in shares for usd, of in ((paid.low, rate.high), (paid.high, rate.low))
+    ]
+    costs = iter(evidence.formula("cost.usd_per_million_tokens", *calls))
     power = 6 if scale(claim) == 1 else 3
-    words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^{power}"
-    return verdict_of(claim, Range(low, high), words, (*prices[:1], *rates[:1]))
+    tried: list[Tried] = []
+    for share in shares:
+        times = f" x {number(share)} chips" if share > 1 else f" / {number(1 / share)} chips" if share < 1 else ""
+        words = f"{number(paid.middle)} USD/h{times} / ({number(rate.middle)} tokens/s x 3600 s) x 10^{power}"
+        tried.append((Range(next(costs), next(costs)), words, (*inputs[0], *inputs[1])))
+    result = closest(claim, tried)
+    is_of_others = bool(inputs[0]) and not prices
+    return None if is_of_others and result and result.verdict == INCONSISTENT else result
+
+
+def _units(
+    stated: tuple[Claim, ...], words: re.Match[str] | None, system: int | None, evidence: Evidence
+) -> list[float | None]:
+    """Return of how many chips a price or a rate is, by the claim that states it or its words; None: of a system."""
+    if not stated:
+        return [1.0] if words and words["of"] else [1.0, system]
+    (one,) = stated
+    if one.metric == PER_CHIP or one.metric == "price_per_chip":
+        return [1.0]
+    if one.metric.endswith("_core"):
+        cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(one.thing.chips)]
+        return [1 / cores[0] if cores and cores[0] else 1.0]
+    return [one.thing.count or system]
 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:

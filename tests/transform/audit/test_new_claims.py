@@ -256,6 +256,37 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
 
 
+def test_a_price_and_a_rate_may_be_of_other_numbers_of_chips(ask):
+    """A chip's price serves a system's tokens by all of its chips, and a machine's price one chip's by its share.
+
+    Four H100 at 2.50 USD each with 3,400 tokens/s, and eight at 55.04 USD with 20,000, are sums of published pages
+    (https://kshirol-dev.github.io/learnAI/AIInfrastructure/09-inference-infrastructure.html).
+    """
+    line = '{},{},{} / Llama 3 70B,{},{},,,{},"{}",2026'
+    price, machine = "{},{},{},price_per_chip,{},,,USD/h,,2026", "{},{},{},price_usd_per_hour_instance,{},,,USD/h,,2026"
+    of_chip, of_system = ("throughput_tokens_per_s_" + one for one in ("per_chip", "system"))
+    found = ask(
+        line.format("a", 1, "4x H100", "cpm", 0.82, "$/1M tokens", "4 x $2.50/hr = $10/hr, 3,400 tok/s"),
+        line.format("b", 2, "H100", "cpm", 0.82, "$/1M tokens", "$2.50/GPU/hr, 3,400 tok/s on 4 GPUs"),
+        line.format("c", 3, "H100", "cpm", 0.42, "$/1M tokens", "$2.00/hr per GPU, 2 GPUs, 2,640 tok/s"),
+        line.format("d", 4, "4x H100", "cpm", 0.41, "$/1M tokens", "$2.50/GPU/hr, 3,400 tok/s"),
+        line.format("e", 4, "4x H100", "cpm", 0.82, "$/1M tokens", "$2.50/GPU/hr, 850 tok/s per GPU"),
+        price.format("p", 5, "H100", 2.5),
+        line.format("q", 5, "4x H100", of_system, 3400, "tokens/s", ""),
+        line.format("f", 5, "4x H100", "cpm", 0.82, "$/1M tokens", ""),
+        machine.format("r", 6, "p5.48xlarge", 55.04),
+        line.format("s", 6, "H100", of_chip, 2500, "tokens/s", ""),
+        line.format("g", 6, "p5.48xlarge", "cpm", 0.76, "$/1M tokens", ""),
+        line.format("h", 6, "p5.48xlarge", "cpm", 6.12, "$/1M tokens", ""),
+        line.format("i", 6, "H100", "cpm", 0.76, "$/1M tokens", ""),
+        line.format("j", 6, "H100", "cpm", 6.12, "$/1M tokens", ""),
+    )
+    verdicts = [found[name].finding.verdict for name in "abcdefghij"]
+    assert "".join(one[0] for one in verdicts) == "cccicccicu"
+    assert found["f"].finding.rests_on == ("p", "q")
+    assert found["g"].finding.recomputed == pytest.approx(55.04 / 8 / 2500 / 3600 * 1e6, rel=1e-4)
+
+
 def test_what_a_stale_price_became_is_of_the_same_offer(ask):
     """Verda's B300 went from 7.50 to 9.24; that one with confidential computing costs 7.65 is nearer, and no answer."""
     (found,) = ask("a,x,B300 / Verda,price_per_chip,7.50,,,USD/h,on-demand,2026-08-20").values()
