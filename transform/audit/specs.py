@@ -1,8 +1,9 @@
 """Checks of what is said of a chip or a machine: peaks, memory, cores, counts, generation and year."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from transform.audit.evidence import Chip, Evidence, model_named
 from transform.audit.finding import (
@@ -16,6 +17,7 @@ from transform.audit.finding import (
     figure,
     found,
     number,
+    rounding,
     scale,
     unknown,
 )
@@ -33,6 +35,8 @@ PLAIN_FACTS = {
     "spec_general_availability": "release_year",
 }
 """Metrics that are one fact of a chip."""
+OF_EACH = ("cores_per_accelerator", "release_year")
+"""Facts that a system has as its chips have them; of others it has the sum."""
 TENSOR_CORES = 4.0
 """Tensor cores of an SM since Ampere, by NVIDIA's papers on the A100 and the H100."""
 TENSOR_CORE_CHIPS = re.compile(r"A100|A10G|L4|L40S?|H100|H200|GH200|G?B[23]00|RTX-PRO")
@@ -67,7 +71,16 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         year = figure(claim).low
         held = [(f"on sale since {value:.0f}", year, url) for _, value, url in readings if value < year]
         return replace(_compared(claim, [*readings, *held], fact), recomputed=readings[0][1] if readings else None)
-    return _compared(claim, readings, fact)
+    counted = claim.thing.count or claim_text.chips_of(claim.conditions_text)
+    counts = [float(counted)] if counted else [count for _, count, _ in _system_counts(claim, evidence)]
+    if fact in OF_EACH or not counts:
+        return _compared(claim, readings, fact)
+    if fact == "tdp_w":
+        return unknown("a system draws more than its chips do, and how much is not known here")
+    # What is published of a chip is rounded, and so many times as there are chips.
+    slack = {f"{number(n)} x {words}": n * rounding(f"{value:g}") for n in counts for words, value, _ in readings}
+    totals = [(f"{number(n)} x {words}", n * value, url) for n in counts for words, value, url in readings]
+    return _compared(claim, [*readings, *totals], fact, slack=slack)
 
 
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
@@ -221,16 +234,27 @@ def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
 
 
 def _compared(
-    claim: Claim, readings: Iterable[Reading], what: str, *, exact: bool = False, basis: str = "evidence"
+    claim: Claim,
+    readings: Iterable[Reading],
+    what: str,
+    *,
+    exact: bool = False,
+    basis: str = "evidence",
+    slack: Mapping[str, float] = MappingProxyType({}),
 ) -> Finding:
-    """Return whether a claim is any of the figures that it may mean."""
+    """Return whether a claim is any of the figures that it may mean, give or take the slack of each by its words."""
     tried = list(readings)
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
     unit = scale(claim)
     claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
     claimed_words = f"claimed {claim.figure} {claim.unit}"
-    agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
+    agreeing = [
+        one
+        for one in tried
+        for off in [slack.get(one[0], 0.0)]
+        if claimed_range.meets(Range(one[1] - off, one[1] + off))
+    ]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
     shown = value / unit
     # A year has no thousands.

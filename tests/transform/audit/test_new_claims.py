@@ -140,6 +140,29 @@ def test_machines_and_years_follow_published_figures(ask):
     assert found["f"].finding.recomputed == 2025
 
 
+def test_a_system_has_what_its_chips_have_together(ask):
+    """AWS's and NVIDIA's own figures of machines and racks, and each chip's; wrong sums, and watts, are neither."""
+    line = "{},x,{},spec_{},{},,,{},{},2026"
+    found = ask(
+        line.format("a", "trn2.48xlarge", "fp8_pflops", 20.8, "PFLOPS", "dense"),
+        line.format("b", "trn2.48xlarge", "fp8_sparse_pflops", 83.2, "PFLOPS", ""),
+        line.format("c", "trn2.48xlarge", "memory_bandwidth_tb_s", 46, "TB/s", ""),
+        line.format("d", "Trn2 UltraServer", "fp8_pflops", 83.2, "PFLOPS", ""),
+        line.format("e", "Trn2 UltraServer", "memory_bandwidth_tb_s", 185, "TB/s", ""),
+        line.format("f", "Trn3 UltraServer", "memory_gb", 20.7, "TB", ""),
+        line.format("g", "inf2.48xlarge", "memory_bandwidth_tb_s", 9.8, "TB/s", ""),
+        line.format("h", "p5.48xlarge", "memory_gb", 640, "GB", ""),
+        line.format("i", "p5.48xlarge", "memory_gb", 80, "GB", "each"),
+        line.format("j", "HGX B200", "memory_gb", 1440, "GB", "8 GPUs"),
+        line.format("k", "GB200 NVL72", "memory_gb", 13.4, "TB", ""),
+        line.format("l", "8x H100 SXM", "memory_gb", 1128, "GB", ""),
+        line.format("m", "trn2.48xlarge", "fp8_pflops", 83.2, "PFLOPS", "dense"),
+        line.format("n", "8x H100 SXM", "tdp_w", 10200, "W", ""),
+    )
+    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijklmn") == "c" * 11 + "iiu"
+    assert found["d"].finding.recomputed == pytest.approx(64 * 1.299)
+
+
 def test_a_market_of_one_seller_decides_nothing(con, read):
     """Where no seller is named and one is known, another may have asked the price."""
     (claim,) = read("a,x,H200 SXM,price_per_chip,4.54,,,USD/h,on-demand,2026-07-20")
