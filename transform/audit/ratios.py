@@ -49,6 +49,9 @@ PRICE_UNITS = {"price_per_chip": "chip", "price": "instance"}
 _METRIC = re.compile(r"ratio_(\w+?)(_pct)?")
 _BEHIND = re.compile(r"\b(?:trails?|behind|below|less|fewer|lower|slower|cheaper)\b", re.IGNORECASE)
 _AHEAD = re.compile(r"\b(?:more|above|higher|faster|ahead|leads?|greater|better|exceeds?)\b", re.IGNORECASE)
+_PRICED = re.compile(r"\bprices?\b|\bhourly\b|\bper (?:chip[- ])?hour\b|/ ?h(?:r|our)?\b", re.IGNORECASE)
+_WORK = re.compile(r"perform|train(?:ing)?\b|token|throughput|infer|workload|\bjobs?\b", re.IGNORECASE)
+"""What a saving may be of, other than prices: less is paid for the same work."""
 Tried = tuple[Range, str, tuple[str, ...], tuple[str, ...]]
 """A reading: its value, words, addresses, and ids of claims."""
 
@@ -93,6 +96,14 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         documents=urls,
         readings=lines,
     )
+
+
+def price_saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
+    """Check by how many per cent one price is below another, where a saving says that it is of prices."""
+    if len(claim.subject.things) != 2 or not _PRICED.search(claim.words) or _WORK.search(claim.words):
+        return None
+    is_of_machines = all(thing.instance_type for thing in claim.subject.things) and "chip" not in claim.conditions_text
+    return _of_prices(claim, "instance" if is_of_machines else "chip", evidence, percent=True)
 
 
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
@@ -181,7 +192,7 @@ def _as_claimed(span: Range, claim: Claim, *, percent: bool) -> Range:
     """Return a ratio as the claim tells it: as it is, or in per cent more or less."""
     if not percent:
         return span
-    if _BEHIND.search(claim.words):
+    if claim.metric == "savings_pct" or _BEHIND.search(claim.words):
         return (exactly(1.0) - span) * exactly(100.0)
     if _AHEAD.search(claim.words):
         return (span - exactly(1.0)) * exactly(100.0)

@@ -123,6 +123,24 @@ def test_a_ratio_of_prices_without_figures_of_its_text_is_asked_of_the_history(a
     assert found["b"].finding.documents
 
 
+def test_a_saving_of_prices_is_asked_of_the_history(ask):
+    """By how much one price is below another is known; what training or a token costs less is not of prices."""
+    line = '{},x,{},savings_pct,{},,,percent,"{}",{}'
+    machines = "trn1.32xlarge vs p5.48xlarge"
+    found = ask(
+        line.format("a", machines, 78, "on-demand price per hour, us-east-1", "2025-01-15"),
+        line.format("b", machines, 61, "hourly, on demand in us-east-1", "2026-03-01"),
+        line.format("c", machines, 50, "on-demand price, us-east-1", "2026-03-01"),
+        line.format("d", "Trainium vs H100", 80, "on-demand price per chip-hour, us-east-1", "2026-03-01"),
+        line.format("e", machines, 50, "cost to train at on-demand prices", "2026-03-01"),
+        line.format("f", machines, 50, "price performance", "2026-03-01"),
+    )
+    assert [(one.finding.verdict, one.finding.verdict_today) for one in found.values()] == [
+        ("consistent", "stale"), ("consistent",) * 2, ("inconsistent",) * 2, ("consistent",) * 2,
+        ("unverifiable",) * 2, ("unverifiable",) * 2,
+    ]  # fmt: skip
+
+
 def test_machines_and_years_follow_published_figures(ask):
     """vCPUs, host memory, tensor cores and years are held against tables; "now" allows every year since."""
     found = ask(
