@@ -47,6 +47,8 @@ class _Candidates:
     """Whether nobody is named who sells it, so that any price in between is as good."""
     is_anywhere: bool
     """Whether it is of AWS in a region that is not named."""
+    is_form_open: bool
+    """Whether a form of several is named, such as PCIe, and of none of the offers known to be the one that is sold."""
 
 
 def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
@@ -153,7 +155,9 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         and (not regions or one.region_id in regions)
         and (options[0] not in COMMITMENTS or conditions.term_hours in (None, one.commitment_term_hours))
     )
-    return _Candidates(words, found, is_market=provider is None, is_anywhere=provider == AWS and not regions)
+    forms = [] if machine else [chip for chip in chips if chip[1] and len(evidence.named([(chip[0], None)])) > 1]
+    is_form_open = bool(forms) and not any((one.accelerator_name, one.form_factor) in forms for one in found)
+    return _Candidates(words, found, provider is None, provider == AWS and not regions, is_form_open)
 
 
 def _then(
@@ -203,6 +207,8 @@ def _then(
             if later.valid_from > until and claimed_range.meets(Range(value := later.per(unit) or 0, value)):
                 words = f"before it was {_line(nearest, unit)}, later {_line(later, unit)}"
                 return UNVERIFIABLE, words, (nearest, later)
+    if candidates_found.is_form_open:
+        return UNVERIFIABLE, f"of no price is the form known; the nearest is {_line(nearest, unit)}", ()
     places = sorted({price.offer.region_id for price, _ in held if price.offer.region_id})
     if candidates_found.is_anywhere and "us-east-1" not in places:
         return UNVERIFIABLE, f"no region is named; the nearest here is {_line(nearest, unit)}", (nearest,)

@@ -141,6 +141,13 @@ def test_a_saving_of_prices_is_asked_of_the_history(ask):
     ]  # fmt: skip
 
 
+def test_a_price_of_another_form_refutes_none(ask):
+    """CoreWeave's collectors do not say of which form its H100 is: a PCIe card may cost less."""
+    line = "{},x,{} / CoreWeave,price_per_chip,{},,,USD/h,on-demand,2026-08-05"
+    found = ask(line.format("a", "H100 PCIe", 4.25), line.format("b", "H100", 4.25), line.format("c", "H100", 6.155))
+    assert [one.finding.verdict for one in found.values()] == ["unverifiable", "inconsistent", "consistent"]
+
+
 def test_machines_and_years_follow_published_figures(ask):
     """vCPUs, host memory, tensor cores and years are held against tables; "now" allows every year since."""
     found = ask(
