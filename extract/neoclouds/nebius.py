@@ -32,7 +32,7 @@ from typing import Any
 from extract.neoclouds.answers import MAX_TEXT, Fields, content, refusal
 from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, each, offer, parsed, readings_agree, refuse_exchanged, shown_price
-from extract.neoclouds.pages import HEADINGS, Node, Page, cells, children, text_of
+from extract.neoclouds.pages import HEADINGS, Page, cells, children, text_of
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -120,7 +120,14 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
             continue
         found += 1
         head, columns = section.head(ITEM)
-        rows = [[text_of(cell) for cell in cells(row)] for row in _rows(head) if row.tag not in HEADINGS]
+        # Headers and rows lie beside one another, or in a block each.
+        block = head.parent
+        while block is not None and len(children(block)) == 1:
+            block = block.parent
+        nodes = children(block) if block is not None else []
+        if head.mem_id not in {node.mem_id for node in nodes}:
+            nodes = [row for node in nodes for row in children(node)]
+        rows = [[text_of(cell) for cell in cells(row)] for row in nodes if row.tag not in HEADINGS]
         if len(set(columns)) != len(columns):
             raise refusal("two columns have one header", section.name, " | ".join(columns))
         if rows[:1] != [columns] or any(len(row) != len(columns) for row in rows):
@@ -128,17 +135,6 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
         yield section.name, [[_clean(cell) for cell in row] for row in rows]
     if not found:
         raise refusal(f"expected tables with the column {ITEM}", "table", "none")
-
-
-def _rows(head: Node) -> list[Node]:
-    """Return the rows beside the headers, or those beside the block that only the headers lie in, as on the page."""
-    block, depth = head.parent, 0
-    while block is not None and len(children(block)) == 1:
-        block, depth = block.parent, depth + 1
-    rows = children(block) if block is not None else []
-    for _ in range(depth):
-        rows = [row for one in rows for row in children(one)]
-    return rows
 
 
 def _blocks(document: Document) -> Iterator[Mapping[str, Any]]:

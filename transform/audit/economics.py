@@ -193,46 +193,40 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     def is_rate(other: Claim) -> bool:
         return shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
 
-    of_chips = article.find(claim, PRICES, lambda other: shares_chip(other.thing, claim.thing) and is_paid(other))
-    prices = article.find(claim, PRICES, lambda other: same_thing(other.thing, claim.thing) and is_paid(other))
-    inputs = (prices or of_chips)[:1], article.find(claim, RATES, is_rate)[:1]
-    if not (price_in or inputs[0]) or not (rate_in or inputs[1]):
+    fitting = article.find(claim, PRICES, lambda other: shares_chip(other.thing, claim.thing) and is_paid(other))
+    own = tuple(one for one in fitting if same_thing(one.thing, claim.thing))
+    paid = _figure(price_in, (own or fitting)[:1], claim, evidence)
+    rate = _figure(rate_in, article.find(claim, RATES, is_rate)[:1], claim, evidence)
+    if paid is None or rate is None:
         return None
-    paid = printed(price_in[1]) if price_in else claimed(inputs[0][0], hedged=False)
-    rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(inputs[1][0], hedged=False)
-    system = claim.thing.count or chips_of(claim.conditions_text)
-    units = [_units(found, words, system, evidence) for found, words in zip(inputs, (price_in, rate_in), strict=True)]
-    shares = {
-        (served or 1) / (bought or 1) for bought in units[0] for served in units[1] if bool(bought) == bool(served)
-    }
-    calls = [
-        (usd * share, 1.0, of, 1.0) for share in shares for usd, of in ((paid.low, rate.high), (paid.high, rate.low))
-    ]
-    costs = iter(evidence.formula("cost.usd_per_million_tokens", *calls))
-    power = 6 if scale(claim) == 1 else 3
     tried: list[Tried] = []
-    for share in shares:
+    for share in {(of or 1) / (by or 1) for by in paid[1] for of in rate[1] if bool(by) == bool(of)}:
+        calls = (paid[0].low * share, 1.0, rate[0].high, 1.0), (paid[0].high * share, 1.0, rate[0].low, 1.0)
         times = f" x {number(share)} chips" if share > 1 else f" / {number(1 / share)} chips" if share < 1 else ""
-        words = f"{number(paid.middle)} USD/h{times} / ({number(rate.middle)} tokens/s x 3600 s) x 10^{power}"
-        tried.append((Range(next(costs), next(costs)), words, (*inputs[0], *inputs[1])))
+        power = 6 if scale(claim) == 1 else 3
+        words = f"{number(paid[0].middle)} USD/h{times} / ({number(rate[0].middle)} tokens/s x 3600 s) x 10^{power}"
+        tried.append((Range(*evidence.formula("cost.usd_per_million_tokens", *calls)), words, (*paid[2], *rate[2])))
     result = closest(claim, tried)
-    is_of_others = bool(inputs[0]) and not prices
-    return None if is_of_others and result and result.verdict == INCONSISTENT else result
+    return None if result and result.verdict == INCONSISTENT and fitting and not own else result
 
 
-def _units(
-    stated: tuple[Claim, ...], words: re.Match[str] | None, system: int | None, evidence: Evidence
-) -> list[float | None]:
-    """Return of how many chips a price or a rate is, by the claim that states it or its words; None: of a system."""
-    if not stated:
-        return [1.0] if words and words["of"] else [1.0, system]
-    (one,) = stated
-    if one.metric == PER_CHIP or one.metric == "price_per_chip":
-        return [1.0]
-    if one.metric.endswith("_core"):
-        cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(one.thing.chips)]
-        return [1 / cores[0] if cores and cores[0] else 1.0]
-    return [one.thing.count or system]
+def _figure(
+    words: re.Match[str] | None, stated: tuple[Claim, ...], claim: Claim, evidence: Evidence
+) -> tuple[Range, list[float | None], tuple[Claim, ...]] | None:
+    """Return a price or a rate, of how many chips it may be (None: of a system), and who states it; None for none."""
+    if not words and not stated:
+        return None
+    span = printed(words[1].replace(",", "")) if words else claimed(stated[0], hedged=False)
+    system = claim.thing.count or chips_of(claim.conditions_text)
+    if words and not stated:
+        return span, [1.0] if words["of"] else [1.0, system], ()
+    chips = stated[0].thing.count or system
+    if stated[0].metric.endswith("_chip"):
+        chips = 1
+    if stated[0].metric.endswith("_core"):
+        cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(stated[0].thing.chips)]
+        return span, [1 / (cores[0] if cores and cores[0] else 1.0)], stated
+    return span, [chips], stated
 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:

@@ -1,9 +1,8 @@
 """Checks of what is said of a chip or a machine: peaks, memory, cores, counts, generation and year."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from types import MappingProxyType
 
 from transform.audit.evidence import Chip, Evidence, model_named
 from transform.audit.finding import (
@@ -17,7 +16,7 @@ from transform.audit.finding import (
     figure,
     found,
     number,
-    rounding,
+    printed,
     scale,
     unknown,
 )
@@ -28,6 +27,7 @@ from warehouse.reference.instance_types import machine_facts
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
 PLAIN_FACTS = {
     "spec_memory_gb": "memory_gb",
+    "spec_accelerator_memory_gb": "memory_gb",
     "spec_memory_bandwidth_tb_s": "memory_bandwidth_tb_s",
     "spec_tdp_w": "tdp_w",
     "spec_tensor_cores": "cores_per_accelerator",
@@ -77,10 +77,15 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         return _compared(claim, readings, fact)
     if fact == "tdp_w":
         return unknown("a system draws more than its chips do, and how much is not known here")
+    wanted = claimed(claim, hedged=False).middle
     # What is published of a chip is rounded, and so many times as there are chips.
-    slack = {f"{number(n)} x {words}": n * rounding(f"{value:g}") for n in counts for words, value, _ in readings}
-    totals = [(f"{number(n)} x {words}", n * value, url) for n in counts for words, value, url in readings]
-    return _compared(claim, [*readings, *totals], fact, slack=slack)
+    spans = [
+        (f"{number(n)} x {words}", printed(f"{value:g}") * exactly(n), url)
+        for n in counts
+        for words, value, url in readings
+    ]
+    totals = [(words, min(max(wanted, span.low), span.high), url) for words, span, url in spans]
+    return _compared(claim, [*readings, *totals], fact)
 
 
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
@@ -94,22 +99,12 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
     return _compared(claim, readings, "interconnect_gb_s")
 
 
-def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
-    """Check the chips of a machine, or their memory together."""
-    thing = claim.thing
-    facts = claim_text.machines().get(thing.instance_type or "")
-    chips = float(facts.accelerator_count) if facts else 0.0
-    of_type = [(f"{thing.instance_type} in ref.instance_type", chips, facts.source_url)] if facts else []
-    if claim.metric == "spec_accelerators" and (counts := of_type or _system_counts(claim, evidence)):
-        return _compared(claim, counts, "chips", exact=True)
-    if facts is None:
-        return unknown(f"no published type {thing.text} is known here, so its chips cannot be counted")
-    chip = facts.accelerator_name, facts.form_factor
-    readings = [
-        (f"{number(chips)} chips of {number(value)} GB", chips * value, url)
-        for value, url, _ in evidence.sources(chip, "memory_gb")
-    ]
-    return _compared(claim, readings, "memory_gb")
+def accelerators(claim: Claim, evidence: Evidence) -> Finding:
+    """Check how many chips a machine or a system has."""
+    name = claim.thing.instance_type or ""
+    facts = claim_text.machines().get(name)
+    of_type = [(f"{name} in ref.instance_type", float(facts.accelerator_count), facts.source_url)] if facts else []
+    return _compared(claim, of_type or _system_counts(claim, evidence), "chips", exact=True)
 
 
 def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
@@ -234,27 +229,16 @@ def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
 
 
 def _compared(
-    claim: Claim,
-    readings: Iterable[Reading],
-    what: str,
-    *,
-    exact: bool = False,
-    basis: str = "evidence",
-    slack: Mapping[str, float] = MappingProxyType({}),
+    claim: Claim, readings: Iterable[Reading], what: str, *, exact: bool = False, basis: str = "evidence"
 ) -> Finding:
-    """Return whether a claim is any of the figures that it may mean, give or take the slack of each by its words."""
+    """Return whether a claim is any of the figures that it may mean."""
     tried = list(readings)
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
     unit = scale(claim)
     claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
     claimed_words = f"claimed {claim.figure} {claim.unit}"
-    agreeing = [
-        one
-        for one in tried
-        for off in [slack.get(one[0], 0.0)]
-        if claimed_range.meets(Range(one[1] - off, one[1] + off))
-    ]
+    agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
     shown = value / unit
     # A year has no thousands.
@@ -274,7 +258,7 @@ CHECKS: dict[str, Callable[[Claim, Evidence], Finding]] = {
     _PEAK.pattern: chip_fact,
     "|".join(PLAIN_FACTS): chip_fact,
     r"spec_nvlink_[gt]b_s": link_bandwidth,
-    r"spec_accelerators|spec_accelerator_memory_gb": machine_fact,
+    r"spec_accelerators": accelerators,
     "|".join(MACHINE_FACTS): machine_figure,
     r"spec_generation": generation,
     r"spec_fp4_speedup": speed_ratio,
