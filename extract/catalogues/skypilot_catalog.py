@@ -220,10 +220,8 @@ def _without(price: Decimal | None, spot: Decimal | None, scope: str) -> Iterato
         yield "the highest bid of several"
     elif spot == NO_PRICE:
         yield "a spot price that means none"
-    elif spot and price and spot == price:
-        yield "a spot price equal to the price"
-    elif spot and price and spot > price:
-        yield "a spot price above the price"
+    elif spot and price and spot >= price:
+        yield f"a spot price {'equal to' if spot == price else 'above'} the price"
 
 
 def _lines(body: bytes) -> Iterator[dict[str, str]]:

@@ -27,8 +27,8 @@ from transform.audit.finding import (
     scale,
     unknown,
 )
-from transform.audit.rates import PER_CHIP, bounds_of, readings
-from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, chips_of, machines
+from transform.audit.rates import PER_CHIP, PER_CORE, SYSTEM, bounds_of, readings
+from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, machines
 from warehouse.reference.claims import Claim
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
@@ -59,14 +59,10 @@ _SIZE = re.compile(r"(?:under|below|less than) (\d+(?:\.\d+)?) ?([MB])\b|\b(\d+(
 """Models under 10B parameters, or of 70B+."""
 _PEAKS = ("dense_bf16_tflops", "dense_fp8_tflops")
 WEEK_HOURS = 40
-PEAK_METRICS = tuple(
-    f"spec_{width}{kind}_{scale}flops"
-    for width in ("bf16", "fp16", "fp8", "fp4")
-    for kind in ("", "_sparse")
-    for scale in "tp"
-)
+_KINDS = itertools.product(("bf16", "fp16", "fp8", "fp4"), ("", "_sparse"), "tp")
+PEAK_METRICS = tuple(f"spec_{width}{kind}_{scale}flops" for width, kind, scale in _KINDS)
 PRICES = ("price_per_chip", "price_usd_per_hour_instance", "price_per_core")
-RATES = (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system")
+RATES = (PER_CHIP, PER_CORE, SYSTEM)
 Tried = tuple[Range, str, tuple[Claim, ...]]
 """A reading: its value, words, and the claims that it rests on."""
 
@@ -176,7 +172,7 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
 
 
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return USD a million tokens from the price and the rate that the claim or its text gives.
+    """Return USD a million tokens from the price and rate in the claim's words, else in its text, of seller and option.
 
     Each is of a chip, a core or a system; one in the claim's words that does not say of what is read as a chip's and as
     the system's. A price of another thing with these chips bears a cost out, and refutes none.
@@ -184,7 +180,6 @@ def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | 
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
 
     def is_paid(other: Claim) -> bool:
-        """Return whether a price is the one in the claim's words, or without one that of its seller and option."""
         if price_in:
             return has_figure(price_in[1])(other)
         is_of_seller = claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None
@@ -217,15 +212,11 @@ def _figure(
     if not words and not stated:
         return None
     span = printed(words[1].replace(",", "")) if words else claimed(stated[0], hedged=False)
-    system = claim.thing.count or chips_of(claim.conditions_text)
-    if words and not stated:
-        return span, [1.0] if words["of"] else [1.0, system], ()
-    chips = stated[0].thing.count or system
-    if stated[0].metric.endswith("_chip"):
-        chips = 1
-    if stated[0].metric.endswith("_core"):
-        cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(stated[0].thing.chips)]
-        return span, [1 / (cores[0] if cores and cores[0] else 1.0)], stated
+    if not stated:
+        return span, [1.0] if words and words["of"] else [1.0, claim.thing.count], ()
+    cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(stated[0].thing.chips)]
+    known = {"chip": 1.0, "core": 1 / ((cores and cores[0]) or 1.0)}
+    chips = known.get(stated[0].metric.rpartition("_")[2], stated[0].thing.count or claim.thing.count)
     return span, [chips], stated
 
 
@@ -281,14 +272,10 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing)
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
-        priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
-        costs = evidence.formula("cost.training_usd_per_million", *priced)
-        lows, highs = costs[: len(options)], costs[len(options) :]
-        for (_, words, more), low, high in zip(options, lows, highs, strict=True):
-            text = (
-                f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h of a chip, +{number(100 * extra)} %"
-            )
-            tried.append((Range(low, high) * exactly(tokens / 1e6), text, (source, *more)))
+        costs = evidence.formula("cost.training_usd_per_million", *((1.0, rate, extra, 1.0) for rate, _, _ in options))
+        for (_, words, more), each in zip(options, costs, strict=True):
+            text = f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h a chip, +{number(100 * extra)} %"
+            tried.append((span * exactly(each * tokens / 1e6), text, (source, *more)))
     return closest(claim, tried)
 
 

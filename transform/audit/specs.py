@@ -71,8 +71,7 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         year = figure(claim).low
         held = [(f"on sale since {value:.0f}", year, url) for _, value, url in readings if value < year]
         return replace(_compared(claim, [*readings, *held], fact), recomputed=readings[0][1] if readings else None)
-    counted = claim.thing.count or claim_text.chips_of(claim.conditions_text)
-    counts = [float(counted)] if counted else [count for _, count, _ in _system_counts(claim, evidence)]
+    counts = [count for _, count, _ in _system_counts(claim, evidence)]
     if fact in OF_EACH or not counts:
         return _compared(claim, readings, fact)
     if fact == "tdp_w":
@@ -101,10 +100,7 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
 
 def accelerators(claim: Claim, evidence: Evidence) -> Finding:
     """Check how many chips a machine or a system has."""
-    name = claim.thing.instance_type or ""
-    facts = claim_text.machines().get(name)
-    of_type = [(f"{name} in ref.instance_type", float(facts.accelerator_count), facts.source_url)] if facts else []
-    return _compared(claim, of_type or _system_counts(claim, evidence), "chips", exact=True)
+    return _compared(claim, _system_counts(claim, evidence), "chips", exact=True)
 
 
 def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
@@ -205,20 +201,19 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
                 continue
             remark = f" ({note})" if rank > 1 and note else ""
             yield f"{' '.join(filter(None, chip))} {name}{remark}", value, url
-    rank_one = evidence.sources(chip, fact)[:1]
-    if fact == "memory_gb":
-        for value, url, note in rank_one:
-            stacks = re.search(r"stacks hold (\d+)", note or "")
-            if stacks:
-                words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
-                yield words, float(stacks[1]), url
+    for value, url, note in evidence.sources(chip, fact)[:1]:
+        if stacks := re.search(r"stacks hold (\d+)", note or ""):
+            words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
+            yield words, float(stacks[1]), url
 
 
 def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
-    """Return the chips that a system may have: what its name says, or its chip's domain; not of a type of machine."""
+    """Return the chips that a machine has by its type, or a system by its words or the domain of its chip."""
     thing = claim.thing
+    if facts := claim_text.machines().get(thing.instance_type or ""):
+        return [(f"{thing.instance_type} in ref.instance_type", float(facts.accelerator_count), facts.source_url)]
     if thing.count:
-        return [(f"the name says {thing.count}", float(thing.count), "")]
+        return [(f"its words say {thing.count}", float(thing.count), "")]
     if thing.instance_type or not thing.is_system:
         return []
     return [
