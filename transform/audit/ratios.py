@@ -32,9 +32,7 @@ FACTS = {
     "memory": ("memory_gb",),
     "bandwidth": ("memory_bandwidth_tb_s",),
     "tdp": ("tdp_w",),
-    "compute": ("dense_fp8_tflops", "dense_bf16_tflops"),
-    "performance": ("dense_fp8_tflops", "dense_bf16_tflops"),
-    "flops": ("dense_fp8_tflops", "dense_bf16_tflops"),
+    **dict.fromkeys(("compute", "performance", "flops"), ("dense_fp8_tflops", "dense_bf16_tflops")),
 }
 """What a ratio may be of: each fact is a reading."""
 OWN = {

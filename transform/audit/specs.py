@@ -194,8 +194,7 @@ def _peak_fact(claim: Claim) -> str | None:
 
 
 def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
-    facts = [fact, fact.replace("bf16", "fp16")] if "bf16" in fact else [fact]
-    for name in facts:
+    for name in dict.fromkeys((fact, fact.replace("bf16", "fp16"))):
         for rank, (value, url, note) in enumerate(evidence.sources(chip, name), 1):
             if rank > 1 and note and any(words in note.casefold() for words in PRINTED_WRONG):
                 continue
