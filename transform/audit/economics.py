@@ -298,9 +298,7 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
         return None
     costs_a, costs_b = sorted((printed(match[1]), printed(match[2])), key=lambda span: span.low)
     saved = costs_b - costs_a
-    inputs = [costs[0]]
-    for text in (match[1], match[2]):
-        inputs += article.find(claim, "cpm", has_figure(text))[:1]
+    inputs = [costs[0], *(one for text in match.groups() for one in article.find(claim, "cpm", has_figure(text))[:1])]
     words = f"{costs[0].figure} USD / ({match[2]} - {match[1]} USD a million tokens) x 10^6"
     if saved.low <= 0:
         return found(INCONSISTENT, "arithmetic", f"{words} never pays", rests_on=tuple(one.claim_id for one in inputs))
@@ -385,8 +383,7 @@ def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding
     match = _OF_A.search(claim.conditions_text)
     if match is None:
         return None
-    amount = match[2].replace(",", "")
-    claimed_range = printed(match[1]) * exactly(0.01) * exactly(float(amount))
+    claimed_range = printed(match[1]) * exactly(0.01) * exactly(float(match[2].replace(",", "")))
     shares = article.find(claim, "savings_pct", has_figure(match[1]))[:1]
     return verdict_of(claim, claimed_range, f"{match[1]} % x {match[2]}", shares)
 

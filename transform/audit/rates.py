@@ -264,8 +264,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     claimed_range = claimed(claim)
     share = claimed_range.middle / whole.middle
     ids = (singles[0].claim_id, *((stated.claim_id,) if stated else ()))
-    words = f"{number(count)} chips x {singles[0].figure} = {number(whole.middle)}, "
-    words += f"claimed {claim.figure}: {share:.0%} of it"
+    words = f"{count:g} chips x {singles[0].figure} = {number(whole.middle)}, claimed {claim.figure}: {share:.0%} of it"
     holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING
     return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", words, recomputed=whole.middle, rests_on=ids)
 
