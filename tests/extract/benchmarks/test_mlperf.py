@@ -251,14 +251,14 @@ def test_a_round_is_read_whole() -> None:
 
 FINAL = {
     "Organization": "Submitter", "Division": "Category", "number_of_nodes": "Nodes", "framework": "Software",
-    "accelerator_model_name": "Accelerator", "accelerators_per_node": "a#", "Model": "UsedModel", "MlperfModel": "Model",
-    "Result": "Performance_Result", "Units": "Performance_Units",
+    "accelerator_model_name": "Accelerator", "accelerators_per_node": "a#", "Model": "UsedModel",
+    "MlperfModel": "Model", "Result": "Performance_Result", "Units": "Performance_Units",
 }  # fmt: skip
 """What tools/submission/generate_final_report.py calls the fields in summary_results.json, a list: v3.1 to v6.0."""
 
 
 def test_the_final_report_of_a_round_is_read_as_its_summary(caplog: pytest.LogCaptureFixture) -> None:
-    """Its fields have other names; of processors it writes "", of a power run two results, and of nothing measured 0."""
+    """Its fields have other names; of processors it writes "", of a power run two results, of nothing measured 0."""
     none = {"accelerator_model_name": "", "accelerators_per_node": "", "Platform": "cpu"}
     listed = [{FINAL.get(name, name): value for name, value in (RESULT | each).items()} for each in ({}, none)]
     listed[0] |= {"Location": "closed/AMD/results/8xMI355X_2xEPYC_9575F/llama2-70b-99.9/Server", "Power_Units": "Watts"}
