@@ -68,7 +68,7 @@ class Context:
     now: Callable[[], datetime]
     landed: Landed = lambda version_key: None
     last_observed: Callable[[str], datetime | None] = lambda scope: None
-    check: "Callable[[Parsed], None]" = lambda parsed: None
+    check: "Callable[[Parsed], object]" = lambda parsed: None
     regions: tuple[str, ...] = ()
     memo: "Memo" = field(default_factory=lambda: Memo())
     progress: Callable[[str], None] = lambda message: None

@@ -47,8 +47,9 @@ COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
 _NAMED = [*((each.name, each.provider) for each in SOURCES), *((n, each.provider) for n, each in CATALOGUES.items())]
 _WRITTEN = cloud_machines.PROVIDERS | {name: names[1] for names in _NAMED for name in names}
-PROVIDERS = {re.sub(_NOISE, "", written.lower()): name for written, name in _WRITTEN.items()}
-"""How providers write themselves, by their names in small letters and digits: vast.ai and Vast.ai are one."""
+_ENDS = (" Cloud", " GPU Cloud", " AI", " AI Cloud", ".io", ".com", "")
+PROVIDERS = {re.sub(_NOISE, "", f"{name}{end}".lower()): to for end in _ENDS for name, to in _WRITTEN.items()}
+"""How providers write themselves, by their names in small letters and digits: vast.ai, Vast.ai and Vast AI are one."""
 MAX_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""
 TWICE = "_duplicated_0"

@@ -32,7 +32,7 @@ _JSON_TOOLS = (mlperf_results, inferencex, genai_perf, llmperf, sglang, vllm)
 """In the order in which they are asked: forms that are parts of others come after them."""
 KNOWN = (
     "the JSON of `vllm bench serve --save-result`, of SGLang's --output-file, profile_export_aiperf.json, "
-    "profile_export_genai_perf.json, LLMPerf's summary, InferenceX's rows, mlperf_log_summary.txt, MLPerf Training logs"
+    "profile_export_genai_perf.json, LLMPerf's summary, InferenceX's rows, MLPerf's logs and summary.json"
 )
 
 

@@ -83,15 +83,16 @@ class Run:
             return value.lower() == "true"
         raise self.layout(name, "expected true or false")
 
-    def day(self, name: str, form: str) -> date | None:
-        """Return the date of a text in a form of strptime, None where absent. Raises LayoutChanged."""
+    def day(self, name: str, form: str | None = None) -> date | None:
+        """Return the date of a text in ISO's form or one of strptime, None where absent. Raises LayoutChanged."""
         text = self.text(name)
         if text is None:
             return None
         try:
-            return datetime.strptime(text, form).date()  # noqa: DTZ007 - the tool tells no zone: its own day is kept
+            # The tool tells no zone: its own day is kept.
+            return datetime.strptime(text, form).date() if form else date.fromisoformat(text[:10])  # noqa: DTZ007
         except ValueError:
-            raise self.layout(name, f"expected a time in the form {form}") from None
+            raise self.layout(name, f"expected a time in the form {form}" if form else "expected an ISO time") from None
 
     def layout(self, name: str, reason: str) -> LayoutChanged:
         """Return the error about a field that is not in the tool's form."""

@@ -15,7 +15,6 @@ Quirks:
 """
 
 from collections.abc import Iterator
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -74,7 +73,7 @@ def parse(run: Run) -> ParsedRun:
         place=run.place,
         model=_model(config),
         accelerator=_chip(run),
-        measured_on=_day(run),
+        measured_on=run.day("start_time"),
     )
     loadgen = config.within("loadgen") if "loadgen" in config.fields else config
     concurrency, rate = loadgen.number("concurrency"), loadgen.number("request_rate")
@@ -125,16 +124,6 @@ def _model(config: Run) -> str | None:
     if isinstance(names, list):
         names = names[0] if len(names) == 1 else None
     return clean(names, config, "model") if isinstance(names, str) else None
-
-
-def _day(run: Run) -> date | None:
-    text = run.text("start_time")
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        raise run.layout("start_time", "expected an ISO time") from None
 
 
 def _chip(run: Run) -> str | None:

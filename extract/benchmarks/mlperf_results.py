@@ -1,12 +1,14 @@
 """MLPerf Inference: summary.json or summary_results.json of a results repository, every result of a round in one file.
 
-https://github.com/mlcommons/inference/tree/master/tools/submission writes it; its fields are those of summary.csv.
+https://github.com/mlcommons/inference/tree/master/tools/submission writes both: summary.json has the fields of
+summary.csv, and summary_results.json (v3.1 to v6.0) renames some, has "" for none and power beside the result.
 
 Quirks:
 
-1. The object has a number for each result. Read are results of language models in tokens per second, of systems with
-   chips of one kind; the log says how many others there are. Of a model with two targets of accuracy the stricter one
-   is read, as most enter one run for both; so a result that was carried over (`inferred`) is none of its own.
+1. The one is an object with a number for each result, the other a list. Read are results of language models in tokens
+   per second, of systems with chips of one kind; the log says how many others there are. Of a model with two targets of
+   accuracy the stricter one is read, as most enter one run for both; so a result that was carried over (`inferred`) is
+   none of its own.
 2. `weight_data_types` is what the submitter declared: one type, a sentence, or a list of types, of which none is known
    to be that of the weights. It is not always what ran (int.throughput checks it).
 3. No result states its input, its latency or its date. Server and Interactive had to keep the limits of the rules.
@@ -31,6 +33,15 @@ from warehouse.schema.columns import allowed
 ROUND = re.compile(r"v\d+\.\d+")
 COUNTED = re.compile(r"\s*\(x(\d+)\)\s*$")
 STRICT = "99.9"
+REPORTED = dict(
+    re.findall(
+        r"(\S+)=(\S+)",
+        "Submitter=Organization Category=Division Nodes=number_of_nodes Accelerator=accelerator_model_name "
+        "a#=accelerators_per_node Software=framework Model=MlperfModel UsedModel=Model Performance_Result=Result "
+        "Performance_Units=Units",
+    )
+)
+"""What summary_results.json calls the fields of summary.json, by its names."""
 PLACE = re.compile(r"^\./|/performance/run_1.*$")
 
 
@@ -57,11 +68,14 @@ LIMITS = {
 
 def claims(run: Run) -> bool:
     """Return whether a run is one result of such a file."""
-    return {"Model", "MlperfModel", "Scenario", "Result", "Units"} <= run.fields.keys()
+    return {"Model", "Scenario"} <= run.fields.keys() and not {"MlperfModel", "UsedModel"}.isdisjoint(run.fields)
 
 
 def chosen(runs: Sequence[Run], source: str) -> list[Run]:
     """Return the results that can be read, and log how many cannot, by the reason; raise where none can."""
+    for run in runs:
+        names = REPORTED if "UsedModel" in run.fields else {}
+        run.fields = {names.get(name, name): value for name, value in run.fields.items() if value != ""}
     strict = {_key(run) for run in runs if str(run.fields["Model"]).endswith(STRICT)}
     reasons = [_reason(run, strict) for run in runs]
     left = Counter(filter(None, reasons))

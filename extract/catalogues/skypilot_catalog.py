@@ -17,8 +17,9 @@ CHIPLEDGER_CACHE_DIR names, else it is thrown away at the end. A scope is one pr
 4. SpotPrice is absent as "", 0, 0.00, 99999999 (Prime Intellect) or as the price itself, which is what fetchers write
    where there is none (RunPod, Verda): counted, no price.
 5. `GpuInfo` is text of three kinds: JSON, JSON with ' for ", a bare name. Its SizeInMiB is of one chip, or of all of
-   them (Vast, Prime Intellect), or in GB (RunPod and Shadeform until 2026), or 0 for unknown. It follows in the label
-   where the chip's name has no memory.
+   them (Vast, Prime Intellect), or in GB (RunPod and Shadeform until 2026), or 0 for unknown, or the machine's own
+   memory for each chip (Nebius in v6 and v7: 204800 for an H100), which is read over. It follows in the label where the
+   chip's name has no memory.
 6. Machines are mislabelled: Denvr's A100 of 40 GB is A100_80G_SXM4 at Spheron, GpuInfo and all, and an SXM4 is a
    PCIE. A machine whose name, label and GpuInfo do not agree in count, memory or form is left out and counted, as is an
    A100 of 80 GB that Spheron has from Sesterce, whose own name has no 80G. Where it is more than a tenth of them, the
@@ -219,10 +220,8 @@ def _without(price: Decimal | None, spot: Decimal | None, scope: str) -> Iterato
         yield "the highest bid of several"
     elif spot == NO_PRICE:
         yield "a spot price that means none"
-    elif spot and price and spot == price:
-        yield "a spot price equal to the price"
-    elif spot and price and spot > price:
-        yield "a spot price above the price"
+    elif spot and price and spot >= price:
+        yield f"a spot price {'equal to' if spot == price else 'above'} the price"
 
 
 def _lines(body: bytes) -> Iterator[dict[str, str]]:
@@ -328,6 +327,8 @@ def _info_memory(catalogue: Catalogue, machine: Machine, info: Info) -> Decimal 
     if not info.size:
         return None
     gib = info.size if info.size < MIN_MIB else info.size / MIN_MIB
+    if catalogue.provider == "Nebius" and gib * machine.chips == _amount(machine.cell("MemoryGiB"), "MemoryGiB"):
+        return None
     return (gib / (machine.chips if catalogue.is_total else 1)).quantize(Decimal(1), ROUND_HALF_UP)
 
 

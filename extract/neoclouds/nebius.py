@@ -120,8 +120,14 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
             continue
         found += 1
         head, columns = section.head(ITEM)
-        block = children(head.parent) if head.parent is not None else []
-        rows = [[text_of(cell) for cell in cells(row)] for row in block if row.tag not in HEADINGS]
+        # Headers and rows lie beside one another, or in a block each.
+        block = head.parent
+        while block is not None and len(children(block)) == 1:
+            block = block.parent
+        nodes = children(block) if block is not None else []
+        if head.mem_id not in {node.mem_id for node in nodes}:
+            nodes = [row for node in nodes for row in children(node)]
+        rows = [[text_of(cell) for cell in cells(row)] for row in nodes if row.tag not in HEADINGS]
         if len(set(columns)) != len(columns):
             raise refusal("two columns have one header", section.name, " | ".join(columns))
         if rows[:1] != [columns] or any(len(row) != len(columns) for row in rows):

@@ -42,7 +42,7 @@ HIDDEN_COLUMNS: _Columns = [(HARDWARE,), ("hourly",)]
 UNIT, UNIT_NOTE = "all prices are per gpu per hour.", "all prices per gpu per hour"
 """What says that prices are per GPU and hour: a sentence at the clusters, a note in a header of inference."""
 
-_VENDOR, _MODEL = re.compile(r"[A-Za-z]+"), re.compile(r"[A-Z].*\d.*")
+_VENDOR_AND_MODEL = re.compile(r"[A-Za-z]+ \| [A-Z][^|]*\d[^|]*")
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -94,7 +94,10 @@ def _offers(rows: _Grid, ways: Sequence[tuple[str, str, int | None]]) -> Iterato
 
     def read_row(found: tuple[Node, list[Node]]) -> Iterator[Found]:
         row = found[1]
-        label = _label(row[0])
+        chip = " | ".join(pieces(row[0]))
+        if not _VENDOR_AND_MODEL.fullmatch(chip):
+            raise refusal("expected a vendor and a model", "row", chip)
+        label = chip.replace(" | ", " ")
         prices = []
         for place, (cell, (_, tier, _)) in enumerate(zip(row[1:], ways, strict=True), 1):
             field, text = f"{label}, {tier}", text_of(cell)
@@ -114,14 +117,6 @@ def _offers(rows: _Grid, ways: Sequence[tuple[str, str, int | None]]) -> Iterato
             yield offer(label, price, option=option, tier=tier, commitment_term_hours=hours)
 
     yield from each(((row[0], row) for row in rows), read_row)
-
-
-def _label(cell: Node) -> str:
-    """Return the chip, whose vendor and model stand there each by itself."""
-    texts = pieces(cell)
-    if len(texts) != 2 or not _VENDOR.fullmatch(texts[0]) or not _MODEL.fullmatch(texts[1]):
-        raise refusal("expected a vendor and a model", "row", " | ".join(texts))
-    return " ".join(texts)
 
 
 SOURCE = web_source(

@@ -258,7 +258,8 @@ class Collector:
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
-            check=partial(self._check, source),
+            # It raises LayoutChanged where the gates would refuse: another address may have the prices.
+            check=lambda parsed: compare(check(parsed), self.known_prices(source)),
             regions=self._regions,
             memo=self._memo,
             progress=self.progress,
@@ -275,10 +276,6 @@ class Collector:
         places = {*self.settings.decision.regions}
         rows = [row for row in REGIONS.read() if row["service_provider_name"] == "AWS"] if places else []
         return (*places, *(row["region_id"] for row in rows if places & {row["country"], row["continent"]}))
-
-    def _check(self, source: Source, parsed: Parsed) -> None:
-        """Raise LayoutChanged where the gates would refuse what an address gives: another one may have the prices."""
-        compare(check(parsed), self.known_prices(source))
 
     def known_prices(self, source: Source) -> "pl.DataFrame | None":
         """Return the last prices of a source in the published file; None where there is none."""

@@ -190,7 +190,9 @@ def training(rows: Sequence[Row]) -> Table:
             Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
             Number("Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"]))),
             Number("High", lambda row: wording.significant(row["usd_per_million_tokens_high"])),
-            Number("Of bound", _share),
+            Number(
+                "Of bound", lambda row: None if row["share_of_bound"] is None else wording.share(row["share_of_bound"])
+            ),
             Column("Grade,\nmeasured", _grade),
             Number("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"])),
         ],
@@ -220,11 +222,6 @@ def _greyed(row: Row, text: str) -> str:
     """Return a cell, grey where the cost is not to be ranked: an old price, or a rate that is a mere limit."""
     plain = row.get("reach") != "at most" and row.get("is_price_ranked", row.get("is_current"))
     return text if plain or text == wording.UNKNOWN else span(text, "past")
-
-
-def _share(row: Row) -> str | None:
-    share = row["share_of_bound"]
-    return None if share is None else f"{share * 100:,.0f} %"
 
 
 def _grade(row: Row) -> str:

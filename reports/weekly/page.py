@@ -141,10 +141,6 @@ def _moved(found: WeekFacts) -> Markup:
     return _joined(parts)
 
 
-def _offers(found: WeekFacts) -> Markup:
-    return _joined([offers_table(found) if found["offer"].height else "Nothing came and nothing went."])
-
-
 def _providers(found: WeekFacts) -> Markup:
     prices = found["provider_price"]
     shown = [
@@ -363,7 +359,9 @@ def _span(found: WeekFacts) -> str:
 
 PARTS: Mapping[str, Part] = {
     "All moves": _moved,
-    "New and gone": _offers,
+    "New and gone": lambda found: _joined(
+        [offers_table(found) if found["offer"].height else "Nothing came and nothing went."]
+    ),
     "Providers next to AWS, by purchase option": _providers,
     "What was checked": _checked,
     "How it is computed": lambda found: macro("week_parts.html.j2", "method")(

@@ -395,6 +395,24 @@ def test_a_part_of_a_chip_is_stated_once() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        *(("Lambda Cloud", "Lambda"), ("Crusoe Cloud", "Crusoe"), ("Nebius AI Cloud", "Nebius"), ("lium.io", "Lium")),
+        *(("Verda (DataCrunch)", "Verda"), ("datacrunch.io", "Verda"), ("Amazon AWS", "AWS"), ("Lambda.ai", "Lambda")),
+        *(("Google Cloud", "Google Cloud"), ("Together AI", "Together AI"), ("IBM Cloud", "IBM Cloud")),
+        # Its tiers have prices of their own.
+        ("RunPod Community Cloud", "RunPod Community Cloud"),
+    ],
+)
+def test_a_provider_is_known_by_the_longer_names_of_tables(written: str, name: str) -> None:
+    """By another name its prices would be held against no other source's."""
+    region = "us-east-1" if name == "AWS" else "x"
+    observed = seen("gpu,gpu_count", f"{written},{region},on_demand,2,H100,1")
+    assert prices(observed, "service_provider_name") == [(name,)]
+    assert observations.provider_named(written) == name
+
+
 def test_a_provider_has_the_name_that_a_source_gives_it() -> None:
     """The same of prices fetched, backfilled from SkyPilot's catalogues and imported; a name nobody has stays."""
     written = ("vast.ai", "hot-aisle", "prime-intellect", "cudo", "DataCrunch", "somebody")

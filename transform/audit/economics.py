@@ -27,7 +27,7 @@ from transform.audit.finding import (
     scale,
     unknown,
 )
-from transform.audit.rates import PER_CHIP, bounds_of, readings
+from transform.audit.rates import PER_CHIP, PER_CORE, SYSTEM, bounds_of, readings
 from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, machines
 from warehouse.reference.claims import Claim
 
@@ -44,10 +44,12 @@ _VERSUS = re.compile(
 _A_DAY = re.compile(r"(\d+(?:\.\d+)?) ?([KMBT])?(?:r?illion)? tokens ?(?:(?:/|per|a) ?day|daily)", re.IGNORECASE)
 _PRICE_IN = re.compile(
     r"(?:(?<=\$)|(?<=USD )|(?=[\d.]+ ?USD))(\d+(?:\.\d+)?)(?: ?USD)?"
-    r" ?(?:/|per|an) ?(?:\w+(?: per |[-/ ]))?(?:h|hr|hour)\b"
+    r" ?(?:/|per|an) ?(?:(?:(?P<of>(?i:gpu|chip|accelerator|card))|\w+)(?: per |[-/ ]))?(?:h|hr|hour)\b"
 )
 _RATE_IN = re.compile(
     r"([\d,]+(?:\.\d+)?) ?(?:output )?tok(?:en)?s? ?(?:/|per) ?s(?:ec(?:ond)?)?\b(?! ?(?:/|per|a) ?user)"
+    r"(?P<of> ?(?:/|per|a) ?(?:gpu|chip|accelerator|card))?",
+    re.IGNORECASE,
 )
 _MFU = re.compile(r"(?:(?<=MFU )|(?<=MFU of )|(?=[\d.]+ ?% (?:MFU|utili[sz]ation)))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
 _OVERHEAD = re.compile(r"(?:(?<=\+)|(?<=\+ )|(?=[\d.]+ ?% overhead))(\d+(?:\.\d+)?) ?%", re.IGNORECASE)
@@ -57,13 +59,10 @@ _SIZE = re.compile(r"(?:under|below|less than) (\d+(?:\.\d+)?) ?([MB])\b|\b(\d+(
 """Models under 10B parameters, or of 70B+."""
 _PEAKS = ("dense_bf16_tflops", "dense_fp8_tflops")
 WEEK_HOURS = 40
-PEAK_METRICS = tuple(
-    f"spec_{width}{kind}_{scale}flops"
-    for width in ("bf16", "fp16", "fp8", "fp4")
-    for kind in ("", "_sparse")
-    for scale in "tp"
-)
+_KINDS = itertools.product(("bf16", "fp16", "fp8", "fp4"), ("", "_sparse"), "tp")
+PEAK_METRICS = tuple(f"spec_{width}{kind}_{scale}flops" for width, kind, scale in _KINDS)
 PRICES = ("price_per_chip", "price_usd_per_hour_instance", "price_per_core")
+RATES = (PER_CHIP, PER_CORE, SYSTEM)
 Tried = tuple[Range, str, tuple[Claim, ...]]
 """A reading: its value, words, and the claims that it rests on."""
 
@@ -173,34 +172,52 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
 
 
 def token_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
-    """Return USD a million tokens from the price and the rate that the claim or its text gives."""
+    """Return USD a million tokens from the price and rate in the claim's words, else in its text, of seller and option.
+
+    Each is of a chip, a core or a system; one in the claim's words that does not say of what is read as a chip's and as
+    the system's. A price of another thing with these chips bears a cost out, and refutes none.
+    """
     price_in, rate_in = _PRICE_IN.search(claim.words), _RATE_IN.search(claim.words)
 
     def is_paid(other: Claim) -> bool:
-        """Return whether a price is the one in the claim's words, or without one that of its seller and option."""
         if price_in:
             return has_figure(price_in[1])(other)
         is_of_seller = claim.subject.others[-1:] == other.subject.others[-1:] or claim.model_name is not None
         return is_of_seller and same_option(other, claim)
 
-    prices = article.find(claim, PRICES, lambda other: same_thing(other.thing, claim.thing) and is_paid(other))
-    rates = article.find(
-        claim,
-        (PER_CHIP, "throughput_tokens_per_s_per_core", "throughput_tokens_per_s_system"),
-        lambda other: (
-            shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
-        ),
-    )
-    if not (price_in or prices) or not (rate_in or rates):
+    def is_rate(other: Claim) -> bool:
+        return shares_chip(other.thing, claim.thing) and (not rate_in or has_figure(rate_in[1].replace(",", ""))(other))
+
+    fitting = article.find(claim, PRICES, lambda other: shares_chip(other.thing, claim.thing) and is_paid(other))
+    own = tuple(one for one in fitting if same_thing(one.thing, claim.thing))
+    paid = _figure(price_in, (own or fitting)[:1], claim, evidence)
+    rate = _figure(rate_in, article.find(claim, RATES, is_rate)[:1], claim, evidence)
+    if paid is None or rate is None:
         return None
-    paid = printed(price_in[1]) if price_in else claimed(prices[0], hedged=False)
-    rate = printed(rate_in[1].replace(",", "")) if rate_in else claimed(rates[0], hedged=False)
-    low, high = evidence.formula(
-        "cost.usd_per_million_tokens", (paid.low, 1.0, rate.high, 1.0), (paid.high, 1.0, rate.low, 1.0)
-    )
-    power = 6 if scale(claim) == 1 else 3
-    words = f"{number(paid.middle)} USD/h / ({number(rate.middle)} tokens/s x 3600 s) x 10^{power}"
-    return verdict_of(claim, Range(low, high), words, (*prices[:1], *rates[:1]))
+    tried: list[Tried] = []
+    for share in {(of or 1) / (by or 1) for by in paid[1] for of in rate[1] if bool(by) == bool(of)}:
+        calls = (paid[0].low * share, 1.0, rate[0].high, 1.0), (paid[0].high * share, 1.0, rate[0].low, 1.0)
+        times = f" x {number(share)} chips" if share > 1 else f" / {number(1 / share)} chips" if share < 1 else ""
+        power = 6 if scale(claim) == 1 else 3
+        words = f"{number(paid[0].middle)} USD/h{times} / ({number(rate[0].middle)} tokens/s x 3600 s) x 10^{power}"
+        tried.append((Range(*evidence.formula("cost.usd_per_million_tokens", *calls)), words, (*paid[2], *rate[2])))
+    result = closest(claim, tried)
+    return None if result and result.verdict == INCONSISTENT and fitting and not own else result
+
+
+def _figure(
+    words: re.Match[str] | None, stated: tuple[Claim, ...], claim: Claim, evidence: Evidence
+) -> tuple[Range, list[float | None], tuple[Claim, ...]] | None:
+    """Return a price or a rate, of how many chips it may be (None: of a system), and who states it; None for none."""
+    if not words and not stated:
+        return None
+    span = printed(words[1].replace(",", "")) if words else claimed(stated[0], hedged=False)
+    if not stated:
+        return span, [1.0] if words and words["of"] else [1.0, claim.thing.count], ()
+    cores = [evidence.fact(chip, "cores_per_accelerator") for chip in evidence.named(stated[0].thing.chips)]
+    known = {"chip": 1.0, "core": 1 / ((cores and cores[0]) or 1.0)}
+    chips = known.get(stated[0].metric.rpartition("_")[2], stated[0].thing.count or claim.thing.count)
+    return span, [chips], stated
 
 
 def cheapest_tokens(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
@@ -255,14 +272,10 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing)
         )
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
-        priced = [(usd, rate, extra, 1.0) for usd in (span.low, span.high) for rate, _, _ in options]
-        costs = evidence.formula("cost.training_usd_per_million", *priced)
-        lows, highs = costs[: len(options)], costs[len(options) :]
-        for (_, words, more), low, high in zip(options, lows, highs, strict=True):
-            text = (
-                f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h of a chip, +{number(100 * extra)} %"
-            )
-            tried.append((Range(low, high) * exactly(tokens / 1e6), text, (source, *more)))
+        costs = evidence.formula("cost.training_usd_per_million", *((1.0, rate, extra, 1.0) for rate, _, _ in options))
+        for (_, words, more), each in zip(options, costs, strict=True):
+            text = f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h a chip, +{number(100 * extra)} %"
+            tried.append((span * exactly(each * tokens / 1e6), text, (source, *more)))
     return closest(claim, tried)
 
 
@@ -285,9 +298,7 @@ def break_even_tokens(claim: Claim, article: Article, evidence: Evidence) -> Fin
         return None
     costs_a, costs_b = sorted((printed(match[1]), printed(match[2])), key=lambda span: span.low)
     saved = costs_b - costs_a
-    inputs = [costs[0]]
-    for text in (match[1], match[2]):
-        inputs += article.find(claim, "cpm", has_figure(text))[:1]
+    inputs = [costs[0], *(one for text in match.groups() for one in article.find(claim, "cpm", has_figure(text))[:1])]
     words = f"{costs[0].figure} USD / ({match[2]} - {match[1]} USD a million tokens) x 10^6"
     if saved.low <= 0:
         return found(INCONSISTENT, "arithmetic", f"{words} never pays", rests_on=tuple(one.claim_id for one in inputs))
@@ -372,8 +383,7 @@ def saving_amount(claim: Claim, article: Article, evidence: Evidence) -> Finding
     match = _OF_A.search(claim.conditions_text)
     if match is None:
         return None
-    amount = match[2].replace(",", "")
-    claimed_range = printed(match[1]) * exactly(0.01) * exactly(float(amount))
+    claimed_range = printed(match[1]) * exactly(0.01) * exactly(float(match[2].replace(",", "")))
     shares = article.find(claim, "savings_pct", has_figure(match[1]))[:1]
     return verdict_of(claim, claimed_range, f"{match[1]} % x {match[2]}", shares)
 

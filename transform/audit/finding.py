@@ -95,7 +95,7 @@ def scale(claim: Claim) -> float:
 
 def claimed(claim: Claim, *, hedged: bool = True) -> Range:
     """Return what a claim may stand for, in the first unit of its kind: with its rounding, and with its hedge."""
-    ends = (claim.low, claim.high) if claim.value is None else (claim.value, claim.value)
+    ends = (claim.value or claim.low, claim.value or claim.high)
     share = claim.hedge.share if hedged else 0.0
     spans = [(exactly(float(end)) if claim.unit in EXACT_UNITS else printed(end)) if end else None for end in ends]
     low = spans[0].low * (1 - share) if spans[0] else 0.0

@@ -34,7 +34,7 @@ KINDS: tuple[tuple[str, str, tuple[Check, ...]], ...] = (
     ("throughput", r"throughput_tokens_per_s_(per_chip|per_core|system)", (rates.throughput,)),
     ("utilisation", r"mfu_range", (rates.utilisation,)),
     ("cost to train", r"cost_to_train", (economics.training_cost,)),
-    ("saving", r"savings_pct", (economics.saving,)),
+    ("saving", r"savings_pct", (economics.saving, ratios.price_saving)),
     ("saving", r"savings_usd", (economics.saving_amount,)),
     ("saving", r"discount_pct", (economics.discount,)),
     ("cost of tokens", r"cpm", (economics.cheapest_tokens, economics.token_cost)),

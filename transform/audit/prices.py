@@ -44,7 +44,7 @@ class _Candidates:
     words: str
     offers: tuple[Offer, ...]
     is_market: bool
-    """Whether nobody is named who sells it, so that any price in between is as good."""
+    """Whether nobody is named who sells it, or a form such as PCIe that is known of none: any in between is as good."""
     is_anywhere: bool
     """Whether it is of AWS in a region that is not named."""
 
@@ -52,7 +52,7 @@ class _Candidates:
 def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     """Check a price of so many hours against those that the file has of the same thing, then and today."""
     unit = UNITS[claim.metric]
-    candidates_found = _candidates(claim, evidence)
+    candidates_found = candidates(claim, evidence)
     if isinstance(candidates_found, str):
         return unknown(candidates_found)
     claimed_range = claimed(claim)
@@ -91,7 +91,7 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
 
 def read(claims: Iterable[Claim], evidence: Evidence) -> None:
     """Read at once the prices of all offers whose prices may answer these claims."""
-    found = [_candidates(claim, evidence) for claim in claims if claim.metric in UNITS]
+    found = [candidates(claim, evidence) for claim in claims if claim.metric in UNITS]
     offers = [offer for one in found if isinstance(one, _Candidates) for offer in one.offers]
     evidence.read(offers)
     evidence.read_ended(offers)
@@ -116,8 +116,8 @@ def seller(claim: Claim, thing: Thing, evidence: Evidence) -> tuple[str | None, 
     return named.pop() if len(named) == 1 else None, None
 
 
-def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
-    """Return which offers a claim is about, or why the file has none."""
+def candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
+    """Return which offers a claim is about by its first thing, or why the file has none."""
     thing, conditions = claim.thing, claim.conditions
     machine = thing.instance_type or conditions.instance_type
     provider, strange = seller(claim, thing, evidence)
@@ -153,7 +153,9 @@ def _candidates(claim: Claim, evidence: Evidence) -> _Candidates | str:
         and (not regions or one.region_id in regions)
         and (options[0] not in COMMITMENTS or conditions.term_hours in (None, one.commitment_term_hours))
     )
-    return _Candidates(words, found, is_market=provider is None, is_anywhere=provider == AWS and not regions)
+    forms = [] if machine else [chip for chip in chips if chip[1] and len(evidence.named([(chip[0], None)])) > 1]
+    is_form_open = bool(forms) and not any((one.accelerator_name, one.form_factor) in forms for one in found)
+    return _Candidates(words, found, provider is None or is_form_open, provider == AWS and not regions)
 
 
 def _then(
@@ -196,7 +198,7 @@ def _then(
         change = (nearest.per(unit) or 0) / (old.per(unit) or 1) - 1
         return STALE, f"that was {_line(old, unit)}; then {_line(nearest, unit)} ({change:+.0%})", (old, nearest)
     if is_market and (len(sellers) < FEW or claimed_range.high < lowest):
-        return UNVERIFIABLE, f"no provider is named; the nearest here is {_line(nearest, unit)}", ()
+        return UNVERIFIABLE, f"no provider or known form is named; the nearest here is {_line(nearest, unit)}", ()
     if since and until < evidence.today and not any(price.last_observed >= since for price, _ in held):
         # Not seen on those days, it may have been by then what was seen later.
         for later in evidence.held(offers, (until, evidence.today)):
@@ -223,7 +225,7 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     answer = (claim.value or "").casefold()
     if answer not in (*_NO, *_YES):
         return unknown("the claim is neither yes nor no")
-    candidates_found = _candidates(claim, evidence)
+    candidates_found = candidates(claim, evidence)
     if isinstance(candidates_found, str):
         return unknown(candidates_found)
     name = f"{claim.metric.removesuffix('_available').replace('_', ' ')} price of {claim.subject_text}"
@@ -231,16 +233,13 @@ def available(claim: Claim, evidence: Evidence) -> Finding:
     held = evidence.held(candidates_found.offers, *windows)
     verdicts, words = [], []
     for window in windows:
-        there = [price for price in held if price.holds(*window)]
-        if not there:
-            verdicts.append(UNVERIFIABLE)
-            words.append(f"the file has no {name}, which is no proof that there is none")
-            continue
-        last = max(there, key=lambda price: price.last_observed)
-        verdicts.append(INCONSISTENT if answer in _NO else CONSISTENT)
+        last = max((one for one in held if one.holds(*window)), key=lambda one: one.last_observed, default=None)
+        verdicts.append(UNVERIFIABLE if last is None else INCONSISTENT if answer in _NO else CONSISTENT)
         words.append(
             f"a {name} was seen at {last.offer.service_provider_name} in {last.offer.region_id}, "
             f"last on {last.last_observed}"
+            if last
+            else f"the file has no {name}, which is no proof that there is none"
         )
     text = words[0] if words[0] == words[1] else f"{words[0]}; today {words[1]}"
     basis = "nothing" if verdicts == [UNVERIFIABLE, UNVERIFIABLE] else "history"

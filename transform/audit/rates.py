@@ -264,8 +264,7 @@ def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     claimed_range = claimed(claim)
     share = claimed_range.middle / whole.middle
     ids = (singles[0].claim_id, *((stated.claim_id,) if stated else ()))
-    words = f"{number(count)} chips x {singles[0].figure} = {number(whole.middle)}, "
-    words += f"claimed {claim.figure}: {share:.0%} of it"
+    words = f"{count:g} chips x {singles[0].figure} = {number(whole.middle)}, claimed {claim.figure}: {share:.0%} of it"
     holds = share * (1 - 1e-9) <= whole.high / whole.middle and share >= MIN_SCALING
     return found(CONSISTENT if holds else INCONSISTENT, "arithmetic", words, recomputed=whole.middle, rests_on=ids)
 
@@ -307,15 +306,16 @@ def _measured(
     claimed_range = claimed(claim)
     if claim.metric == PER_CORE:
         return unknown(f"{words}; no measured run is per core", **details)
-    if not runs:
-        return unknown(f"{words}; nothing measured of this chip, model and conditions is known here", **details)
-    chips = [run for run in runs if claim.metric == PER_CHIP or run.chips == claim.thing.count]
-    rates = sorted(
-        ((run.rate * (1 if claim.metric == PER_CHIP else run.chips), run) for run in chips), key=lambda one: one[0]
-    )
+    is_whole = claim.metric == SYSTEM
+    rates = [
+        (run.rate * (run.chips if is_whole else 1), run)
+        for run in runs
+        if run.chips == claim.thing.count or not is_whole
+    ]
     if not rates:
-        return unknown(f"{words}; no system of so many chips was measured", **details)
-    low, high = rates[0][0], rates[-1][0]
+        what = "no system of so many chips" if runs else "nothing of this chip, model and conditions"
+        return unknown(f"{words}; {what} was measured, as far as is known here", **details)
+    low, high = min(rate for rate, _ in rates), max(rate for rate, _ in rates)
     near = min(rates, key=lambda one: abs(one[0] - claimed_range.middle))[1]
     shown: dict[str, object] = {**details, "documents": (near.source_url,), "recomputed": high}
     spread = f"measured {number(low)} to {number(high)} in {len(rates)} runs ({near.benchmark})"

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 
 from transform.audit.article import Article, same_thing
 from transform.audit.evidence import Chip, Evidence, Offer
@@ -20,7 +21,7 @@ from transform.audit.finding import (
     number,
     unknown,
 )
-from transform.audit.prices import seller, windows_of
+from transform.audit.prices import UNITS, candidates, windows_of
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 
@@ -31,9 +32,7 @@ FACTS = {
     "memory": ("memory_gb",),
     "bandwidth": ("memory_bandwidth_tb_s",),
     "tdp": ("tdp_w",),
-    "compute": ("dense_fp8_tflops", "dense_bf16_tflops"),
-    "performance": ("dense_fp8_tflops", "dense_bf16_tflops"),
-    "flops": ("dense_fp8_tflops", "dense_bf16_tflops"),
+    **dict.fromkeys(("compute", "performance", "flops"), ("dense_fp8_tflops", "dense_bf16_tflops")),
 }
 """What a ratio may be of: each fact is a reading."""
 OWN = {
@@ -49,6 +48,9 @@ PRICE_UNITS = {"price_per_chip": "chip", "price": "instance"}
 _METRIC = re.compile(r"ratio_(\w+?)(_pct)?")
 _BEHIND = re.compile(r"\b(?:trails?|behind|below|less|fewer|lower|slower|cheaper)\b", re.IGNORECASE)
 _AHEAD = re.compile(r"\b(?:more|above|higher|faster|ahead|leads?|greater|better|exceeds?)\b", re.IGNORECASE)
+_PRICED = re.compile(r"\bprices?\b|\bhourly\b|\bper (?:chip[- ])?hour\b|/ ?h(?:r|our)?\b", re.IGNORECASE)
+_WORK = re.compile(r"perform|train(?:ing)?\b|token|throughput|infer|workload|\bjobs?\b", re.IGNORECASE)
+"""What a saving may be of, other than prices: less is paid for the same work."""
 Tried = tuple[Range, str, tuple[str, ...], tuple[str, ...]]
 """A reading: its value, words, addresses, and ids of claims."""
 
@@ -59,15 +61,12 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     if match is None or len(claim.subject.things) != 2:
         return unknown("it compares no two things that are known here")
     one, other = claim.subject.things
-    tried = _own(claim, article, match[1])
-    basis = "arithmetic"
-    if not tried and match[1] in PRICE_UNITS:
+    own = _own(claim, article, match[1])
+    basis = "arithmetic" if own else "evidence"
+    if not own and match[1] in PRICE_UNITS:
         return _of_prices(claim, PRICE_UNITS[match[1]], evidence, percent=bool(match[2]))
-    if not tried:
-        basis = "evidence"
-        tried = list(
-            _per_dollar(claim, evidence) if match[1] == "flops_per_dollar" else _facts(one, other, match[1], evidence)
-        )
+    is_paid = match[1] == "flops_per_dollar"
+    tried = own or (_per_dollar(claim, evidence) if is_paid else _facts(one, other, match[1], evidence))
     if not tried:
         return unknown(f"nothing of {match[1].replace('_', ' ')} of both sides is known here")
     readings = [
@@ -93,6 +92,14 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         documents=urls,
         readings=lines,
     )
+
+
+def price_saving(claim: Claim, article: Article, evidence: Evidence) -> Finding | None:
+    """Check by how many per cent one price is below another, where a saving says that it is of prices."""
+    if len(claim.subject.things) != 2 or not _PRICED.search(claim.words) or _WORK.search(claim.words):
+        return None
+    is_of_machines = all(thing.instance_type for thing in claim.subject.things) and "chip" not in claim.conditions_text
+    return _of_prices(claim, "instance" if is_of_machines else "chip", evidence, percent=True)
 
 
 def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) -> Finding:
@@ -141,23 +148,16 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
 
 
 def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[Offer]:
-    conditions, forms = claim.conditions, evidence.spelled(thing.chips)
-    provider, _ = seller(claim, thing, evidence)
+    """Return the offers of one side; one of unknown form is of neither."""
+    metric = next(name for name, what in UNITS.items() if what == unit)
+    conditions, subject = replace(claim.conditions, instance_type=None), replace(claim.subject, things=(thing,))
+    found = candidates(replace(claim, metric=metric, conditions=conditions, subject=subject), evidence)
+    named = [] if thing.instance_type else evidence.spelled(thing.chips)
     return [
         one
-        for one in evidence.offers_of(thing.instance_type, thing.chips)
-        if one.purchase_option == (conditions.purchase_option or "on_demand")
-        and provider in (None, one.service_provider_name)
-        and not one.is_floor
-        and conditions.term_hours in (None, one.commitment_term_hours)
-        and (not conditions.regions or one.region_id in conditions.regions)
-        and (
-            thing.instance_type
-            or (
-                unit == "chip"
-                and any(one.accelerator_name == name and form in (None, one.form_factor) for name, form in forms)
-            )
-        )
+        for one in (() if isinstance(found, str) else found.offers)
+        if not one.is_floor
+        and (not named or any(one.accelerator_name == n and form in (None, one.form_factor) for n, form in named))
     ]
 
 
@@ -181,7 +181,7 @@ def _as_claimed(span: Range, claim: Claim, *, percent: bool) -> Range:
     """Return a ratio as the claim tells it: as it is, or in per cent more or less."""
     if not percent:
         return span
-    if _BEHIND.search(claim.words):
+    if claim.metric == "savings_pct" or _BEHIND.search(claim.words):
         return (exactly(1.0) - span) * exactly(100.0)
     if _AHEAD.search(claim.words):
         return (span - exactly(1.0)) * exactly(100.0)
@@ -252,22 +252,17 @@ def _per_dollar(claim: Claim, evidence: Evidence) -> list[Tried]:
     on_its_date, _ = windows_of(claim, evidence)
     tried: list[Tried] = []
     wanted = claim.conditions.purchase_option
-    for option in (wanted,) if wanted else ("on_demand", "capacity_block"):
-        paid = []
+    options = (wanted,) if wanted else ("on_demand", "capacity_block")
+    for option, fact in itertools.product(options, FACTS["flops"]):
+        sides = []
         for thing in claim.subject.things:
-            offers = (o for o in evidence.offers_of(None, thing.chips) if o.purchase_option == option)
-            held = evidence.held((o for o in offers if o.service_provider_name == "AWS"), on_its_date)
-            priced = (price for price in held if price.per("chip"))
-            paid.append({(price.offer.accelerator_name, price.offer.form_factor): price for price in priced})
-        for fact in FACTS["flops"]:
-            for a, b in itertools.product(paid[0].values(), paid[1].values()):
-                top = evidence.fact((a.offer.accelerator_name or "", a.offer.form_factor), fact)
-                bottom = evidence.fact((b.offer.accelerator_name or "", b.offer.form_factor), fact)
-                rate_a, rate_b = a.per("chip"), b.per("chip")
-                if top and bottom and rate_a and rate_b:
-                    words = (
-                        f"{fact}, {option.replace('_', ' ')} at AWS: ({number(top)} / {number(rate_a)} USD/h) / "
-                        f"({number(bottom)} / {number(rate_b)} USD/h)"
-                    )
-                    tried.append((exactly(top / rate_a * rate_b / bottom), words, (), ()))
+            sold = (each for each in evidence.offers_of(None, thing.chips) if each.purchase_option == option)
+            held = evidence.held((each for each in sold if each.service_provider_name == "AWS"), on_its_date)
+            priced = ((one.offer.accelerator_name or "", one.offer.form_factor, one.per("chip")) for one in held)
+            paid = {(name, form): usd for name, form, usd in priced if usd}
+            sides.append([(peak, usd) for chip, usd in paid.items() if (peak := evidence.fact(chip, fact))])
+        for a, b in itertools.product(*sides):
+            parts = " / ".join(f"({number(peak)} / {number(usd)} USD/h)" for peak, usd in (a, b))
+            words = f"{fact}, {option.replace('_', ' ')} at AWS: {parts}"
+            tried.append((exactly(a[0] / a[1] * b[1] / b[0]), words, (), ()))
     return tried

@@ -16,6 +16,7 @@ from transform.audit.finding import (
     figure,
     found,
     number,
+    printed,
     scale,
     unknown,
 )
@@ -26,6 +27,7 @@ from warehouse.reference.instance_types import machine_facts
 _PEAK = re.compile(r"spec_(bf16|fp16|fp8|fp4|int8)(_sparse)?_[tp]flops")
 PLAIN_FACTS = {
     "spec_memory_gb": "memory_gb",
+    "spec_accelerator_memory_gb": "memory_gb",
     "spec_memory_bandwidth_tb_s": "memory_bandwidth_tb_s",
     "spec_tdp_w": "tdp_w",
     "spec_tensor_cores": "cores_per_accelerator",
@@ -33,6 +35,8 @@ PLAIN_FACTS = {
     "spec_general_availability": "release_year",
 }
 """Metrics that are one fact of a chip."""
+OF_EACH = ("cores_per_accelerator", "release_year")
+"""Facts that a system has as its chips have them; of others it has the sum."""
 TENSOR_CORES = 4.0
 """Tensor cores of an SM since Ampere, by NVIDIA's papers on the A100 and the H100."""
 TENSOR_CORE_CHIPS = re.compile(r"A100|A10G|L4|L40S?|H100|H200|GH200|G?B[23]00|RTX-PRO")
@@ -67,7 +71,20 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         year = figure(claim).low
         held = [(f"on sale since {value:.0f}", year, url) for _, value, url in readings if value < year]
         return replace(_compared(claim, [*readings, *held], fact), recomputed=readings[0][1] if readings else None)
-    return _compared(claim, readings, fact)
+    counts = [count for _, count, _ in _system_counts(claim, evidence)]
+    if fact in OF_EACH or not counts:
+        return _compared(claim, readings, fact)
+    if fact == "tdp_w":
+        return unknown("a system draws more than its chips do, and how much is not known here")
+    wanted = claimed(claim, hedged=False).middle
+    # What is published of a chip is rounded, and so many times as there are chips.
+    spans = [
+        (f"{number(n)} x {words}", printed(f"{value:g}") * exactly(n), url)
+        for n in counts
+        for words, value, url in readings
+    ]
+    totals = [(words, min(max(wanted, span.low), span.high), url) for words, span, url in spans]
+    return _compared(claim, [*readings, *totals], fact)
 
 
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
@@ -81,22 +98,9 @@ def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
     return _compared(claim, readings, "interconnect_gb_s")
 
 
-def machine_fact(claim: Claim, evidence: Evidence) -> Finding:
-    """Check the chips of a machine, or their memory together."""
-    thing = claim.thing
-    facts = claim_text.machines().get(thing.instance_type or "")
-    chips = float(facts.accelerator_count) if facts else 0.0
-    of_type = [(f"{thing.instance_type} in ref.instance_type", chips, facts.source_url)] if facts else []
-    if claim.metric == "spec_accelerators" and (counts := of_type or _system_counts(claim, evidence)):
-        return _compared(claim, counts, "chips", exact=True)
-    if facts is None:
-        return unknown(f"no published type {thing.text} is known here, so its chips cannot be counted")
-    chip = facts.accelerator_name, facts.form_factor
-    readings = [
-        (f"{number(chips)} chips of {number(value)} GB", chips * value, url)
-        for value, url, _ in evidence.sources(chip, "memory_gb")
-    ]
-    return _compared(claim, readings, "memory_gb")
+def accelerators(claim: Claim, evidence: Evidence) -> Finding:
+    """Check how many chips a machine or a system has."""
+    return _compared(claim, _system_counts(claim, evidence), "chips", exact=True)
 
 
 def machine_figure(claim: Claim, evidence: Evidence) -> Finding:
@@ -190,27 +194,25 @@ def _peak_fact(claim: Claim) -> str | None:
 
 
 def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
-    facts = [fact, fact.replace("bf16", "fp16")] if "bf16" in fact else [fact]
-    for name in facts:
+    for name in dict.fromkeys((fact, fact.replace("bf16", "fp16"))):
         for rank, (value, url, note) in enumerate(evidence.sources(chip, name), 1):
             if rank > 1 and note and any(words in note.casefold() for words in PRINTED_WRONG):
                 continue
             remark = f" ({note})" if rank > 1 and note else ""
             yield f"{' '.join(filter(None, chip))} {name}{remark}", value, url
-    rank_one = evidence.sources(chip, fact)[:1]
-    if fact == "memory_gb":
-        for value, url, note in rank_one:
-            stacks = re.search(r"stacks hold (\d+)", note or "")
-            if stacks:
-                words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
-                yield words, float(stacks[1]), url
+    for value, url, note in evidence.sources(chip, fact)[:1]:
+        if stacks := re.search(r"stacks hold (\d+)", note or ""):
+            words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
+            yield words, float(stacks[1]), url
 
 
 def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
-    """Return the chips that a system may have: what its name says, or its chip's domain; not of a type of machine."""
+    """Return the chips that a machine has by its type, or a system by its words or the domain of its chip."""
     thing = claim.thing
+    if facts := claim_text.machines().get(thing.instance_type or ""):
+        return [(f"{thing.instance_type} in ref.instance_type", float(facts.accelerator_count), facts.source_url)]
     if thing.count:
-        return [(f"the name says {thing.count}", float(thing.count), "")]
+        return [(f"its words say {thing.count}", float(thing.count), "")]
     if thing.instance_type or not thing.is_system:
         return []
     return [
@@ -250,7 +252,7 @@ CHECKS: dict[str, Callable[[Claim, Evidence], Finding]] = {
     _PEAK.pattern: chip_fact,
     "|".join(PLAIN_FACTS): chip_fact,
     r"spec_nvlink_[gt]b_s": link_bandwidth,
-    r"spec_accelerators|spec_accelerator_memory_gb": machine_fact,
+    r"spec_accelerators": accelerators,
     "|".join(MACHINE_FACTS): machine_figure,
     r"spec_generation": generation,
     r"spec_fp4_speedup": speed_ratio,

@@ -175,10 +175,6 @@ MODEL = Model(
 )
 
 
-OF_SYSTEMS = ("throughput_tokens_per_s_system", "capacity_fit")
-"""Metrics of as many chips as the conditions say, where the subject does not."""
-
-
 def _derived_from(row: Values) -> tuple[str, ...]:
     return tuple(filter(None, (one.strip() for one in (row["derived_from"] or "").split(";"))))
 
@@ -190,7 +186,9 @@ def _claim(row: Values) -> Claim:
     of_figure = claim_text.OTHER_NUMBERS.sub(" ", words) if row["metric"].startswith("price_") else words
     if row["model_name"]:
         subject = replace(subject, model_name=claim_text.model(row["model_name"]))
-    if row["metric"] in OF_SYSTEMS and (count := claim_text.chips_of(words)) and not subject.things[0].count:
+    # It is of as many chips as the conditions say, where the subject does not, unless their number is what is claimed.
+    count = None if row["metric"] == "spec_accelerators" else claim_text.chips_of(words)
+    if count and not subject.things[0].count:
         subject = replace(subject, things=(replace(subject.things[0], count=count), *subject.things[1:]))
     return Claim(
         **{name: row[name] for name in AS_THEY_ARE},

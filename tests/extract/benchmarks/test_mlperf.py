@@ -249,6 +249,28 @@ def test_a_round_is_read_whole() -> None:
     )
 
 
+FINAL = {
+    "Organization": "Submitter", "Division": "Category", "number_of_nodes": "Nodes", "framework": "Software",
+    "accelerator_model_name": "Accelerator", "accelerators_per_node": "a#", "Model": "UsedModel",
+    "MlperfModel": "Model", "Result": "Performance_Result", "Units": "Performance_Units",
+}  # fmt: skip
+"""What tools/submission/generate_final_report.py calls the fields in summary_results.json, a list: v3.1 to v6.0."""
+
+
+def test_the_final_report_of_a_round_is_read_as_its_summary(caplog: pytest.LogCaptureFixture) -> None:
+    """Its fields have other names; of processors it writes "", of a power run two results, of nothing measured 0."""
+    none = {"accelerator_model_name": "", "accelerators_per_node": "", "Platform": "cpu"}
+    listed = [{FINAL.get(name, name): value for name, value in (RESULT | each).items()} for each in ({}, none)]
+    listed[0] |= {"Location": "closed/AMD/results/8xMI355X_2xEPYC_9575F/llama2-70b-99.9/Server", "Power_Units": "Watts"}
+    zero = {name: value for name, value in listed[0].items() if not name.startswith("Performance")}
+    listed.append(zero | {"Scenario": "Offline", "Result": 0, "Units": "Samples/s"})
+    with caplog.at_level("INFO"):
+        (found,) = read(json.dumps(listed).encode(), "summary_results.json", {})
+    (expected,) = round_of({})
+    assert SimpleNamespace(**found | {"place": None}) == SimpleNamespace(**vars(expected) | {"place": None})
+    assert "2 of 3 results are not read" in caplog.text
+
+
 def test_what_a_round_has_beside_is_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     """Recommendation, processors, mixed chips, inferred results and second targets: each by its reason."""
     with caplog.at_level("INFO"):

@@ -120,6 +120,41 @@ def test_what_is_left_out_is_counted():
     }  # fmt: skip
 
 
+def rendered(*rows: list[str]) -> bytes:
+    """Return the table of GPUs in the markup of the page of 2026-07-12: headers and rows in a block each.
+
+    https://web.archive.org/web/20260712235400id_/https://nebius.com/prices
+    """
+    lines = ["".join(f"<div><div><p>{cell}</p></div></div>" for cell in row) for row in rows]
+    head, *body = [f'<div class="row">{line}</div>' for line in lines]
+    return (
+        '<!DOCTYPE html><html><body><div><h2><span class="title">NVIDIA GPU Instances</span></h2>'
+        f"<div><div><div>{head}</div><div>{''.join(body)}</div></div></div></div></body></html>"
+    ).encode()
+
+
+def test_the_table_that_a_reader_sees_is_read_as_the_page_has_it():
+    """Headers lie in a block of their own, and the rows, be it one, in the block behind it."""
+    head = [*MACHINE, "Preemptible, GPU-hour", "On-demand, GPU-hour"]
+    h100 = [*H100, "$2.15", "$3.85"]
+    gb300 = ["NVIDIA GB300 NVL72", "112", "800", "&ndash;&ndash;", '<a href="#ai-contact-form">Contact us</a>']
+    expected = [("spot", "2.15", None, None), ("on_demand", "3.85", None, None)]
+    assert prices(rendered(head, h100)) == expected
+    assert prices(rendered(head, gb300, h100)) == expected
+
+
+def test_the_data_and_the_table_that_a_reader_sees_must_agree():
+    head = [*MACHINE, "Preemptible, GPU-hour", "On-demand, GPU-hour"]
+    data = {"blocks": [{"type": nebius.BLOCK, "title": "NVIDIA GPU Instances", "table": {"content": [
+        head, [*H100, "$2.15", "$3.85"],
+    ]}}]}  # fmt: skip
+    script = f"<script>{json.dumps(data)}</script></body>".encode()
+    page = rendered(head, [*H100, "$2.15", "$3.85"]).replace(b"</body>", script)
+    assert len(prices(page)) == 2
+    with pytest.raises(LayoutChanged, match="two readings of one page differ"):
+        prices(page.replace(b"<p>$3.85</p>", b"<p>$4.85</p>"))
+
+
 def test_a_cell_of_brackets_without_end_is_refused_at_once():
     """Of a million the search for links took an hour."""
     cell = "[" * 1_000_000

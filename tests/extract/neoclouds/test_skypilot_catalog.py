@@ -148,6 +148,29 @@ def test_a_label_has_the_memory_of_one_chip(scope: str, text: str, label: str):
 
 
 @pytest.mark.parametrize(
+    ("machine", "chip", "count", "memory", "size", "label"),
+    [
+        ("gpu-h100-sxm_8gpu-128vcpu-1600gb", "H100", 8, 1600, 204800, "H100 SXM"),
+        ("gpu-l40s-a_1gpu-8vcpu-32gb", "L40S", 1, 32, 32768, "L40S"),
+        ("gpu-b200-sxm_8gpu-160vcpu-1792gb", "B200", 8, 1792, 184320, "B200 SXM 180GB"),
+    ],
+)
+def test_nebius_stated_the_memory_of_the_machine(
+    machine: str, chip: str, count: int, memory: int, size: int, label: str
+):
+    """In v6 and v7 (2025) SizeInMiB is the machine's memory for each chip: no chip has it, and a slice would have less.
+
+    catalogs/v7/nebius/vms.csv at 22fd1feab9aa97a155f0f5a9d39351d9aa8ae9be; v8 has the chip's.
+    """
+    found = one("nebius", f"{machine},{chip},{count},128,{memory},23.60,eu-north1,{info(chip, count, size)},\n")
+    chips = resolve(found["accelerator_label"], "Nebius")
+
+    assert found["accelerator_label"] == label
+    assert chips is not None
+    assert (chips.accelerator_name, chips.accelerator_share) == (chip, 1)
+
+
+@pytest.mark.parametrize(
     ("scope", "text", "reason"),
     [
         ("lambda", line("gpu_8x_h100_sxm5", "H100", "1.0", "27.52"), "another count than its name"),

@@ -123,6 +123,31 @@ def test_a_ratio_of_prices_without_figures_of_its_text_is_asked_of_the_history(a
     assert found["b"].finding.documents
 
 
+def test_a_saving_of_prices_is_asked_of_the_history(ask):
+    """By how much one price is below another is known; what training or a token costs less is not of prices."""
+    line = '{},x,{},savings_pct,{},,,percent,"{}",{}'
+    machines = "trn1.32xlarge vs p5.48xlarge"
+    found = ask(
+        line.format("a", machines, 78, "on-demand price per hour, us-east-1", "2025-01-15"),
+        line.format("b", machines, 61, "hourly, on demand in us-east-1", "2026-03-01"),
+        line.format("c", machines, 50, "on-demand price, us-east-1", "2026-03-01"),
+        line.format("d", "Trainium vs H100", 80, "on-demand price per chip-hour, us-east-1", "2026-03-01"),
+        line.format("e", machines, 50, "cost to train at on-demand prices", "2026-03-01"),
+        line.format("f", machines, 50, "price performance", "2026-03-01"),
+    )
+    assert [(one.finding.verdict, one.finding.verdict_today) for one in found.values()] == [
+        ("consistent", "stale"), ("consistent",) * 2, ("inconsistent",) * 2, ("consistent",) * 2,
+        ("unverifiable",) * 2, ("unverifiable",) * 2,
+    ]  # fmt: skip
+
+
+def test_a_price_of_another_form_refutes_none(ask):
+    """CoreWeave's collectors do not say of which form its H100 is: a PCIe card may cost less."""
+    line = "{},x,{} / CoreWeave,price_per_chip,{},,,USD/h,on-demand,2026-08-05"
+    found = ask(line.format("a", "H100 PCIe", 4.25), line.format("b", "H100", 4.25), line.format("c", "H100", 6.155))
+    assert [one.finding.verdict for one in found.values()] == ["unverifiable", "inconsistent", "consistent"]
+
+
 def test_machines_and_years_follow_published_figures(ask):
     """vCPUs, host memory, tensor cores and years are held against tables; "now" allows every year since."""
     found = ask(
@@ -138,6 +163,29 @@ def test_machines_and_years_follow_published_figures(ask):
     )  # fmt: skip
     assert "".join(found[name].finding.verdict[0] for name in "abcdefghijklmn") == "ciciicicuciiuu"
     assert found["f"].finding.recomputed == 2025
+
+
+def test_a_system_has_what_its_chips_have_together(ask):
+    """AWS's and NVIDIA's own figures of machines and racks, and each chip's; wrong sums, and watts, are neither."""
+    line = "{},x,{},spec_{},{},,,{},{},2026"
+    found = ask(
+        line.format("a", "trn2.48xlarge", "fp8_pflops", 20.8, "PFLOPS", "dense"),
+        line.format("b", "trn2.48xlarge", "fp8_sparse_pflops", 83.2, "PFLOPS", ""),
+        line.format("c", "trn2.48xlarge", "memory_bandwidth_tb_s", 46, "TB/s", ""),
+        line.format("d", "Trn2 UltraServer", "fp8_pflops", 83.2, "PFLOPS", ""),
+        line.format("e", "Trn2 UltraServer", "memory_bandwidth_tb_s", 185, "TB/s", ""),
+        line.format("f", "Trn3 UltraServer", "memory_gb", 20.7, "TB", ""),
+        line.format("g", "inf2.48xlarge", "memory_bandwidth_tb_s", 9.8, "TB/s", ""),
+        line.format("h", "p5.48xlarge", "memory_gb", 640, "GB", ""),
+        line.format("i", "p5.48xlarge", "memory_gb", 80, "GB", "each"),
+        line.format("j", "HGX B200", "memory_gb", 1440, "GB", "8 GPUs"),
+        line.format("k", "GB200 NVL72", "memory_gb", 13.4, "TB", ""),
+        line.format("l", "8x H100 SXM", "memory_gb", 1128, "GB", ""),
+        line.format("m", "trn2.48xlarge", "fp8_pflops", 83.2, "PFLOPS", "dense"),
+        line.format("n", "8x H100 SXM", "tdp_w", 10200, "W", ""),
+    )
+    assert "".join(found[name].finding.verdict[0] for name in "abcdefghijklmn") == "c" * 11 + "iiu"
+    assert found["d"].finding.recomputed == pytest.approx(64 * 1.299, rel=1e-3)
 
 
 def test_a_market_of_one_seller_decides_nothing(con, read):
@@ -254,6 +302,37 @@ def test_texts_word_terms_sellers_and_rates_in_many_ways(ask):
     )  # fmt: skip
     assert "".join(one.finding.verdict[0] for one in found.values()) == "ciccccccccccpciucccu"
     assert found["j"].finding.recomputed == pytest.approx(0.00084077, rel=1e-4)
+
+
+def test_a_price_and_a_rate_may_be_of_other_numbers_of_chips(ask):
+    """A chip's price serves a system's tokens by all of its chips, and a machine's price one chip's by its share.
+
+    Four H100 at 2.50 USD each with 3,400 tokens/s, and eight at 55.04 USD with 20,000, are sums of published pages
+    (https://kshirol-dev.github.io/learnAI/AIInfrastructure/09-inference-infrastructure.html).
+    """
+    line = '{},{},{} / Llama 3 70B,{},{},,,{},"{}",2026'
+    price, machine = "{},{},{},price_per_chip,{},,,USD/h,,2026", "{},{},{},price_usd_per_hour_instance,{},,,USD/h,,2026"
+    of_chip, of_system = ("throughput_tokens_per_s_" + one for one in ("per_chip", "system"))
+    found = ask(
+        line.format("a", 1, "4x H100", "cpm", 0.82, "$/1M tokens", "4 x $2.50/hr = $10/hr, 3,400 tok/s"),
+        line.format("b", 2, "H100", "cpm", 0.82, "$/1M tokens", "$2.50/GPU/hr, 3,400 tok/s on 4 GPUs"),
+        line.format("c", 3, "H100", "cpm", 0.42, "$/1M tokens", "$2.00/hr per GPU, 2 GPUs, 2,640 tok/s"),
+        line.format("d", 4, "4x H100", "cpm", 0.41, "$/1M tokens", "$2.50/GPU/hr, 3,400 tok/s"),
+        line.format("e", 4, "4x H100", "cpm", 0.82, "$/1M tokens", "$2.50/GPU/hr, 850 tok/s per GPU"),
+        price.format("p", 5, "H100", 2.5),
+        line.format("q", 5, "4x H100", of_system, 3400, "tokens/s", ""),
+        line.format("f", 5, "4x H100", "cpm", 0.82, "$/1M tokens", ""),
+        machine.format("r", 6, "p5.48xlarge", 55.04),
+        line.format("s", 6, "H100", of_chip, 2500, "tokens/s", ""),
+        line.format("g", 6, "p5.48xlarge", "cpm", 0.76, "$/1M tokens", ""),
+        line.format("h", 6, "p5.48xlarge", "cpm", 6.12, "$/1M tokens", ""),
+        line.format("i", 6, "H100", "cpm", 0.76, "$/1M tokens", ""),
+        line.format("j", 6, "H100", "cpm", 6.12, "$/1M tokens", ""),
+    )
+    verdicts = [found[name].finding.verdict for name in "abcdefghij"]
+    assert "".join(one[0] for one in verdicts) == "cccicccicu"
+    assert found["f"].finding.rests_on == ("p", "q")
+    assert found["g"].finding.recomputed == pytest.approx(55.04 / 8 / 2500 / 3600 * 1e6, rel=1e-4)
 
 
 def test_what_a_stale_price_became_is_of_the_same_offer(ask):
