@@ -106,7 +106,8 @@ def subject(found: WeekFacts) -> str:
     last += [f"{wording.count(n_held, 'move')} held"] if (n_held := sum(_held(found).values())) else []
     biggest = found["biggest"]
     if not biggest.height:
-        start = "No change on your chips" if found.lists.height else "No change"
+        large = " large" * any(row["is_of_chips"] for row in found["repriced"].to_dicts())
+        start = f"No{large} change on your chips" if found.lists.height else "No change"
         return _joined([f"{start}, {wording.count(n, 'price')} checked", *last])
     row = biggest.row(0, named=True)
     more = row["n_biggest"] - 1

@@ -259,7 +259,7 @@ def test_small_moves_are_counted_not_shown(file: Path) -> None:
     """With a threshold above it, a move is no news, and does not make the week quiet either."""
     found = facts.read(file, Week.parse("2026-W02"), least=0.5)
 
-    assert news.subject(found).startswith("No change on your chips, ")
+    assert news.subject(found).startswith("No large change on your chips, ")
     assert news.happened(found)[0].startswith("No list price of your chips moved by much; ")
     assert not found.is_quiet
 
