@@ -123,6 +123,28 @@ def test_a_query_on_a_terminal_shows_what_a_reader_wants_first(call) -> None:
     assert "document_sha256" in call(question).stdout.partition("\n├")[0]
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    (
+        ("benchmark show 900451387545744", "  RedHat\n"),
+        ("query \"select name, sql from meta.model where name = 'price_change'\"", "select"),
+        (
+            "query \"select column_name, meaning from mart.data_dictionary where table_name = 'price_now'\"",
+            "Who sells it",
+        ),
+        (
+            "query \"select document_sha256, fetched_at from core.document where scope = 'azure_2026-07'\"",
+            "aee0dd4ac49f00a2cca2db6c31730e8af52c5a74f83a4c80871458793edec692",
+        ),
+        ("query \"select subject, example from int.truth_check where check_name = 'generation'\"", "deepseek-r1"),
+    ),
+)
+def test_a_long_text_is_read_in_several_lines(call, words: str, shown: str) -> None:
+    """What other columns leave of a line goes to texts and addresses; a hash, which is copied, is in one line."""
+    text = call(words, env={"COLUMNS": "100"}).stdout
+    assert (shown in text, "Not shown" in text) == (True, False)
+
+
 @pytest.mark.parametrize(("words", "meant"), MEANT)
 def test_a_name_that_is_not_known_is_answered_with_the_nearest(call, words: str, meant: str) -> None:
     """Exit code 2, one line of at most 300 characters that names what may have been meant."""
