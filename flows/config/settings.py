@@ -275,7 +275,7 @@ class SiteSettings(Table):
 
     claims: Switch = _set(True, "write the page of published claims and their verdicts")
     chips: tuple[str, ...] = _set(
-        (), "chips of the front page, in order; empty: those of docs/reports.md", max_length=12
+        (), "chips of the front page, in order; empty: the default of [mail] and Trainium3", max_length=12
     )
     charts: Switch = _set(True, "draw charts, which takes two seconds")
 
