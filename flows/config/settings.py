@@ -267,7 +267,7 @@ class RankingSettings(Table):
     """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
 
     max_age_days: Age = _set(90, "older prices are shown with their date and never ranked")
-    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces")
+    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces and offers of Capacity Blocks")
 
 
 class SiteSettings(Table):
