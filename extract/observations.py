@@ -194,10 +194,10 @@ def _not_read(names: list[str]) -> list[str]:
 def _rows(table: pl.DataFrame, document: Document) -> pl.DataFrame:
     """Return all rows with the columns of `Observed`, `origin`, and `is_plain`, `has_chip` and `words` of `Machine`."""
     provider = (
-        _text("provider")
+        _name("provider")
         .str.to_lowercase()
         .str.replace_all(_NOISE, "")
-        .replace_strict(PROVIDERS, default=_text("provider"))
+        .replace_strict(PROVIDERS, default=_name("provider"))
     )
     table = table.with_columns(service_provider_name=provider)
     table = _with(table, ("service_provider_name", "instance_type", "gpu_raw", "gpu", "gpu_count"), _machine, Machine)

@@ -43,7 +43,7 @@ def test_each_command_is_in_one_section() -> None:
 def test_help_lists_sections_in_order() -> None:
     """Five titles, and each command below the title of its section."""
     lines = help_of("").splitlines()
-    titles = ["Ask:", "Collect:", "Decide:", "Share:", "Look after:"]
+    titles = ["Ask:", "Collect:", "Decide:", "Share:", "Operate:"]
     assert [line for line in lines if line in titles] == titles
     shown = [line.split()[0] for line in lines[lines.index("Ask:") :] if line[:3].strip() and line.startswith("  ")]
     assert [name for name in shown if name != "Example:"] == main.list_commands(click.Context(main))

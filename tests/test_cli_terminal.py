@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from test_cli_help import COMMANDS
 
+from flows.cli import sections
 from flows.cli.main import main
 from flows.shared import output
 from warehouse.errors import did_you_mean, nearest
@@ -73,6 +74,14 @@ WRONG = (
 )
 
 
+OWN = {"benchmark add", "decide fleet", "fleet", "fleet check", "fleet import", "sources new"}
+"""Commands that read a file of the user's own."""
+READING = [
+    words for words in COMMANDS
+    if words.split()[0] in (*sections.SECTIONS["ask"], *sections.SECTIONS["decide"]) and words not in OWN
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def call(offline_run):
     """Return a function that runs a line of words on the data of one offline run."""
@@ -121,6 +130,35 @@ def test_a_query_on_a_terminal_shows_what_a_reader_wants_first(call) -> None:
         assert all(word in text for word in ("Hyperstack", "on_demand", "3.2", "Not shown: "))
         assert width == 60 or {"form_factor", "under_a_year"} <= {*text.partition("In all rows")[0].split()}
     assert "document_sha256" in call(question).stdout.partition("\n├")[0]
+
+
+@pytest.mark.parametrize("words", READING)
+def test_an_example_of_help_answers_on_the_archive(call, words: str) -> None:
+    """As it stands, for whoever has only run `chipledger run --offline`."""
+    result = call((COMMANDS[words].epilog or "").removeprefix("Example: chipledger "))
+    assert (result.exit_code, result.stderr, bool(result.stdout)) == (0, "", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    (
+        ("benchmark show 900451387545744", "  RedHat\n"),
+        ("query \"select name, sql from meta.model where name = 'price_change'\"", "select"),
+        (
+            "query \"select column_name, meaning from mart.data_dictionary where table_name = 'price_now'\"",
+            "Who sells it",
+        ),
+        (
+            "query \"select document_sha256, fetched_at from core.document where scope = 'azure_2026-07'\"",
+            "aee0dd4ac49f00a2cca2db6c31730e8af52c5a74f83a4c80871458793edec692",
+        ),
+        ("query \"select subject, example from int.truth_check where check_name = 'generation'\"", "deepseek-r1"),
+    ),
+)
+def test_a_long_text_is_read_in_several_lines(call, words: str, shown: str) -> None:
+    """What other columns leave of a line goes to texts and addresses; a hash, which is copied, is in one line."""
+    text = call(words, env={"COLUMNS": "100"}).stdout
+    assert (shown in text, "Not shown" in text) == (True, False)
 
 
 @pytest.mark.parametrize(("words", "meant"), MEANT)

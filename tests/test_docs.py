@@ -246,3 +246,30 @@ def test_documents_named_in_code_exist() -> None:
     ] == []
     anchors = {page.name: page.read_text(encoding="utf-8").lower().replace(" ", "-") for page in DOCUMENTS}
     assert [f"{path.name}: {page}#{at}" for path, page, at in named if at and f"#-{at}\n" not in anchors[page]] == []
+
+
+FOLDERS = "bench|client|docs|extract|flows|packaging|tests|tools|transform|warehouse"
+
+
+def absent_paths(text: str, *, is_new: bool = False) -> set[str]:
+    """Return the paths of the repository in a document that are not there; of one that `is_new` its folder counts."""
+    named = set(re.findall(rf"`((?:{FOLDERS})/[^`\s:]+)", text))
+    ends = {path: re.split(r"[<*…]", path)[0] for path in named}
+    places = {
+        path: ROOT / (end if end == path and not is_new else end.rpartition("/")[0]) for path, end in ends.items()
+    }
+    return {path for path, place in places.items() if not place.exists()}
+
+
+@pytest.mark.parametrize("document", WRITTEN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_paths_in_documents_exist(document: Path) -> None:
+    """A file or folder of the repository that a document names is there."""
+    is_new = document.name.startswith("adding-")
+    assert absent_paths(document.read_text(encoding="utf-8"), is_new=is_new) == set()
+
+
+def test_an_absent_path_is_seen() -> None:
+    """Also the folder of a name to be filled in; a test of a file is looked up by its file."""
+    text = "`extract/gone.py` `tests/fixtures/<provider>/` `tests/test_docs.py::test_x` `extract/neoclouds/<x>.py`"
+    assert absent_paths(text) == {"extract/gone.py", "tests/fixtures/<provider>/"}
+    assert absent_paths("`extract/neoclouds/new.py` `extract/gone/new.py`", is_new=True) == {"extract/gone/new.py"}

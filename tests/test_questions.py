@@ -86,3 +86,9 @@ def test_a_day_between_two_fetches_that_saw_different_prices_has_no_price(files:
     for sql in (fifth, EXAMPLES["price_history"]):
         assert query(files[1], sql)
         assert query(files[1], re.sub(r"'20\d\d-\d\d-\d\d'", "'2025-06-15'", sql)) == []
+
+
+def test_the_quick_start_counts_the_questions() -> None:
+    """Of both lists of docs/querying.md, each of which has its own numbers."""
+    start = (Path(__file__).parent.parent / "docs/quick-start.md").read_text(encoding="utf-8")
+    assert f"has {len(re.findall(r'^####? [0-9]+[.] ', TEXT, re.MULTILINE))} questions" in start

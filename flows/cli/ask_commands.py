@@ -183,7 +183,7 @@ def chips(read: Reader, *, names: tuple[str, ...], against: str | None) -> Resul
     return Result(found, lines)
 
 
-@command("fit --model llama-3-70b --precision fp8 --context 32k", has_table=True)
+@command("fit --model llama-3-70b --precision fp8 --batch 16", has_table=True)
 @click.option("--model", required=True, help="A model of ref.model, such as llama-3-70b.")
 @click.option("--precision", help="Of the weights: bf16, fp8, fp4 ... Default: each chip's fastest.")
 @click.option("--context", type=Count(BINARY, "8192 or 8k"), default="8k", help="Tokens of one sequence.")
@@ -275,7 +275,7 @@ def list_runs(read: Reader, *, model: str | None, chip: str | None) -> Result:
     return Result(rows, [_table(rows, view=MEASURED) or benchmarks.nothing_known(model=model, chip=chip)])
 
 
-@command("benchmark show 4711", group=benchmark, has_table=True)
+@command("benchmark show 900451387545744", group=benchmark, has_table=True)
 @click.argument("throughput_id", type=int)
 def show(read: Reader, *, throughput_id: int) -> Result:
     """Show one run, with its document or address."""
@@ -352,7 +352,7 @@ def _ask(error: "BenchmarkIncomplete") -> Mapping[str, str]:
     return answers
 
 
-@command("audit --article semianalysis", has_table=True)
+@command("audit --article migration", has_table=True)
 @click.option("--claims", "file", type=EXISTING_FILE, help="A CSV: docs/auditing-a-claim.md [the shipped claims].")
 @click.option("--article", metavar="NAME", help="Only claims of the text whose file name or title has this in it.")
 def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
@@ -371,7 +371,7 @@ def audit(read: Reader, *, file: Path | None, article: str | None) -> Result:
     return Result([claims.as_object(one) for one in found], lines, is_one_a_line=True)
 
 
-@command("reproduce --chip H100 --provider AWS --option on_demand --release site/latest")
+@command("reproduce --chip H100 --provider AWS --option on_demand")
 @click.argument("number", required=False)
 @click.option("--chip", help="Instead of NUMBER: the chip, as in the tables; with --provider and --option.")
 @click.option("--provider", help="Who sells it.")

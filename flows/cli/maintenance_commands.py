@@ -1,4 +1,4 @@
-"""The commands of the section Look after: doctor, settings, the data directory, deployments."""
+"""The commands of the section Operate: doctor, settings, the data directory, deployments."""
 
 import os
 import sys

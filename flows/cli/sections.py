@@ -20,7 +20,7 @@ SECTIONS = {
     "collect": ("run", "collect", "check-live", "build", "import", "backfill", "parse", "quarantine", "withdraw"),
     "decide": ("decide", "cost", "fit", "fleet"),
     "share": ("report", "mail", "alert", "export", "release", "mcp"),
-    "look_after": ("doctor", "settings", "data", "deploy"),
+    "operate": ("doctor", "settings", "data", "deploy"),
 }
 """Commands of each section of `--help`, in its order."""
 FORMER = {name: ("data", name) for name in ("backup", "restore", "rebuild", "migrate", "maintain")} | {

@@ -267,7 +267,7 @@ class RankingSettings(Table):
     """Up to which age, counted from the file's own date, a price may be ranked and called cheapest."""
 
     max_age_days: Age = _set(90, "older prices are shown with their date and never ranked")
-    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces")
+    marketplace_max_age_days: Age = _set(30, "the same, for marketplaces and offers of Capacity Blocks")
 
 
 class SiteSettings(Table):
@@ -275,7 +275,7 @@ class SiteSettings(Table):
 
     claims: Switch = _set(True, "write the page of published claims and their verdicts")
     chips: tuple[str, ...] = _set(
-        (), "chips of the front page, in order; empty: those of docs/reports.md", max_length=12
+        (), "chips of the front page, in order; empty: the default of [mail] and Trainium3", max_length=12
     )
     charts: Switch = _set(True, "draw charts, which takes two seconds")
 

@@ -42,7 +42,7 @@ WIDTH = 100
 """Characters of a line where there is no terminal."""
 MAX_COLUMNS = 8
 """Of a table that is too wide for the line."""
-HEAD, SHORT, LONG = 12, 16, 26
+HEAD, SHORT, LONG, HASH = 12, 16, 26, 64
 """Characters up to which a cell stays in one line, and of a word that no line of a cell has to hold whole."""
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?")
 
@@ -199,35 +199,33 @@ def text_table(
     """Return rows as an aligned plain-text table: "-" where a value is unknown, numbers point below point.
 
     A table wider than the line, or than `width`, has the columns of `view` (without one, or where it `is_open`, others
-    too), at most MAX_COLUMNS; what all rows share, and what is not shown, is named below it. With --wide it is whole.
+    too, the long ones last), at most MAX_COLUMNS; what all rows share, and what is not shown, is named below it. With
+    --wide it is whole.
     """
     if not rows:
         return Table("")
     cells = {name: _cells([row[name] for row in rows]) for name in rows[0]}
-    rights = {name: is_number for name, (_, is_number) in cells.items()}
     columns = {name: found for name, (found, _) in cells.items()}
     widths = {name: max(map(len, (name, *column))) for name, column in columns.items()}
     most, notes = width or line_width(), []
     if most is not None and sum(widths.values()) + 2 * len(widths) - 2 > most:
         same = {name: column[0].strip() for name, column in columns.items() if len(rows) > 2 and len({*column}) == 1}
         order = [name for name in dict.fromkeys((*view, *columns)) if name in columns and name not in same]
-        brief = {name for name in order if (is_open or not view) and max(map(len, columns[name])) <= 2 * LONG}
-        wanted = [name for name in order if name in brief or name in view]
+        wanted = [name for name in order if name in view or is_open or not view]
+        wanted.sort(key=lambda name: name not in (*view, order[0]) and max(map(len, columns[name])) > 2 * LONG)
         widths = _fitted({name: columns[name] for name in wanted or order}, most)
         hidden = [name for name in order if name not in widths]
         notes += [f"In all rows: {', '.join(f'{name} {value}' for name, value in same.items())}."] if same else []
         notes += [f"Not shown: {', '.join(hidden)}; --wide shows them."] if hidden else []
     shown = [name for name in columns if name in widths]
-    sizes = [(widths[name], rights[name]) for name in shown]
+    sizes = [(widths[name], cells[name][1]) for name in shown]
     head = list(_line([_name_lines(name, widths[name]) for name in shown], sizes))
     lines = list(head)
     for values in zip(*(columns[name] for name in shown), strict=True):
         lines += _line(
             [_wrapped(value, size, in_cell=True) for value, (size, _) in zip(values, sizes, strict=True)], sizes
         )
-    for note in notes:
-        lines += _wrapped(note, most or WIDTH)
-    made = Table("\n".join(lines))
+    made = Table("\n".join([*lines, *(line for note in notes for line in _wrapped(note, most or WIDTH))]))
     made.n_head = len(head)
     return made
 
@@ -268,6 +266,8 @@ def _fitted(columns: Mapping[str, Sequence[str]], most: int) -> dict[str, int]:
     for name, column in columns.items():
         words = (part for text in column for part in text.split())
         least = whole[name] if whole[name] <= SHORT else min(max(map(len, (*words, *_name_lines(name, HEAD)))), LONG)
+        if whole[name] > 2 * LONG:  # a text, or an address, is read in several lines; a hash in one
+            least = LONG if whole[name] > HASH or any(" " in text for text in column) else whole[name]
         if not found or (len(found) < MAX_COLUMNS and sum(found.values()) + 2 * len(found) + least <= most):
             found[name] = min(least, most)
     for name in sorted(found, key=lambda name: whole[name] - found[name]):

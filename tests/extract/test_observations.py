@@ -145,7 +145,9 @@ def test_what_programs_write_for_nothing_is_no_machine(nothing: str) -> None:
     (rows,) = observations.parse(document(told, header=f"{HEADER},instance_type")).prices.values()
     assert rows.select("instance_type", "accelerator_label", "accelerator_count").row(0) == (None, "H100", "8")
     here = prices(seen("instance_type", f"aws,{nothing},on_demand,55.04,p5.48xlarge"), "region_id")
-    assert (here, rows["tier"].to_list()) == ([(None,)], [None])  # the row gate refuses AWS's without a region
+    seller = prices(seen("gpu,gpu_count", f"{nothing},,on_demand,3,H100,1"), "service_provider_name")
+    # The row gate refuses AWS's without a region, and what nobody sells.
+    assert (here, rows["tier"].to_list(), seller) == ([(None,)], [None], [(None,)])
 
 
 NAMES = "observed_at_utc,provider,region,pricing,usd_per_hour"

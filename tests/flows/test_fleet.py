@@ -1,10 +1,12 @@
 """What a fleet costs, what moves of prices do to it and what ends: each number worked out by hand beside it."""
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import doc_blocks
 import duckdb
 import fleet_file
 import looks
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 from fleet_file import NOW, settings
 
 from flows.cli import main
+from flows.config.settings import Settings
 from flows.private import fleet, private_file
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.landing.folder import Landing
@@ -300,3 +303,17 @@ def test_a_fleet_as_written(data: Path, tmp_path: Path) -> None:
         fleet.cost(gone, now=NOW)
     with pytest.raises(SettingsError, match="no private file is named"):  # exit code 2
         fleet.cost(settings(data, tmp_path, fleet=None, prices=None), now=NOW)
+
+
+def test_the_files_of_the_docs_have_a_price_on_the_archive(
+    offline_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever copies fleet.csv and prices.toml from docs/fleet.md sees what each line costs, at list."""
+    page = Path(__file__).parents[2] / "docs/fleet.md"
+    monkeypatch.chdir(tmp_path)
+    Path("fleet.csv").write_text(doc_blocks.block(page, "fleet.csv", begins="provider,", language="csv"))
+    Path("prices.toml").write_text(doc_blocks.block(page, "prices.toml", begins="[[discount]]", language="toml"))
+    named = {"fleet": Path("fleet.csv"), "prices": Path("prices.toml")}
+    shutil.copy(offline_run / "prices.duckdb", "prices.duckdb")
+    checked = fleet.check(Settings(data_dir=tmp_path, private=named), now=NOW)
+    assert checked == {"lines": [], "rules": [], "commitments_without_end": []}

@@ -2,10 +2,12 @@
 
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import duckdb
 import pytest
 
+from flows.read_api import free_sql, server
 from flows.read_api.free_sql import wire
 from flows.read_api.server import ADDRESS_SPACE_BYTES, ANSWERS
 from flows.shared.child import Child
@@ -222,3 +224,14 @@ def test_values_that_json_has_not_are_text_or_null(asker, file):
 def test_wire_keeps_what_is_exact():
     """A double is a number with its digits, and what JSON has stays as it is."""
     assert wire([0.1, 3, True, "x", None, (1, 2), float("inf")]) == [0.1, 3, True, "x", None, [1, 2], None]
+
+
+def test_the_page_has_the_limits() -> None:
+    """docs/exports.md states each limit of `query` as it is in force."""
+    text = " ".join((Path(__file__).parents[2] / "docs/exports.md").read_text(encoding="utf-8").split())
+    memory = f"{server.ADDRESS_SPACE_BYTES // 1024**3} GiB of memory (DuckDB: {free_sql.MEMORY.replace('MB', ' MB')};"
+    rows = f"({free_sql.MAX_ROWS:,} with `rows`) and {free_sql.MAX_BYTES:,} bytes"
+    seconds = f"({free_sql.MAX_SECONDS:.0f} with `seconds`)"
+    waiting = f"{server.MAX_WAITING} more of each"
+    limits = (memory, rows, seconds, waiting, f"at most {free_sql.MAX_CHARACTERS:,} characters")
+    assert [limit for limit in limits if limit not in text] == []

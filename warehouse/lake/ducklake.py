@@ -380,7 +380,7 @@ def _load_extensions(con: duckdb.DuckDBPyConnection, place: Place) -> None:
             (where,) = importlib.import_module(f"duckdb_extension_{name}").__path__
         except ImportError as error:
             message = "what a shared warehouse needs is not installed"
-            hint = 'Install it with its extra: "chipledger[lake]"'
+            hint = "In a checkout `uv sync --extra lake`, elsewhere `uv tool install 'chipledger[lake] @ ...'`"
             raise ChipledgerError(message, source="chipledger", field="extension", value=name, hint=hint) from error
         (file,) = Path(where).glob(f"extensions/*/{name}.duckdb_extension")
         # By its path: nothing is written to anybody's home, and nothing is looked for on the network.
