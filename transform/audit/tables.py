@@ -151,24 +151,20 @@ def _key(claim: Claim) -> tuple[object, ...]:
 
 
 def _figure(claim: Claim, evidence: Evidence) -> Range:
-    claimed_range = claimed(claim)
-    if claim.metric != "price_per_core":
-        return claimed_range
     cores = _cores(claim, evidence)
-    return claimed_range * Range(min(cores), max(cores)) if cores else claimed_range
+    return claimed(claim) * Range(min(cores), max(cores)) if cores else claimed(claim)
 
 
-def _cores(claim: Claim, evidence: Evidence) -> list[float]:
-    """Return the cores of each chip that a claim may mean."""
-    return [
-        count for chip in evidence.named(claim.thing.chips) if (count := evidence.fact(chip, "cores_per_accelerator"))
-    ]
+def _cores(claim: Claim, evidence: Evidence) -> set[float]:
+    """Return the cores of each chip that the price of a core may mean; none of another claim."""
+    chips = evidence.named(claim.thing.chips) if claim.metric == "price_per_core" else ()
+    return {count for chip in chips if (count := evidence.fact(chip, "cores_per_accelerator"))}
 
 
 def _figure_text(claim: Claim, evidence: Evidence) -> str:
     """Return a figure as it was stated; that of a core with what it is of a chip, as chips are compared."""
-    cores = set(_cores(claim, evidence)) if claim.metric == "price_per_core" and claim.value is not None else set()
-    if len(cores) != 1:
+    cores = _cores(claim, evidence)
+    if len(cores) != 1 or claim.value is None:
         return claim.figure
     return f"{number(float(claim.figure) * cores.pop())} ({claim.figure} a core)"
 
