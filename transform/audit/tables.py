@@ -2,8 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 
 import duckdb
 
@@ -13,6 +12,7 @@ from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
 from warehouse.log.db import insert_rows
 from warehouse.reference import claims
 from warehouse.reference.claims import SEPARATOR, UNITS, Claim
+from warehouse.schema.dictionary import ComputedTable
 
 Row = tuple[object, ...]
 
@@ -28,21 +28,6 @@ JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_
 
 Verdict = tuple[str, str, float | None]
 """Of one claim as of its date: verdict, what decided, and the recomputed value."""
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A mart that no SELECT makes: its name, what a row is, marts it reads, columns, and rows from a connection.
-
-    `prepare` makes in a frame what rows of all its files need.
-    """
-
-    name: str
-    row: str
-    reads: Sequence[str]
-    columns: Sequence[str]
-    rows: Callable[[duckdb.DuckDBPyConnection], list[Row]]
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None
 
 
 def audit(con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> tuple[list[Judged], Evidence]:
@@ -177,7 +162,7 @@ def _quantity(claim: Claim) -> str:
 
 
 TABLES = (
-    Computed(
+    ComputedTable(
         "claim_audit",
         "One published number and whether it holds, on its date and today",
         ("int.price_history", "int.throughput"),
@@ -185,7 +170,7 @@ TABLES = (
         _audit_rows,
         _answer_formulas,
     ),
-    Computed(
+    ComputedTable(
         "claim_contradiction",
         "Two texts that say different things of one quantity",
         ("int.claim_audit",),
