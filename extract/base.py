@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from extract.web import answer_dates
 from warehouse.documents import Document, RefusedRow, ScopeFetch
@@ -27,10 +27,8 @@ IMPORTED = "import:"
 """How the name of such a source begins, before that of the origin."""
 
 
-class Landed(Protocol):
-    """Finds a document that was landed before, by its version key; None where there is none."""
-
-    def __call__(self, version_key: str) -> Document | None: ...
+Landed = Callable[[str], Document | None]
+"""Finds a document that was landed before, by its version key; None where there is none."""
 
 
 class Memo:
@@ -70,7 +68,7 @@ class Context:
     last_observed: Callable[[str], datetime | None] = lambda scope: None
     check: "Callable[[Parsed], object]" = lambda parsed: None
     regions: tuple[str, ...] = ()
-    memo: "Memo" = field(default_factory=lambda: Memo())
+    memo: Memo = field(default_factory=Memo)
     progress: Callable[[str], None] = lambda message: None
 
 

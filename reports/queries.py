@@ -27,7 +27,13 @@ def select(name: str) -> str:
 
 def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row]:
     """Return the rows of a SELECT, by column."""
-    return rows(con.execute(select(name), values or None))
+    text = select(name)
+    return rows(con.execute(text, named(text, values)))
+
+
+def named(text: str, values: Mapping[str, object]) -> dict[str, object] | None:
+    """Return those of the values that a SELECT names."""
+    return {key: value for key, value in values.items() if f"${key}" in text} or None
 
 
 def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
@@ -41,11 +47,11 @@ def frame(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> "pl.Da
     return framed(con, select(name), values)
 
 
-def framed(con: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object] | None = None) -> "pl.DataFrame":
+def framed(con: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object] = {}) -> "pl.DataFrame":
     """Return the frame of a text of SQL. DuckDB's own frames would load pyarrow."""
     import polars as pl
 
-    return pl.DataFrame(con.sql(text, params=values or []))  # without values it would be planned twice
+    return pl.DataFrame(con.sql(text, params=named(text, values) or []))  # without values it would be planned twice
 
 
 class Published:

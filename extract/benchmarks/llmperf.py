@@ -28,8 +28,8 @@ FAMILY = "llmperf"
 
 
 def _by_statistic(block: str) -> dict[str, str]:
-    quantiles = {name: f"results_{block}_quantiles_{key}" for name, key in (("median", "p50"), ("p99", "p99"))}
-    return {**quantiles, "mean": f"results_{block}_mean"}
+    keys = {"median": "quantiles_p50", "mean": "mean", "p99": "quantiles_p99"}
+    return {name: f"results_{block}_{key}" for name, key in keys.items()}
 
 
 HEAD = "Results for token benchmark for "

@@ -134,9 +134,7 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
                 "now": at.astimezone(UTC).replace(tzinfo=None),
                 "days": chosen.stale_days,
             }
-            sql = queries.select(f"alert_{kind}")
-            bound = {name: value for name, value in values.items() if f"${name}" in sql}
-            rows = queries.rows(con.execute(sql, bound or None))
+            rows = queries.ask(con, f"alert_{kind}", **values)
             if kind == "chip" and not rows and kind not in state.since:
                 continue  # nothing before any live source has priced a chip
             known = state.known.get(kind, {})
@@ -267,10 +265,10 @@ def _move(group: Sequence[Row]) -> str:
     option = wording.option(
         fact["purchase_option"], term_hours=fact["commitment_term_hours"], payment=fact["purchase_payment_model"]
     )
-    chip = safe(" ".join(part for part in (fact["accelerator_name"], fact["form_factor"]) if part))
-    is_chip = fact["offered"] == fact["accelerator_name"]
-    what = chip if is_chip else safe(fact["offered"]) + (f" ({chip})" if chip else "")
-    words = [safe(fact["service_provider_name"]), what, safe(option), *([safe(fact["tier"])] if fact["tier"] else [])]
+    chip = safe(wording.chip(fact))
+    what = safe(fact["offered"]) + (f" ({chip})" if chip else "")
+    what = chip if fact["offered"] == fact["accelerator_name"] else what
+    words = wording.listed(safe(fact["service_provider_name"]), what, safe(option), safe(fact["tier"] or ""))
     regions = sorted({safe(each["region_id"]) for each in group if each["region_id"]})
     where = f" in {wording.few(regions)}" if regions else ""
     unit = "chip-hour" if fact["is_per_chip"] else "machine-hour"
@@ -279,7 +277,7 @@ def _move(group: Sequence[Row]) -> str:
     seen = min(datetime.fromisoformat(each["observed_at"]) for each in group)
     end = "; reverted within a week, so not a move" if fact.get("is_taken_back") else ""
     amounts = f"{before} to {after} {safe(fact['pricing_currency'])} per {unit}"
-    return f"{', '.join(words)}{where}: {amounts}, {change}, seen {wording.minute(seen)}{end}"
+    return f"{words}{where}: {amounts}, {change}, seen {wording.minute(seen)}{end}"
 
 
 def _chips(facts: Sequence[Row]) -> tuple[str, list[str]]:

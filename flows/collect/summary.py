@@ -212,7 +212,7 @@ def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def _price(value: object) -> str:
-    return wording.amount(value, wording.places_of([value])) if isinstance(value, float) else NOT_KNOWN
+    return wording.price(value) if isinstance(value, float) else NOT_KNOWN
 
 
 def _line(cells: Sequence[str]) -> str:

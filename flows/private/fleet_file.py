@@ -57,7 +57,7 @@ MODEL = Model(
         "commitment_end": "the last day of the commitment, such as 2026-12-20",
     },
     rules=(
-        *rules([name for name, type_ in TYPES.items() if type_ in (str, str | None)], WORDS),
+        *rules(TYPES, WORDS),
         table.Rule("accelerators_per_node", "above 10000", "accelerators_per_node <= 10000"),
         table.Rule(
             "commitment_end",

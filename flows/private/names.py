@@ -7,6 +7,7 @@ value, so that it can be shown where the values must not be.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -27,12 +28,13 @@ MEANINGS = {
 }
 
 
-def rules(texts: Iterable[str], vocabulary: Mapping[str, Sequence[str]]) -> tuple[Rule, ...]:
-    """Return what texts of a private file must be: printable, and of their vocabulary; a term that is understood."""
+def rules(types: Mapping[str, Any], vocabulary: Mapping[str, Sequence[str]]) -> tuple[Rule, ...]:
+    """Return what texts among fields of some types must be: printable, of their vocabulary, an understood term."""
     return (
         *(
             Rule(name, "contains non-printable characters", rf"regexp_like({name}, '^([^\p{{C}}\p{{Z}}]| )*$')")
-            for name in texts
+            for name, type_ in types.items()
+            if type_ in (str, str | None)
         ),
         *(
             Rule(name, f"not one of {', '.join(words)}", f"{name} in ({', '.join(map(repr, words))})")

@@ -56,7 +56,7 @@ MODEL = Model(
         "usd_per_chip_hour": "USD per hour of one chip, such as 1.95",
     },
     rules=(
-        *rules([name for name, type_ in TYPES.items() if type_ in (str, str | None)], WORDS),
+        *rules(TYPES, WORDS),
         *(
             table.Rule(name, f"means nothing for a {kind}", f"kind <> '{kind}' or {name} is null")
             for kind, own in FIELDS.items()

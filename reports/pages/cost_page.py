@@ -148,11 +148,11 @@ def _cost(row: Row) -> str | None:
         limit = re.match(r"unknown: (at most \S+),", row["cost_basis"])
         return span(limit[1], "past") if limit else None
     low, high = (wording.significant(row[f"usd_per_million_{end}"]) for end in ("low", "high"))
-    price = wording.amount(row["price_usd"], wording.places_of([row["price_usd"]]))
     sold = (row["service_provider_name"], row["instance_type"], row["region_id"])
     terms = wording.listed(*sold, TERMS.get(row["commitment_class"]), row["offer_terms"])
     spread = None if low == high else f"{low} to {high}"
-    sold_at = span(wording.listed(spread, f"{price} {row['service_provider_name']}"), title=terms)
+    price = f"{wording.price(row['price_usd'])} {row['service_provider_name']}"
+    sold_at = span(wording.listed(spread, price), title=terms)
     seen = span(wording.day(row["last_observed_at"]), "whole")
     return wording.significant(row["usd_per_million_output_tokens"]) + small(sold_at + " " + seen)
 
@@ -176,6 +176,9 @@ def training(rows: Sequence[Row]) -> Table:
     def point(row: Row) -> str:
         return wording.listed(row["model_name"], row["benchmark"], row["precision"])
 
+    def bought(row: Row) -> str:
+        return wording.listed(wording.option(row["purchase_option"]), TERMS.get(row["commitment_class"]))
+
     bounded = all(row["share_of_bound"] is not None for row in rows)
     return Table(
         id="t-training",
@@ -186,7 +189,7 @@ def training(rows: Sequence[Row]) -> Table:
         columns=[
             Column("Chip", wording.chip),
             Number("Chips", lambda row: f"{row['accelerator_count']:,.0f}"),
-            Column("Bought", _option, pick=True),
+            Column("Bought", bought, pick=True),
             Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
             Number("Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"]))),
             Number("High", lambda row: wording.significant(row["usd_per_million_tokens_high"])),
@@ -213,11 +216,6 @@ def excluded(rows: Sequence[Row]) -> Table:
     )
 
 
-def _option(row: Row) -> str:
-    words, term = wording.option(row["purchase_option"]), TERMS.get(row["commitment_class"])
-    return f"{words}, {term}" if term else words
-
-
 def _greyed(row: Row, text: str) -> str:
     """Return a cell, grey where the cost is not to be ranked: an old price, or a rate that is a mere limit."""
     plain = row.get("reach") != "at most" and row.get("is_price_ranked", row.get("is_current"))
@@ -230,8 +228,7 @@ def _grade(row: Row) -> str:
 
 
 def _price(row: Row) -> str:
-    price = wording.amount(row["median_price_usd"], wording.places_of([row["median_price_usd"]]))
-    return _greyed(row, price) + small(wording.day(row["last_observed_at"]))
+    return _greyed(row, wording.price(row["median_price_usd"])) + small(wording.day(row["last_observed_at"]))
 
 
 def _anchor(name: str) -> str:

@@ -54,9 +54,9 @@ def render(published: Published) -> str:
     )
 
 
-def _counts(*, of: str) -> list[Column]:
+def _counts() -> list[Column]:
     rate = Number(
-        of,
+        "Error rate",
         lambda row: f"{row['n_wrong'] / row['n_decided']:.1%}" if row["n_decided"] else None,
         why="no primary document decides",
     )
@@ -72,7 +72,7 @@ def _of_sources(found: list[Row]) -> Table:
         "under two names half a cent per chip-hour. Decided: the other is the provider's own answer.",
         rows=found,
         group="whose",
-        columns=[Column("Source", "source"), *_counts(of="Error rate"), Number("Fetches\nwithdrawn", "n_withdrawn")],
+        columns=[Column("Source", "source"), *_counts(), Number("Fetches\nwithdrawn", "n_withdrawn")],
         note="Each pair: `from int.disagreement`. Old and new prices are never compared.",
     )
 
@@ -84,7 +84,7 @@ def _of_chips(found: list[Row]) -> Table:
         title="By provider and chip",
         rows=found[:MAX_SHOWN],
         group="service_provider_name",
-        columns=[Column("Chip", "accelerator_name"), source, *_counts(of="Error rate")],
+        columns=[Column("Chip", "accelerator_name"), source, *_counts()],
         note=left_out(len(found) - MAX_SHOWN, "more", "from int.disagreement", "more").strip(),
     )
 

@@ -249,13 +249,8 @@ def providers(front: Front, paths: Mapping[str, str]) -> Table:
 
 
 def _scope(front: Front) -> str:
-    regions = {
-        cell["region_id"]
-        for cells in front.cells.values()
-        for name, cell in cells.items()
-        if name == "aws_on_demand" and cell["region_id"]
-    }
-    away = sorted(regions - {"us-east-1"})
+    regions = {cells["aws_on_demand"]["region_id"] for cells in front.cells.values() if "aws_on_demand" in cells}
+    away = sorted(regions - {"us-east-1", None})
     where = f"us-east-1 at AWS (else {', '.join(away)})" if away else "us-east-1 at AWS"
     return f"USD per chip-hour, Linux, {where}, spot in all US zones; upfront fees spread over the term.{_point(front)}"
 
@@ -364,12 +359,11 @@ def headline(front: Front) -> str:
 def _moved(front: Front) -> str:
     """Return whose on-demand prices moved in 90 days; of AWS always, where its price is known."""
     known = {row["service_provider_name"] for cells in front.cells.values() for row in cells.values()}
-    others = [row for row in front.moves if row["service_provider_name"] != "AWS"]
-    own = [row for row in front.moves if row["service_provider_name"] == "AWS"]
-    parts = [f"{row['service_provider_name']} {_ways(row)}" for row in [*own, *others][:2]]
+    moves = sorted(front.moves, key=lambda row: row["service_provider_name"] != "AWS")
+    parts = [f"{row['service_provider_name']} {_ways(row)}" for row in moves[:2]]
     if not parts:
         return "no on-demand price was seen to move in 90 days"
-    if not own and "AWS" in known:
+    if moves[0]["service_provider_name"] != "AWS" and "AWS" in known:
         return f"in 90 days {parts[0]}, AWS moved none"
     return f"in 90 days {', '.join(parts)}"
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from reports import wording
 from reports.pages import daily_page
+from reports.pages.cost_page import by
 from reports.pages.frame import frame
 from reports.queries import Published, Row, truth_checks
 from reports.queries import frame as read_frame
@@ -53,9 +54,7 @@ def headline(scopes: pl.DataFrame, n_refused: int) -> str:
 
 def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
     """Return one row for each registered source, live ones first; those that nobody read last."""
-    by_source: dict[str, list[Row]] = {}
-    for scope in scopes.iter_rows(named=True):
-        by_source.setdefault(scope["source"], []).append(scope)
+    by_source = by(scopes.iter_rows(named=True), "source")
     rows = sorted(sources, key=lambda row: (row["source"] not in by_source, KINDS.index(row["kind"]), row["source"]))
 
     def of(row: Row) -> Sequence[Row]:

@@ -19,7 +19,7 @@ from reports import currency as currencies
 from reports import wording
 from reports.charts import chart_facts
 from reports.charts.chart_facts import Charted
-from reports.queries import SQL, fit_threads, framed, marts, select, truth_checks
+from reports.queries import SQL, fit_threads, frame, framed, marts, named, select, truth_checks
 from reports.tables import truth_tables
 from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
 from warehouse.errors import SettingsError
@@ -193,7 +193,7 @@ def read(
         answers.put("move", lambda: _moves(con, values))
         for name in FRAMES:
             own = f"week_{name}" if (SQL / f"week_{name}.sql").is_file() else name
-            answers.put(name, partial(_ask, con, own, values))
+            answers.put(name, partial(frame, con, own, **values))
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
             answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
@@ -250,8 +250,8 @@ class _Answers:
 
 def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
-    shas = {sha for frame in found.frames.values() if "document_sha256" in frame for sha in frame["document_sha256"]}
-    documents = answers.value("document", lambda: _ask(con, "document", {"shas": sorted(shas - {None})}))
+    shas = {sha for each in found.frames.values() if "document_sha256" in each for sha in each["document_sha256"]}
+    documents = answers.value("document", lambda: frame(con, "document", shas=sorted(shas - {None})))
     differing = answers.value("truth", lambda: truth_tables.differing(truth_checks(con) if found.is_newest else None))
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
@@ -260,8 +260,8 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
         # Costs are of the file's own day, and so of no other week.
         is_known = has.issuperset(TOKEN_MARTS) and not found.known_then
         is_known &= found.is_newest or name != "token_cost"
-        frame = answers.value(name, partial(framed, con, text, _wanted(text, values))) if is_known else None
-        frames[name] = pl.DataFrame() if frame is None else frame
+        known = answers.value(name, partial(framed, con, text, values)) if is_known else None
+        frames[name] = pl.DataFrame() if known is None else known
     frames.setdefault("token_split", pl.DataFrame())
     checks = [
         row
@@ -280,7 +280,7 @@ def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     for name in ("token_cost_history", "model_point", "headline_point"):
         con.execute(f"create view int.{name} as from published.int.{name}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")
-    return _ask(con, "week_token_split", {})
+    return frame(con, "week_token_split")
 
 
 def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.DataFrame:
@@ -288,7 +288,7 @@ def _moves(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> pl.Data
     con.execute("create schema week")
     for name in ("move", "ranked"):
         text = select(f"week_{name}")
-        con.execute(f"create table week.{name} as {text}", _wanted(text, values))
+        con.execute(f"create table week.{name} as {text}", named(text, values))
     return framed(con, "from week.move")
 
 
@@ -297,7 +297,7 @@ def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
     if "price_index" not in marts(con):
         return None
     before = week.since.date() - timedelta(days=1)
-    return _ask(con, "week_drift", {"before": before, "last": before + timedelta(days=7)})
+    return frame(con, "week_drift", before=before, last=before + timedelta(days=7))
 
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
@@ -379,13 +379,3 @@ def _take_macros(con: duckdb.DuckDBPyConnection, *names: str) -> None:
     ).fetchall()
     for name, parameters, definition in macros:
         con.execute(f"create macro {name}({', '.join(parameters)}) as {definition}")
-
-
-def _ask(con: duckdb.DuckDBPyConnection, name: str, values: dict[str, object]) -> pl.DataFrame:
-    text = select(name)
-    return framed(con, text, _wanted(text, values))
-
-
-def _wanted(text: str, values: dict[str, object]) -> dict[str, object] | None:
-    """Return the values that a SELECT names."""
-    return {key: value for key, value in values.items() if f"${key}" in text} or None

@@ -112,7 +112,7 @@ def _due(row: Row, today: date) -> str:
     if row["on_demand_usd_per_month"] is None or not row["nodes"]:
         return f"{ends}; rate to beat unknown"
     rate = row["on_demand_usd_per_month"] / float(row["nodes"]) / HOURS_A_MONTH
-    return f"{ends}; beat {wording.amount(rate, wording.places_of([rate]))} USD a node-hour"
+    return f"{ends}; beat {wording.price(rate)} USD a node-hour"
 
 
 def usd(value: float) -> str:

@@ -123,16 +123,16 @@ def test_a_question_that_fails_is_a_fault_of_the_week(
     file: Path, whole: facts.WeekFacts, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Asked in vain, it is left out of what is read, by its own fault, and others answer; at length each of them."""
-    ask = facts._ask
+    ask = facts.frame
 
-    def broken(con: duckdb.DuckDBPyConnection, asked: str, values: dict[str, object]) -> pl.DataFrame:
+    def broken(con: duckdb.DuckDBPyConnection, asked: str, **values: object) -> pl.DataFrame:
         if asked in (name, f"week_{name}"):
             raise KeyError(None)
-        return ask(con, asked, values)
+        return ask(con, asked, **values)
 
-    monkeypatch.setattr(facts, "_ask", broken)
+    monkeypatch.setattr(facts, "frame", broken)
     if name == "move":
-        monkeypatch.setattr(facts, "_moves", lambda con, values: broken(con, name, values))
+        monkeypatch.setattr(facts, "_moves", lambda con, values: broken(con, name, **values))
     found = facts.read(file, WEEK)
 
     assert found.faults[name] == "KeyError: None"

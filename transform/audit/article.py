@@ -6,6 +6,8 @@ from transform.audit.finding import is_number
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 
+Fits = Callable[[Claim], bool]
+
 
 class Article:
     """The claims of one text, in its order."""
@@ -19,7 +21,7 @@ class Article:
         """Return the claims that a claim names as what it was computed from."""
         return tuple(self._by_id[one] for one in claim.derived_from if one in self._by_id)
 
-    def find(self, claim: Claim, metrics: str | Sequence[str], fits: Callable[[Claim], bool]) -> tuple[Claim, ...]:
+    def find(self, claim: Claim, metrics: str | Sequence[str], fits: Fits) -> tuple[Claim, ...]:
         """Return other claims of these metrics that fit: those that the claim names, then the nearest of its region."""
         wanted = (metrics,) if isinstance(metrics, str) else tuple(metrics)
         place, here = self._places[claim.claim_id], {*claim.conditions.regions}
@@ -48,6 +50,11 @@ def same_thing(one: Thing, other: Thing) -> bool:
 def shares_chip(one: Thing, other: Thing) -> bool:
     """Return whether two things may be the same chip in any form, alone or several of it."""
     return not {name for name, _ in one.chips}.isdisjoint(name for name, _ in other.chips)
+
+
+def of_model(claim: Claim, alike: Callable[[Thing, Thing], bool] = same_thing) -> Fits:
+    """Return what is of the model of a claim, and of a thing like its own."""
+    return lambda other: other.model_name == claim.model_name and alike(other.thing, claim.thing)
 
 
 def same_option(one: Claim, other: Claim) -> bool:

@@ -6,12 +6,12 @@ claims that it rests on. Nothing here knows a price of its own: where a text giv
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transform.audit import prices
-from transform.audit.article import Article, same_option, same_subject, same_thing, shares_chip
-from transform.audit.evidence import Evidence, model_named
+from transform.audit.article import Article, Fits, of_model, same_option, same_subject, same_thing, shares_chip
+from transform.audit.evidence import Evidence, chip_words, model_named
 from transform.audit.finding import (
     CONSISTENT,
     IMPOSSIBLE,
@@ -99,9 +99,6 @@ def own_peaks(claim: Claim, article: Article) -> list[tuple[str, float]]:
         (words.format(one, one.metric.split("_")[1].upper()), claimed(one, hedged=False).middle)
         for one in sorted(own, key=lambda one: PEAK_METRICS.index(one.metric))
     ]
-
-
-Fits = Callable[[Claim], bool]
 
 
 def side(claim: Claim, thing: Thing) -> Fits:
@@ -260,7 +257,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
         options: list[tuple[float, str, tuple[Claim, ...]]] = []
         # The machine whose price it is tells the form of its chips.
         machine = machines().get(source.conditions.instance_type or "")
-        form = " ".join(filter(None, (machine.accelerator_name, machine.form_factor))) if machine else ""
+        form = chip_words((machine.accelerator_name, machine.form_factor)) if machine else ""
         if mfu:
             reached = [*([one for one in peaks if one[0].endswith(form)] or peaks), *own_peaks(claim, article)]
             calls = [(float(mfu[1]) / 100, peak, flop) for _, peak in reached]
@@ -268,9 +265,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
             options += [
                 (rate, f"{mfu[1]} % of the {words}", ()) for rate, (words, _) in zip(at_mfu, reached, strict=True)
             ]
-        rates = article.find(
-            claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, claim.thing)
-        )
+        rates = article.find(claim, PER_CHIP, of_model(claim))
         options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         costs = evidence.formula("cost.training_usd_per_million", *((1.0, rate, extra, 1.0) for rate, _, _ in options))
         for (_, words, more), each in zip(options, costs, strict=True):
@@ -474,7 +469,7 @@ def _dollars(
     count = float(facts.accelerator_count) if facts else 1.0
     chips = list(dict.fromkeys([*evidence.named(thing.chips), *evidence.named(meant)]))
     return [
-        (claimed(price, hedged=False) / exactly(peak * count), f"{number(count)} x {' '.join(filter(None, chip))}")
+        (claimed(price, hedged=False) / exactly(peak * count), f"{number(count)} x {chip_words(chip)}")
         for chip in chips
         if (peak := evidence.fact(chip, fact)) and (facts or price.metric == "price_per_chip")
     ]

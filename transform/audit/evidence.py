@@ -306,7 +306,7 @@ class Evidence:
         for chip, kind, width in itertools.product(chips, kinds, ("fp8", "fp4", "int8", "bf16", "fp16")):
             value = self.fact(chip, f"{kind}_{width}_{'tops' if width == 'int8' else 'tflops'}")
             if value is not None and named in (None, width):
-                found.append((f"{kind} {width.upper()} peak of {' '.join(filter(None, chip))}", value))
+                found.append((f"{kind} {width.upper()} peak of {chip_words(chip)}", value))
         return sorted(found, key=lambda peak: -peak[1])
 
     @cached_property
@@ -437,6 +437,11 @@ class Evidence:
             if len(sellers) == 1:
                 return sellers.pop(), None
         return None, next(iter(words), None)
+
+
+def chip_words(chip: Chip) -> str:
+    """Return a chip with its form, where one is known."""
+    return " ".join(filter(None, chip))
 
 
 def _literal(value: float | None) -> str:

@@ -76,15 +76,15 @@ def history(claim: Claim, evidence: Evidence, *, hours: float = 1.0) -> Finding:
     text = f"claimed {claim.figure} {claim.unit}{spread}, {candidates_found.words}: {words}"
     if words_today not in words:
         text += f"; today {words_today}"
-    documents = [evidence.address(price) for price in (*used, *used_today)]
+    decisive = list(dict.fromkeys((*used, *used_today)))
     return Finding(
         verdict,
         today,
         "nothing" if verdict == today == UNVERIFIABLE else "history",
         text,
         recomputed=value,
-        readings=tuple(_line(price, unit) for price in dict.fromkeys((*used, *used_today))),
-        documents=tuple(dict.fromkeys(documents)),
+        readings=tuple(_line(price, unit) for price in decisive),
+        documents=tuple(dict.fromkeys(map(evidence.address, decisive))),
         evidence_until=newest.last_observed.isoformat(),
     )
 

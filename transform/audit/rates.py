@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transform.audit.article import Article, same_thing, shares_chip
+from transform.audit.article import Article, of_model, shares_chip
 from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
 from transform.audit.finding import (
     CONSISTENT,
@@ -86,9 +86,7 @@ def _with_task(claim: Claim, article: Article) -> Claim:
     """Return a claim with the task of the same model's rate a chip beside it, where its own words name none."""
     if claim.metric != SYSTEM or claim.conditions.is_training or claim.conditions.batch_size:
         return claim
-    nearby = article.find(
-        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and shares_chip(other.thing, claim.thing)
-    )
+    nearby = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
     if not nearby:
         return claim
     task = nearby[0].conditions
@@ -110,13 +108,10 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         )
     if model is None or not claim.thing.chips:
         return unknown("no model of known shape and chip is named")
-    thing = claim.thing
-    own = article.find(
-        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and same_thing(other.thing, thing)
-    )
+    own = article.find(claim, PER_CHIP, of_model(claim))
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
-    peaks = evidence.peaks(evidence.named(thing.chips), precision=claim.conditions.precision)
+    peaks = evidence.peaks(evidence.named(claim.thing.chips), precision=claim.conditions.precision)
     if not peaks:
         return unknown("no peak of this chip is published in that precision")
     if own:
@@ -253,9 +248,7 @@ def _count_claim(claim: Claim, article: Article) -> Claim | None:
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.thing
-    singles = article.find(
-        claim, PER_CHIP, lambda other: other.model_name == claim.model_name and shares_chip(other.thing, thing)
-    )
+    singles = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
     if not singles or not count:

@@ -3,11 +3,10 @@
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
 
-from transform.audit.article import Article, same_thing
-from transform.audit.evidence import Chip, Evidence, Offer
+from transform.audit.article import Article, Fits, same_thing
+from transform.audit.evidence import Chip, Evidence, Offer, chip_words
 from transform.audit.finding import (
     CONSISTENT,
     INCONSISTENT,
@@ -199,7 +198,7 @@ def _own(claim: Claim, article: Article, what: str) -> list[Tried]:
     return tried
 
 
-def _side(claim: Claim, thing: Thing) -> Callable[[Claim], bool]:
+def _side(claim: Claim, thing: Thing) -> Fits:
     return lambda other: (
         len(other.subject.things) == 1
         and same_thing(other.thing, thing)
@@ -237,7 +236,7 @@ def _amount(thing: Thing, chip: Chip, fact: str, evidence: Evidence) -> tuple[fl
     if not rows:
         return None
     value, url, _ = rows[0]
-    label = " ".join(filter(None, chip))
+    label = chip_words(chip)
     if thing.is_core:
         cores = evidence.fact(chip, "cores_per_accelerator")
         return (value / cores, f"{number(value)} of {label} / {number(cores)} cores", url) if cores else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from transform.audit.evidence import Chip, Evidence, model_named
+from transform.audit.evidence import Chip, Evidence, chip_words, model_named
 from transform.audit.finding import (
     CONSISTENT,
     IMPOSSIBLE,
@@ -90,7 +90,7 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
 def link_bandwidth(claim: Claim, evidence: Evidence) -> Finding:
     """Check a bandwidth between chips, which may be stated of one direction or of both."""
     readings = [
-        (f"{' '.join(filter(None, chip))} {words}", value * factor / 1000, url)
+        (f"{chip_words(chip)} {words}", value * factor / 1000, url)
         for chip in evidence.named(claim.thing.chips)
         for value, url, _ in evidence.sources(chip, "interconnect_gb_s")
         for words, factor in (("in both directions", 2), ("in one direction", 1))
@@ -129,7 +129,7 @@ def generation(claim: Claim, evidence: Evidence) -> Finding:
 def speed_ratio(claim: Claim, evidence: Evidence) -> Finding:
     """Check how much faster FP4 is than FP8 on one chip."""
     readings = [
-        (f"{' '.join(filter(None, chip))}: {number(four)} / {number(eight)} TFLOP/s", four / eight, "")
+        (f"{chip_words(chip)}: {number(four)} / {number(eight)} TFLOP/s", four / eight, "")
         for chip in evidence.named(claim.thing.chips)
         if (four := evidence.fact(chip, "dense_fp4_tflops")) and (eight := evidence.fact(chip, "dense_fp8_tflops"))
     ]
@@ -173,7 +173,7 @@ def memory_fit(claim: Claim, evidence: Evidence) -> Finding:
         for text, gigabytes in needs:
             fits |= gigabytes <= memory
             sign = "<=" if gigabytes <= memory else ">"
-            readings.append(f"{text} {sign} {number(memory)} GB of {number(chips)} x {' '.join(filter(None, chip))}")
+            readings.append(f"{text} {sign} {number(memory)} GB of {number(chips)} x {chip_words(chip)}")
     return found(
         CONSISTENT if fits else IMPOSSIBLE,
         "bound",
@@ -199,10 +199,10 @@ def _readings(chip: Chip, fact: str, evidence: Evidence) -> Iterable[Reading]:
             if rank > 1 and note and any(words in note.casefold() for words in PRINTED_WRONG):
                 continue
             remark = f" ({note})" if rank > 1 and note else ""
-            yield f"{' '.join(filter(None, chip))} {name}{remark}", value, url
+            yield f"{chip_words(chip)} {name}{remark}", value, url
     for value, url, note in evidence.sources(chip, fact)[:1]:
         if stacks := re.search(r"stacks hold (\d+)", note or ""):
-            words = f"{' '.join(filter(None, chip))} {fact} of its stacks, of which software sees {number(value)}"
+            words = f"{chip_words(chip)} {fact} of its stacks, of which software sees {number(value)}"
             yield words, float(stacks[1]), url
 
 
@@ -216,7 +216,7 @@ def _system_counts(claim: Claim, evidence: Evidence) -> list[Reading]:
     if thing.instance_type or not thing.is_system:
         return []
     return [
-        (f"the scale-up domain of {' '.join(filter(None, chip))}", value, url)
+        (f"the scale-up domain of {chip_words(chip)}", value, url)
         for chip in evidence.named(thing.chips)
         for value, url, _ in evidence.sources(chip, "scale_up_domain")
     ]

@@ -2,8 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 
 import duckdb
 
@@ -13,6 +12,7 @@ from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
 from warehouse.log.db import insert_rows
 from warehouse.reference import claims
 from warehouse.reference.claims import SEPARATOR, UNITS, Claim
+from warehouse.schema.dictionary import ComputedTable
 
 Row = tuple[object, ...]
 
@@ -28,21 +28,6 @@ JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_
 
 Verdict = tuple[str, str, float | None]
 """Of one claim as of its date: verdict, what decided, and the recomputed value."""
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A mart that no SELECT makes: its name, what a row is, marts it reads, columns, and rows from a connection.
-
-    `prepare` makes in a frame what rows of all its files need.
-    """
-
-    name: str
-    row: str
-    reads: Sequence[str]
-    columns: Sequence[str]
-    rows: Callable[[duckdb.DuckDBPyConnection], list[Row]]
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None
 
 
 def audit(con: duckdb.DuckDBPyConnection, claims: Iterable[Claim]) -> tuple[list[Judged], Evidence]:
@@ -151,20 +136,20 @@ def _key(claim: Claim) -> tuple[object, ...]:
 
 
 def _figure(claim: Claim, evidence: Evidence) -> Range:
-    cores = _cores(claim, evidence) or [1.0]
-    return claimed(claim) * Range(min(cores), max(cores))
+    cores = _cores(claim, evidence)
+    return claimed(claim) * Range(min(cores), max(cores)) if cores else claimed(claim)
 
 
-def _cores(claim: Claim, evidence: Evidence) -> list[float]:
-    """Return the cores of each chip that a price of a core may mean; of another claim none."""
+def _cores(claim: Claim, evidence: Evidence) -> set[float]:
+    """Return the cores of each chip that the price of a core may mean; none of another claim."""
     chips = evidence.named(claim.thing.chips) if claim.metric == "price_per_core" else ()
-    return [count for chip in chips if (count := evidence.fact(chip, "cores_per_accelerator"))]
+    return {count for chip in chips if (count := evidence.fact(chip, "cores_per_accelerator"))}
 
 
 def _figure_text(claim: Claim, evidence: Evidence) -> str:
     """Return a figure as it was stated; that of a core with what it is of a chip, as chips are compared."""
-    cores = set(_cores(claim, evidence))
-    if claim.value is None or len(cores) != 1:
+    cores = _cores(claim, evidence)
+    if len(cores) != 1 or claim.value is None:
         return claim.figure
     return f"{number(float(claim.figure) * cores.pop())} ({claim.figure} a core)"
 
@@ -177,7 +162,7 @@ def _quantity(claim: Claim) -> str:
 
 
 TABLES = (
-    Computed(
+    ComputedTable(
         "claim_audit",
         "One published number and whether it holds, on its date and today",
         ("int.price_history", "int.throughput"),
@@ -185,7 +170,7 @@ TABLES = (
         _audit_rows,
         _answer_formulas,
     ),
-    Computed(
+    ComputedTable(
         "claim_contradiction",
         "Two texts that say different things of one quantity",
         ("int.claim_audit",),

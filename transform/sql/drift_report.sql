@@ -14,10 +14,9 @@
 -- of that window's matched drift.
 with point as (
     select
-        p.point_no,
-        p.days_back,
-        meta.built_at() - to_days(p.days_back) as moment,
-        meta.built_at()::DATE - p.days_back as point_date
+        *,
+        meta.built_at() - to_days(days_back) as moment,
+        meta.built_at()::DATE - days_back as point_date
     from (
         values
         (1, 0), (2, 7), (3, 10), (4, 20), (5, 30), (6, 40), (7, 50), (8, 60), (9, 70), (10, 80), (11, 90), (12, 365)
@@ -269,27 +268,25 @@ of_chip as (
     group by accelerator_name, purchase_option, days_back
 ),
 
-every_level as (
-    from of_provider
-    union all by name
-    from of_chip
-    union all by name
-    select
-        purchase_option,
-        days_back,
-        avg(drift_log::DECIMAL(18, 15)) as drift_log,
-        avg(rate_change::DECIMAL(18, 15)) as rate_change,
-        sum(n_matched)::BIGINT as n_matched
-    from of_chip
-    group by purchase_option, days_back
-),
-
 -- A series is of one provider, of one chip (no provider), or of all chips (neither).
 matched as (
     select
         *,
         { 'provider': service_provider_name, 'chip': accelerator_name, 'option': purchase_option } as series
-    from every_level
+    from (
+        from of_provider
+        union all by name
+        from of_chip
+        union all by name
+        select
+            purchase_option,
+            days_back,
+            avg(drift_log::DECIMAL(18, 15)) as drift_log,
+            avg(rate_change::DECIMAL(18, 15)) as rate_change,
+            sum(n_matched)::BIGINT as n_matched
+        from of_chip
+        group by purchase_option, days_back
+    ) as every
 ),
 
 leveled as (

@@ -32,12 +32,10 @@ LEFT_S = 86_400
 ABSENT = {"404", "NoSuchKey", "NotFound"}
 EXISTS = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 PERMISSIONS = "It needs s3:GetObject, s3:PutObject and s3:ListBucket on the bucket and what lies in it"
+DENIED = ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken")
 HINTS = {
-    **dict.fromkeys(
-        ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"),
-        PERMISSIONS,
-    ),
-    **dict.fromkeys(("NoSuchBucket",), "Make the bucket first, or correct its name: nothing is made in your account"),
+    **dict.fromkeys(DENIED, PERMISSIONS),
+    "NoSuchBucket": "Make the bucket first, or correct its name: nothing is made in your account",
 }
 
 
@@ -244,7 +242,7 @@ class Bucket:
 
     @contextmanager
     def _faults(self, name: str) -> Iterator[None]:
-        """Turn botocore's errors into ours; FileNotFoundError and _Taken are for the callers."""
+        """Turn botocore's errors into ours; FileNotFoundError and _Refused are for the callers."""
         from botocore import exceptions
 
         try:
@@ -272,7 +270,7 @@ class Bucket:
 
 
 class _Refused(Exception):
-    """An object of that name is there (settled), or is being written by another at this moment."""
+    """An object of that name is there (`is_resolved`), or is being written by another at this moment."""
 
     def __init__(self, fault: DiskFault, *, is_resolved: bool) -> None:
         super().__init__(fault.message)

@@ -27,7 +27,7 @@ STEPS = ("old_point", "confirmation", "fresh_point", "held_point", "new_event", 
 def stage_rows(con: duckdb.DuckDBPyConnection, rows: "pl.DataFrame") -> None:
     """Put typed rows into `observed_row`, numbered and with the ids of their offers.
 
-    Beside `schemas.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
+    Beside `tables.OBSERVATION` they have `source`, `scope`, `observed_at`, `document_sha256`, `is_archived`,
     `fetch_number`, and `refusal_number`: set where a gate refused the amounts, so that only the id is wanted. The log's
     last word on each offer is in `offer_state`, in `touched_point` that on observed ones which need more thought;
     `repeated_row` has the numbers of rows that repeat it.

@@ -7,12 +7,16 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandera.polars as pa
 import polars as pl
 
 from warehouse.schema import tables, vocabulary
+
+if TYPE_CHECKING:
+    from warehouse.log.parsed import ParsedFetch
+    from warehouse.log.quarantine import Quarantined
 
 AMOUNT = r"^[0-9]{1,8}(\.[0-9]{1,10})?$"
 """ASCII text that fits DECIMAL(18,10) without rounding; more digits are refused, not cut."""
@@ -129,7 +133,7 @@ FIRST_BROKEN = pl.coalesce(
 def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) -> tuple[pl.DataFrame, list[Refusal]]:
     """Return the accepted rows with typed amounts and counts, and one refusal for each row that broke a rule.
 
-    `rows` has the columns `schemas.OBSERVATION`, text but for the term, and any others, which are passed through.
+    `rows` has the columns `tables.OBSERVATION`, text but for the term, and any others, which are passed through.
     Rows with a time of their own (`observed_at`, its text in `observed_at_utc`) must have one not after
     `latest`, which may be of each row.
     """
@@ -155,6 +159,25 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) 
         pl.col("accelerator_count", "minimum_quantity").cast(pl.Decimal(10, 4)),
         pl.col("commitment_term_hours").cast(pl.Int32),
     ), refusals
+
+
+def past_gates(
+    rows: pl.DataFrame, of: "ParsedFetch | Quarantined", at: datetime, *, number: int = 0, archived: bool = False
+) -> pl.DataFrame:
+    """Return accepted rows of a fetch as they are staged for the log where no further gate judges them.
+
+    Those without a time of their own are of `at`, naive and UTC.
+    """
+    observed_at = pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(at)
+    return rows.with_columns(
+        observed_at.alias("observed_at"),
+        source=pl.lit(of.source),
+        scope=pl.lit(of.scope),
+        is_past_gates=pl.lit(value=True),
+        is_archived=pl.lit(archived),
+        fetch_number=pl.lit(number, pl.Int64),
+        refusal_number=pl.lit(None, pl.Int64),
+    )
 
 
 def _timed_row_gate(rows: pl.DataFrame, latest: datetime | pl.Series | None) -> tuple[pl.DataFrame, list[Refusal]]:

@@ -20,7 +20,7 @@ from warehouse.lake.ducklake import transacted
 from warehouse.log.batch import Batch, contradicted, stage
 from warehouse.log.db import few_threads, insert_rows, sql
 from warehouse.log.events import append_events, naive, stage_rows, start_fetches
-from warehouse.log.gates import row_gate
+from warehouse.log.gates import past_gates, row_gate
 from warehouse.log.parsed import ParsedFetch, ScopeResult
 from warehouse.log.quarantine import CONTRADICTS, Quarantined, find, record, waiting_with
 from warehouse.log.shared_rows import name_documents
@@ -100,19 +100,8 @@ def checked_row(row: Quarantined) -> pl.DataFrame:
 
 
 def _accept_rows(con: duckdb.DuckDBPyConnection, rows: list[Quarantined], recorded_at: datetime) -> None:
-    frames = [
-        checked_row(row).with_columns(
-            source=pl.lit(row.source),
-            scope=pl.lit(row.scope),
-            observed_at=pl.lit(row.observed_at),
-            is_past_gates=pl.lit(value=True),
-            is_archived=pl.lit(value=False),
-            fetch_number=pl.lit(0, pl.Int64),
-            refusal_number=pl.lit(None, pl.Int64),
-        )
-        for row in rows
-    ]
-    stage_rows(con, pl.concat(frames))
+    checked = [(checked_row(row), row) for row in rows]
+    stage_rows(con, pl.concat(past_gates(frame, row, row.observed_at) for frame, row in checked))
     start_fetches(con)
     append_events(con, recorded_at=recorded_at)
 
@@ -173,7 +162,7 @@ def _load_round(con: duckdb.DuckDBPyConnection, fetches: list[ParsedFetch], reco
 def _append_facts(con: duckdb.DuckDBPyConnection, fetch: ParsedFetch, recorded_at: datetime) -> None:
     """Append the facts of a fetch, by table, where they differ from the last ones. `recorded_at` is naive UTC.
 
-    Raises KeyError for a table that is not one of `schemas.FACT_TABLES`.
+    Raises KeyError for a table that is not one of `tables.FACT_TABLES`.
     """
     of_name = {table.name: table for table in tables.FACT_TABLES}
     for name, frame in fetch.facts.items():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedFetch:
-    """A fetch with the content of its documents. `rows` has the columns `schemas.OBSERVATION` and `document_sha256`.
+    """A fetch with the content of its documents. `rows` has the columns `tables.OBSERVATION` and `document_sha256`.
 
     Rows of an import bring an `observed_at` (naive UTC) of their own; all others share the fetch's.
     `error` is set, and `rows` empty, where the fetch failed or could not be parsed; `refused` where it was refused

@@ -4,13 +4,14 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.db import insert_rows
+from warehouse.log.events import naive
 from warehouse.log.moves import FOR_PERSON
 
 if TYPE_CHECKING:
@@ -56,10 +57,9 @@ class Quarantined:
 
         `observed_at` (naive UTC) is the row's own time, where it has one other than the fetch's.
         """
-        observed_at = observed_at or fetch.observed_at.astimezone(UTC).replace(tzinfo=None)
-        key = "\x1f".join([fetch.source, fetch.scope, observed_at.isoformat(), gate, field, value, row_json])
+        observed_at = observed_at or naive(fetch.observed_at)
         return cls(
-            quarantine_id=int(hashlib.sha256(key.encode()).hexdigest()[:13], 16),
+            quarantine_id=_id(fetch.source, fetch.scope, observed_at.isoformat(), gate, field, value, row_json),
             fetch=number,
             run_id=fetch.run_id,
             source=fetch.source,
@@ -91,18 +91,19 @@ class Quarantined:
         """Return the same held price as another fetch saw it; one `waiting` of that moment already keeps its number."""
         key = (seen.observed_at, shown_price(seen))
         known = (each.quarantine_id for each in waiting if (each.observed_at, shown_price(each)) == key)
-        id = next(known, None) or self._id_with(seen.observed_at.isoformat())
-        return replace(seen, quarantine_id=id, reason=self.reason, field=self.field, value=self.value)
+        number = next(known, None) or _id(str(self.quarantine_id), seen.observed_at.isoformat())
+        return replace(seen, quarantine_id=number, reason=self.reason, field=self.field, value=self.value)
 
     def in_place_of(self, offer_id: int) -> "Quarantined":
         """Return that nothing is known of another offer, whose place the held one would take; nobody has to look."""
-        reason, by = f"another offer in its place waits: {self.quarantine_id}", "the gate"
-        row = replace(self, quarantine_id=self._id_with(str(offer_id)), offer_id=offer_id, reason=reason, row_json="{}")
-        return row.decided("refuse", by=by)
+        reason, number = f"another offer in its place waits: {self.quarantine_id}", str(self.quarantine_id)
+        row = replace(self, quarantine_id=_id(number, str(offer_id)), offer_id=offer_id, reason=reason, row_json="{}")
+        return row.decided("refuse", by="the gate")
 
-    def _id_with(self, text: str) -> int:
-        key = f"{self.quarantine_id}\x1f{text}"
-        return int(hashlib.sha256(key.encode()).hexdigest()[:13], 16)
+
+def _id(*parts: str) -> int:
+    """Return 52 bits of the SHA-256 of what a refusal is of."""
+    return int(hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:13], 16)
 
 
 HOLDING = ("history", "band")

@@ -204,23 +204,12 @@ def _tell_again(con: duckdb.DuckDBPyConnection, fetches: Sequence[ParsedFetch], 
     """Append what the log lacks of fetches that it has, without what a gate refused of them."""
     import polars as pl
 
-    from warehouse.log.gates import row_gate
+    from warehouse.log.gates import past_gates, row_gate
 
     frames = []
     for number, fetch in enumerate(fetches):
         rows, _ = row_gate(fetch.rows, latest=naive(fetch.observed_at))
-        own = pl.col("observed_at") if "observed_at" in rows.columns else pl.lit(naive(fetch.observed_at))
-        frames.append(
-            rows.with_columns(
-                own.alias("observed_at"),
-                source=pl.lit(fetch.source),
-                scope=pl.lit(fetch.scope),
-                is_past_gates=pl.lit(value=True),
-                is_archived=pl.lit(fetch.archived),
-                fetch_number=pl.lit(number, pl.Int64),
-                refusal_number=pl.lit(None, pl.Int64),
-            )
-        )
+        frames.append(past_gates(rows, fetch, naive(fetch.observed_at), number=number, archived=fetch.archived))
     stage_rows(con, pl.concat(frames, how="diagonal_relaxed"))
     start_fetches(con)
     again = [

@@ -156,7 +156,7 @@ MAX_COUNT = 16
 """Bare numbers up to this are counts of chips: no machine has more. No two chips differ by 16 GB or less."""
 
 SHARE_DECIMALS = Decimal("0.0001")
-"""Of DECIMAL(10,4) in `warehouse.columns`: a share that these cannot hold exactly is unknown."""
+"""Of DECIMAL(10,4) in `warehouse.schema.columns`: a share that these cannot hold exactly is unknown."""
 
 
 class Accelerator(NamedTuple):

@@ -114,7 +114,7 @@ class Claim:
 
 
 def core_row(claim: Claim) -> tuple[object, ...]:
-    """Return the row of ref.claim, in the order of `warehouse.schemas`."""
+    """Return the row of ref.claim, in the order of its columns."""
     stated = claim.conditions
     return (
         *(claim.claim_id, claim.article or None, claim.title, claim.place, claim.subject_text, claim.metric),

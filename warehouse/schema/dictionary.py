@@ -1,6 +1,7 @@
 """What everything in a published file means: a COMMENT on each table and column, and the same words as a table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import duckdb
@@ -40,20 +41,19 @@ class Model(Named, Protocol):
     def amended(self) -> str | None: ...
 
 
-class ComputedTable(Named, Protocol):
-    """What publishing needs of a mart that Python computes: name, what a row is, columns, and rows from the file.
+@dataclass(frozen=True)
+class ComputedTable:
+    """A mart that no SELECT makes: its name, what a row is, marts it reads, columns, and rows from a connection.
 
-    `reads` are the marts that it is computed from; `prepare` is called with a frame that has all tables.
+    `prepare` makes in a frame what rows of all its files need.
     """
 
-    @property
-    def reads(self) -> Sequence[str]: ...
-    @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def rows(self) -> Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]: ...
-    @property
-    def prepare(self) -> Callable[[duckdb.DuckDBPyConnection], None]: ...
+    name: str
+    row: str
+    reads: Sequence[str]
+    columns: Sequence[str]
+    rows: Callable[[duckdb.DuckDBPyConnection], list[tuple[object, ...]]]
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None
 
 
 class Macro(Named, Protocol):
