@@ -155,12 +155,11 @@ select
     k.age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     r.offer_id is not null as is_replaced,
-    k.may_rank
-    and not is_replaced
-    and k.age_days <= decision.ranked_days(
-        k.service_provider_name in (select m.service_provider_name from core.market as m), k.purchase_option,
-        k.commitment_term_hours, b.ranked_days, b.marketplace_days
-    ) as is_ranked,
+    k.age_days > decision.ranked_days(
+        m.service_provider_name is not null, k.purchase_option, k.commitment_term_hours, b.ranked_days,
+        b.marketplace_days
+    ) as is_too_old,
+    k.may_rank and not is_replaced and not is_too_old as is_ranked,
     (
         select e.evidence_kind
         from int.document_evidence as e
@@ -172,4 +171,5 @@ from known as k
 left join replaced as r on k.offer_id = r.offer_id
 inner join core.source as s on k.source = s.source
 left join changed as d on k.offer_id = d.offer_id
+left join core.market as m on k.service_provider_name = m.service_provider_name
 cross join meta.build as b
