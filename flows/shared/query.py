@@ -13,6 +13,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import PUBLISH_AGAIN, as_json, text_table
+from reports.queries import select
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.db import quote
 from warehouse.schema.dictionary import DEPRECATED
@@ -55,6 +57,12 @@ longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
+DECIDED = """
+select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, offer_id,
+1 as n_observed, observed_at as last_observed_at from core.quarantine
+qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1
+and decision is not null
+"""
 RELATIONS = f"""(
     select * from (
         select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
@@ -255,21 +263,11 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`.
-
-    A price that waits, on which one decides once, is one row: that of its first sighting, with how many there were.
-    """
-    sql = (
-        "select *, count(*) over same as n_observed, max(observed_at) over same as last_observed_at from ("
-        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, offer_id "
-        "from core.quarantine "
-        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1) "
-        "where ? or decision is null window same as (partition by source, offer_id, "
-        "if(gate in ('history', 'band') and decision is null, row_json, quarantine_id::VARCHAR)) "
-        "qualify quarantine_id = arg_min(quarantine_id, (observed_at, quarantine_id)) over same "
-        "order by observed_at, source, scope, quarantine_id"
-    )
-    return rows(con, sql, [everything])
+    """Return the refused rows of a log or a published file, oldest first; decided ones, each once, with `everything`."""
+    found = rows(con, select("refused"))
+    if everything:
+        found += rows(con, DECIDED)
+    return sorted(found, key=itemgetter("observed_at", "source", "scope", "quarantine_id"))
 
 
 def rows(

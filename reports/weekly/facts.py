@@ -195,7 +195,7 @@ def read(
             answers.put(name, partial(_ask, con, own, values))
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
-            answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
+            answers.frames["refused"] = refused.filter(pl.col("last_observed_at") >= week.since)
         charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], chips, as_of))
         rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
         if not known_then:
