@@ -93,8 +93,7 @@ charged as (
             when purchase_option in ('reserved', 'savings_plan')
                 then greatest(hours_needed, ceil(hours_needed / longest_hours) * commitment_term_hours)
             when purchase_option <> 'capacity_block' then hours_needed
-            when hours_needed + 0.5 <= 14 * 24 then ceil((hours_needed + 0.5) / 24) * 24
-            else ceil((hours_needed + 0.5) / 168) * 168
+            else cost.block_hours(hours_needed)
         end as charged_hours,
         case when left_out is null then paid_accelerators end as chips,
         case when purchase_option in ('on_demand', 'spot') then shares else { 'low': 1, 'likely': 1, 'high': 1 } end
