@@ -33,6 +33,7 @@ order by
     not coalesce(
         a.is_ranked,
         o.unit_price_type = 'List' and o.restriction is null and o.statistic <> 'floor'
+        and not decision.is_confidential(o.tier, o.instance_type)
         and p.last_observed_at >= $until::TIMESTAMP - to_days(decision.ranked_days(
             o.service_provider_name in (from core.market), o.purchase_option, o.commitment_term_hours, b.ranked_days,
             b.marketplace_days

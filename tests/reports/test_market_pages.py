@@ -127,7 +127,7 @@ def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
     page = text_of((offline_run / "reports/chips/rtx-a5000.html").read_text(encoding="utf-8"))
     assert "RTX-A5000: no price can be ranked; the last was from 0.44 USD at Massed Compute, 22 Aug 2026" in page
     assert "Chip, newest price 2026-08-22 06:21 UTC" in page  # the file is as of later, and so is the rule of age
-    assert 'Prices of 1 provider that are not ranked: too old, or "from" prices' in page
+    assert 'Prices of 1 provider that are not ranked: too old, "from" prices, confidential computing' in page
     page = text_of((offline_run / "reports/providers/salad.html").read_text(encoding="utf-8"))
     assert 'salad: 0 chips with a price that can be ranked, 5 with none but old or "from" prices' in page
 

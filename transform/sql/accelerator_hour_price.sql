@@ -4,7 +4,7 @@
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
--- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
+-- no "from" price, no confidential computing, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
 -- Blocks: marketplace_days), of a machine that was not confirmed 30 days later in other words or by another collector
 -- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, any chip of equal
 -- terms, named or not, whatever the region. Its conditions are left out: most are a collector's words.
@@ -50,6 +50,7 @@ known as not materialized (
             o.unit_price_type = 'List'
             and o.restriction is null
             and o.statistic <> 'floor'
+            and not decision.is_confidential(o.tier, o.instance_type)
             and (o.pricing_currency = 'USD' or r.rate_date is not null)
             and h.effective_hourly_price / u.accelerator_count::DOUBLE > 0
             and age_days >= 0,

@@ -43,6 +43,7 @@ other as (
         and o.purchase_option = 'on_demand'
         and o.unit_price_type = 'List'
         and o.restriction is null
+        and not decision.is_confidential(o.tier, o.instance_type)
         and o.statistic not in ('floor', 'median')
         and hourly_price > 0
         and (h.valid_to is null or h.valid_to > meta.built_at() - interval 1463 days)
