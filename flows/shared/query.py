@@ -30,6 +30,8 @@ LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows and characters that a table in text may have; rows that an answer on stdout may have."""
+READABLE = "if(abs(#{0}) < 1e6, format('{{:.6g}}', #{0}::DOUBLE)::DOUBLE, round(#{0}))"
+"""The SQL of `output.readable`."""
 DRAWN = 9999
 """Rows of a table that DuckDB draws: of more it says "? rows"."""
 FIRST = (
@@ -246,6 +248,11 @@ def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> st
         return text_table(found, FIRST, width=width, is_open=True)
     elif (relation := con.sql(sql)) is not None:
         with contextlib.redirect_stdout(text):  # DuckDB's own rendering, with all columns
+            columns = enumerate(zip(relation.columns, map(str, relation.types), strict=True), start=1)
+            relation = relation.select(*(
+                duckdb.SQLExpression(READABLE.format(n) if kind in ("DOUBLE", "FLOAT") else f"#{n}").alias(name)
+                for n, (name, kind) in columns
+            ))  # fmt: skip
             relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
         if text.getvalue().rstrip("\n").rpartition("\n")[2].lstrip().startswith("? rows"):
             raise tabular.too_many(DRAWN)

@@ -4,8 +4,8 @@
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
--- no "from" price, no confidential computing, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
--- Blocks: marketplace_days), of a machine that was not confirmed 30 days later in other words or by another collector
+-- no "from" price, no confidential computing, confirmed within the limit of age before the file's own date
+-- (is_too_old), of a machine that was not confirmed 30 days later in other words or by another collector
 -- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, any chip of equal
 -- terms, named or not, whatever the region. Its conditions are left out: most are a collector's words.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
