@@ -35,7 +35,7 @@ KEPT = ("source", "document", "offer", "offer_unit", "price_move_kind")
 MACROS = (
     *("meta.unsaid", "log.other_standing", "log.other_point", "log.other_known_at", "core.hourly_price"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
-    *("decision.ranked_days", "decision.is_confidential"),
+    *("decision.ranked_days", "decision.is_confidential", "decision.same_move"),
 )
 JUDGED = ("price_move", "repricing", "price_correction", "price_change")
 """What moved, and what it was; of what is known now, the file's own stand."""

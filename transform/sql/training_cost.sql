@@ -2,8 +2,8 @@
 -- and a goodput of 1: evaluation pauses are in the rates of MLPerf already, checkpoints and failures in none.
 -- mart.training_run_cost takes numbers of one's own, and an assumed utilisation where nothing was measured. low, median
 -- and high are over the price (cheapest, median, dearest) and the submitters of equal runs; NULL where the price is not
--- known (price_range_basis). Commitments count as used in every hour, a Capacity Block in all but its last 30 minutes, spot as
--- never interrupted (price_basis). Not included: egress, storage, support, tax, cost of capital.
+-- known (price_range_basis). Commitments count as used in every hour, AWS's Capacity Blocks in all but their last 30
+-- minutes, spot as never interrupted (price_basis). Not included: egress, storage, support, tax, cost of capital.
 with costed as (
     select
         * exclude (task, chip_form_factor, network, usable_share),

@@ -4,9 +4,9 @@
 -- checkpoints are in one of overhead, goodput and `spot_running_share`, never in two. `commitment_use` is hours used /
 -- hours committed, by whatever else runs there; NULL: by this training alone, which then pays for its whole term, or so
 -- many of them, however fast it is, and for one whole Capacity Block (NULL: none is so long). With `assumed_mfu` NULL
--- nothing is assumed. Of an assumed run the chips are the fewest whole units whose memory holds 16 bytes a parameter, and
--- operations are 6 a parameter and token, attention left out. Columns are those of int.training_cost, its comment holds
--- here too.
+-- nothing is assumed. Of an assumed run the chips are the fewest whole units whose memory holds 16 bytes a parameter,
+-- and operations are 6 a parameter and token, attention left out. Columns are those of int.training_cost, its comment
+-- holds here too.
 with named as (
     select model_name
     from ref.model
