@@ -270,7 +270,7 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of a log or a published file, oldest first; decided ones, each once, with `everything`."""
+    """Return the refused rows of a log or a published file, oldest first; `everything`: decided ones, too."""
     found = rows(con, select("refused"))
     if everything:
         found += rows(con, DECIDED)

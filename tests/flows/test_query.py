@@ -54,7 +54,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
 
 @pytest.mark.parametrize("width", ["80", None], ids=["terminal", "pipe"])
 def test_a_table_is_for_reading(call: Call, monkeypatch: pytest.MonkeyPatch, width: str | None) -> None:
-    """Computed numbers to six digits, of large ones those before the point; amounts, and programs' formats, have all."""
+    """Computed numbers have six digits, large ones those before the point; amounts and programs' formats have all."""
     if width:
         monkeypatch.setenv("COLUMNS", width)
     sql = (

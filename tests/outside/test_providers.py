@@ -89,7 +89,8 @@ def test_each_price_is_the_lowest_of_its_provider(page: str, offline_run: Path) 
         alike = [
             one[4]
             for one in offered.values()
-            if one[2] == own[2] and (built - one[5] <= DAYS_RANKED) == (not cell["old"])
+            if one[2] == own[2]
+            and (built - one[5] <= DAYS_RANKED) == (not cell["old"])
             and one[8] != "confidential computing"  # which costs extra
         ]
         if name != "AWS":
