@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from few_marts import published_with
 from frictionless import validate
 from looks import Row, row
+from looks import day as on_day
 from published import query
 from purchase import putting, seen
 from ranges import serving
@@ -32,6 +33,7 @@ from flows.config.settings import Settings
 from flows.release import making, reproducing
 from transform.models import PUBLIC
 from warehouse.documents import Document, ScopeFetch
+from warehouse.log.events import naive
 from warehouse.reference.source_terms import terms_of
 
 P5_WORDS = (
@@ -368,7 +370,7 @@ def test_a_figure_of_a_day_is_the_lowest_that_was_ranked_on_it(
     with putting(tmp_path, asked=FEW[2:]) as put:
         file = put(seen(1, "offline_archive", old, scope="a"), seen(51, "offline_archive", new, scope="b"), at=52)
     words = {"provider": provider, "chip": "H100", "option": offer.get("purchase_option", "on_demand")}
-    words |= dict.fromkeys(("offer_id", "region", "instance_type")) | {"until": datetime(2026, 2, 21, 23, 59)}
+    words |= dict.fromkeys(("offer_id", "region", "instance_type")) | {"until": naive(on_day(51.9))}
     file.chmod(0o644)
     with duckdb.connect(str(file)) as con:
         (history,) = (mart.sql for mart in PUBLIC if mart.qualified == "mart.price_history")

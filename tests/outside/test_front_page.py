@@ -428,7 +428,7 @@ def test_each_offer_has_its_evidence(page: str, file: Path) -> None:
 def test_the_headline_and_the_bill(page: str, offers: Sequence[Offer], file: Path) -> None:
     """The three prices of the H100; what a plan saves for 16 machines at 80 %, and such a machine elsewhere.
 
-    A price whose machine is of another size, or of none that is known, is compared neither there nor on the chip's page.
+    A machine of another size, or of none that is known, is compared neither there nor on the page of the chip.
     """
     on_demand = of_machine(offers, "H100", "on_demand")
     plan = of_machine(offers, "H100", "commitment", 8760)
