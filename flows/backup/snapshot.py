@@ -354,8 +354,7 @@ def check(source: Path, scratch: Path) -> Manifest:
 def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clock = steps.utc_now) -> Restored:
     """Put a backup into a data directory that is empty, or with `force` in place of what is there; publish it.
 
-    Nothing of what is there is touched before every hash was checked and the file published, for which the disk has to
-    have room; then it is set aside, not deleted.
+    Nothing of what is there is touched before every hash was checked and the file published; it is set aside then.
     """
     data_dir = settings.data_dir
     with (
@@ -379,8 +378,8 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
             one.load()
             one.publisher.publish()
         shutil.copytree(scratch / FOLDER, data_dir / FOLDER, dirs_exist_ok=True)
-        for name in (FOLDER, db.LOCK):
-            retention.remove(scratch / name)
+        retention.remove(scratch / FOLDER)
+        (scratch / db.LOCK).unlink()
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
         one.publisher.publish()  # what is there already

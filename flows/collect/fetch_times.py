@@ -51,12 +51,9 @@ def fault(con: duckdb.DuckDBPyConnection, fetch: ScopeFetch, now: datetime) -> s
 
 def of_clock(landing: Landing, now: datetime) -> str:
     """Return why a fetch of the newest run of a journal was refused for this machine's clock, else ""; `now` aware."""
-    at, reasons = None, [""]
-    for entry in landing.entries():
-        if entry.kind == "look" and entry.recorded_at <= now:
-            reasons = [*(reasons if entry.recorded_at == at else ()), entry.content.get("refused", "")]
-            at = entry.recorded_at
-    return next((reason for reason in reasons if reason.startswith(CLOCK)), "")
+    looks = (entry for entry in landing.entries() if entry.kind == "look" and entry.recorded_at <= now)
+    found = [(entry.recorded_at, entry.content.get("refused", "")) for entry in looks]
+    return next((reason for at, reason in found if at == found[-1][0] and reason.startswith(CLOCK)), "")
 
 
 def of_the_future(con: duckdb.DuckDBPyConnection, now: datetime) -> tuple[str, str] | None:

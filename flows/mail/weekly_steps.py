@@ -101,10 +101,7 @@ def send(
 def mailed(
     settings: Settings, written: Written, *, again: bool = False, clock: Clock, post: sending.Post | None = None
 ) -> sending.Outcome:
-    """Send the mail of a week whose page was written. Raises SettingsError where [mail] is missing or wrong.
-
-    Raises ChipledgerError for a week in which nothing was read where the newest fetches say that the clock is wrong.
-    """
+    """Send the mail of a week whose page was written. Raises ChipledgerError where [mail] or the clock is wrong."""
     chosen, found = settings.mail_to_send(), written.found
     if not found.is_over:
         hint = "A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run"
@@ -112,8 +109,7 @@ def mailed(
             "the week is not over in the published file", field="week", value=str(found.week), hint=hint
         )
     if not found.n_checked and (wrong := fetch_times.of_clock(settings.landing(), clock())):
-        message = "the week may not be over: this machine's clock is wrong"
-        raise ChipledgerError(message, source="mail", field="week", value=str(found.week), hint=wrong)
+        raise ChipledgerError("this machine's clock is wrong", field="week", value=str(found.week), hint=wrong)
     if found.is_before_all:
         return sending.Outcome(week=str(found.week), left_out=f"nothing was read in it: {news.why_nothing(found)}")
     if found.is_quiet and not chosen.send_quiet:

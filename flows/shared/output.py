@@ -181,11 +181,6 @@ def rounded(value: object) -> object:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def readable(value: object) -> object:
-    """Return a computed number to six digits, of a large one those before the point; any other value as it is."""
-    return float(f"{value:{'.6g' if abs(value) < 1e6 else '.0f'}}") if isinstance(value, float) else value
-
-
 def word(value: object) -> str:
     """Return a value as a cell for reading: computed numbers to four digits; "-" where it is unknown."""
     shown = plain(rounded(value))
@@ -305,5 +300,7 @@ def _line(cells: Sequence[Sequence[str]], sizes: Sequence[tuple[int, bool]]) -> 
 
 
 def _cell(value: object) -> str:
-    text = "-" if value is None or value == "" else str(plain(readable(value))).removesuffix(".0")
+    if isinstance(value, float):  # computed: six digits, of a large one those before the point
+        value = float(f"{value:{'.6g' if abs(value) < 1e6 else '.0f'}}")
+    text = "-" if value is None or value == "" else str(plain(value)).removesuffix(".0")
     return visible(" ".join(text.split()))

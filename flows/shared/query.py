@@ -29,11 +29,7 @@ from warehouse.schema.dictionary import DEPRECATED
 LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
-"""Rows and characters that a table in text may have; rows that an answer on stdout may have."""
-READABLE = "if(abs(#{0}) < 1e6, format('{{:.6g}}', #{0}::DOUBLE)::DOUBLE, round(#{0}))"
-"""The SQL of `output.readable`."""
-DRAWN = 9999
-"""Rows of a table that DuckDB draws: of more it says "? rows"."""
+"""Rows, and characters of a line, that an answer on stdout may have."""
 FIRST = (
     *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
     *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "form_factor"),
@@ -60,10 +56,9 @@ PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
 DECIDED = """
-select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, offer_id,
-1 as n_observed, observed_at as last_observed_at from core.quarantine
-qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1
-and decision is not null
+select * exclude (run_id, document_sha256, decided_by, recorded_at), 1 as n_observed, observed_at as last_observed_at
+from core.quarantine qualify decision is not null
+and row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1
 """
 RELATIONS = f"""(
     select * from (
@@ -239,23 +234,12 @@ def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> str:
     if form == "json":
         return as_json(rows(con, sql, most=EVERYTHING))
+    if form == "table":
+        return text_table(rows(con, sql, most=EVERYTHING), FIRST, width=width, is_open=True) or "No rows."
     text = io.StringIO()
-    if form == "csv":
-        names, lines = tabular.cursor(con, sql)
-        if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:
-            raise tabular.too_many(EVERYTHING)
-    elif width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
-        return text_table(found, FIRST, width=width, is_open=True)
-    elif (relation := con.sql(sql)) is not None:
-        with contextlib.redirect_stdout(text):  # DuckDB's own rendering, with all columns
-            columns = enumerate(zip(relation.columns, map(str, relation.types), strict=True), start=1)
-            relation = relation.select(*(
-                duckdb.SQLExpression(READABLE.format(n) if kind in ("DOUBLE", "FLOAT") else f"#{n}").alias(name)
-                for n, (name, kind) in columns
-            ))  # fmt: skip
-            relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
-        if text.getvalue().rstrip("\n").rpartition("\n")[2].lstrip().startswith("? rows"):
-            raise tabular.too_many(DRAWN)
+    names, lines = tabular.cursor(con, sql)
+    if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:
+        raise tabular.too_many(EVERYTHING)
     return text.getvalue().rstrip("\n")
 
 
@@ -271,9 +255,7 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
     """Return the refused rows of a log or a published file, oldest first; `everything`: decided ones, too."""
-    found = rows(con, select("refused"))
-    if everything:
-        found += rows(con, DECIDED)
+    found = rows(con, select("refused")) + (rows(con, DECIDED) if everything else [])
     return sorted(found, key=itemgetter("observed_at", "source", "scope", "quarantine_id"))
 
 

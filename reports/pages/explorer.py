@@ -21,7 +21,6 @@ from reports.queries import Published, Row, ask
 PLACE = "explore.html"
 MAX_ROWS = 10_000
 """More would be above 1 MB; what is left out is the oldest, and counted."""
-COUNTS = ("n_known", "n_offers", "n_without_price")
 WORDS = (
     *("accelerator_name", "service_provider_name", "option", "term", "region_name", "instance_type", "terms"),
     *("document", "form_factor"),
@@ -45,26 +44,22 @@ def script() -> Markup:
 def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     built, rows = published.build, ask(published.con, "explorer", n=MAX_ROWS)
-    known, total, unpriced = [rows[0][name] for name in COUNTS] if rows else (0, 0, 0)
+    known, total, unpriced = (rows[0][name] if rows else 0 for name in ("n_known", "n_offers", "n_without_price"))
     chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
     of_all = f"{total:,} of {wording.count(known, 'price')}" if known > total else wording.count(total, "price")
     headline = f"{of_all}: {wording.count(chips, 'chip')} at {wording.count(sellers, 'provider')}"
-    left_out = {"left_out": total - len(rows), "unpriced": unpriced, "closed": known - total - unpriced}
+    left_out = {"rows": total - len(rows), "unpriced": unpriced, "closed": known - total - unpriced}
     return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, **left_out)
 
 
 def page(data: str, headline: str, built: tuple[datetime | None, str], **left_out: int) -> str:
-    """Return the page of packed prices; `built` is when and by which version the file was made.
-
-    `left_out`: how many prices are not shown, as too many (`left_out`), without a price in US dollars per chip
-    (`unpriced`), or not open to everybody (`closed`).
-    """
+    """Return the page of packed prices; `built` is when and by which version, `left_out` what is not shown, and why."""
     return frame(
         "explore.html.j2",
         headline=headline,
         place=PLACE,
         build=built,
-        **{"left_out": 0, "unpriced": 0, "closed": 0} | left_out,
+        left_out={"rows": 0, "unpriced": 0, "closed": 0} | left_out,
         data=Markup(data),  # noqa: S704 (JSON without <, > and &)
         script=script(),
         policy=policy(script()),

@@ -1,7 +1,6 @@
 -- The last price of every offer that anybody may have, for the explorer: ranked ones first, then the newest. Not more
--- than $n, of n_offers; of the n_known of the front page n_without_price more have none in US dollars per chip, the
--- rest is not open to everybody. The last change is that of int.price_change in two years, mistakes and corrections
--- left out.
+-- than $n, of n_offers; of the n_known of the front page n_without_price more have none in US dollars per chip, and the
+-- rest is not open to everybody. The last change is that of int.price_change in two years, without mistakes.
 with moved as (
     select
         offer_id,

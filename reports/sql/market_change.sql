@@ -14,13 +14,9 @@ with known as (
     inner join core.offer_unit as u on c.offer_id = u.offer_id
     where c.observed_at > $since and c.reason is null and list_contains($kinds, c.change_kind)
     qualify
-        coalesce(
-            c.last_observed_before_at >= max(c.observed_at) over (
-                partition by thing order by c.observed_at, c.offer_id
-                rows between unbounded preceding and 1 preceding
-            ),
-            true
-        )
+        (c.last_observed_before_at < max(c.observed_at) over (
+            partition by thing order by c.observed_at, c.offer_id rows between unbounded preceding and 1 preceding
+        )) is not true
 )
 
 select
