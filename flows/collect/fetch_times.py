@@ -51,8 +51,8 @@ def fault(con: duckdb.DuckDBPyConnection, fetch: ScopeFetch, now: datetime) -> s
 
 def of_clock(landing: Landing, now: datetime) -> str:
     """Return why a fetch of the newest run of a journal was refused for this machine's clock, else ""; `now` aware."""
-    looks = (entry for entry in landing.entries() if entry.kind == "look" and entry.recorded_at <= now)
-    found = [(entry.recorded_at, entry.content.get("refused", "")) for entry in looks]
+    fetches = (entry for entry in landing.entries() if entry.kind == "look" and entry.recorded_at <= now)
+    found = [(entry.recorded_at, entry.content.get("refused", "")) for entry in fetches]
     return next((reason for at, reason in found if at == found[-1][0] and reason.startswith(CLOCK)), "")
 
 

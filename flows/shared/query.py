@@ -30,6 +30,7 @@ LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
 """Rows, and characters of a line, that an answer on stdout may have."""
+DRAWN = 9999  # rows of a table, which people read
 FIRST = (
     *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
     *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "form_factor"),
@@ -235,7 +236,7 @@ def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> st
     if form == "json":
         return as_json(rows(con, sql, most=EVERYTHING))
     if form == "table":
-        return text_table(rows(con, sql, most=EVERYTHING), FIRST, width=width, is_open=True) or "No rows."
+        return text_table(rows(con, sql, most=DRAWN), FIRST, width=width, is_open=True) or "No rows."
     text = io.StringIO()
     names, lines = tabular.cursor(con, sql)
     if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:

@@ -90,7 +90,7 @@ def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
 
 
 def test_no_column_and_no_row_is_lost_in_silence(call: Call, tmp_path: Path) -> None:
-    """Columns of one name get a number, as in DuckDB's tables; DuckDB draws 9,999 rows, and more are refused."""
+    """Columns of one name get a number, as in DuckDB's tables; a table has 9,999 rows, and more are refused."""
     asked = "select 1 as a, 2 as a, 3 as a_1"
     assert json.loads(call("query", "--json", asked).stdout) == [{"a": 1, "a_2": 2, "a_1": 3}]
     assert call("query", "--output", tmp_path / "x.parquet", asked).exit_code == 0
