@@ -56,7 +56,8 @@ MEANT = (
 )
 WRONG = (
     ('query "selct 1"', "selct"),
-    ('query "from private.fleet_cost"', "does not exist. The next run makes these tables"),
+    ('query "from private.fleet_cost"', 'schema "private" does not exist.'),
+    ('query "from private.fleet_cost"', ". The next run makes these tables"),
     ('query "select 1" --output x.xls', "no format has the suffix of x.xls; give --format"),
     ("export prices.csv", "a folder of several files"),
     ("benchmark show 99", "no such run"),

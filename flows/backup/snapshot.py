@@ -44,6 +44,7 @@ from warehouse.landing.folder import Landing
 from warehouse.landing.journal import Files
 from warehouse.log import content, db
 from warehouse.log.content import TableHash
+from warehouse.publish.frame import FOLDER
 from warehouse.publish.published_file import FILE_NAME, REPLACED
 
 MANIFEST = "manifest.json"
@@ -353,7 +354,7 @@ def check(source: Path, scratch: Path) -> Manifest:
 def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clock = steps.utc_now) -> Restored:
     """Put a backup into a data directory that is empty, or with `force` in place of what is there; publish it.
 
-    Nothing of what is there is touched before every hash was checked, and then it is set aside, not deleted.
+    Nothing of what is there is touched before every hash was checked and the file published; it is set aside then.
     """
     data_dir = settings.data_dir
     with (
@@ -373,10 +374,15 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
             # Sent is sent: what is there may have gone on from what was backed up.
             if here.exists() and here.read_bytes().startswith(back.read_bytes() if back.exists() else b""):
                 shutil.copy(here, back)
+        with steps.open_run(settings.replace(data_dir=scratch), clock=clock) as one:
+            one.load()
+            one.publisher.publish()
+        shutil.copytree(scratch / FOLDER, data_dir / FOLDER, dirs_exist_ok=True)
+        retention.remove(scratch / FOLDER)
+        (scratch / db.LOCK).unlink()
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
     with steps.open_run(settings, clock=clock) as one:
-        one.load()
-        one.publisher.publish()
+        one.publisher.publish()  # what is there already
         one.publisher.report()
         return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
 

@@ -34,7 +34,7 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
     "--format",
     "form",
     type=click.Choice(["table", "csv", "json", "parquet"]),
-    help="What is printed or written [by the name of the output file, or table].",
+    help="What is printed or written; a table is rounded [by the name of the output file, or table].",
 )
 @click.option("--output", "target", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace the output file where it is there already.")

@@ -521,13 +521,7 @@ def _fleet_lines(found: dict[str, Any]) -> Iterator[str]:
             continue
         if title:
             yield title
-        rows = [{key: _shown(value) for key, value in row.items()} for row in found[name]]
-        yield output.text_table(rows, (*LINE[:-1], *MONTHLY, LINE[-1]) if name == "lines" else ()) or "None."
-
-
-def _shown(value: object) -> object:
-    """Return a computed amount to the cent, one below USD 1,000 to four digits after the point."""
-    return round(value, 2 if abs(value) >= 1000 else 4) if isinstance(value, float) else value
+        yield output.text_table(found[name], (*LINE[:-1], *MONTHLY, LINE[-1]) if name == "lines" else ()) or "None."
 
 
 def _usd(amount: float | None) -> str:

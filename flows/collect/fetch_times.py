@@ -9,10 +9,12 @@ from datetime import UTC, datetime, timedelta
 import duckdb
 
 from warehouse.documents import ScopeFetch
+from warehouse.landing.folder import Landing
 from warehouse.log.events import naive
 
 MAX_DIFFERENCE = timedelta(minutes=5)
 """Between a clock and the median of the answers' Date headers: servers are right to a second, caches less so."""
+CLOCK = "this machine's clock"
 NEAR = timedelta(seconds=10)
 """Machines that keep the time differ by less: a fetch may come from another one than the run, or than the last one."""
 
@@ -33,7 +35,7 @@ def fault(con: duckdb.DuckDBPyConnection, fetch: ScopeFetch, now: datetime) -> s
     if abs(ahead) > MAX_DIFFERENCE:
         way = "ahead of" if ahead > timedelta() else "behind"
         return (
-            f"this machine's clock is {abs(ahead)} {way} the Date headers of the answers, by their median; allowed are "
+            f"{CLOCK} is {abs(ahead)} {way} the Date headers of the answers, by their median; allowed are "
             f"5 minutes. Set the clock, {again}"
         )
     if at > now + NEAR:
@@ -45,6 +47,13 @@ def fault(con: duckdb.DuckDBPyConnection, fetch: ScopeFetch, now: datetime) -> s
             f"behind now, set it, {again}. Where it was ahead then: {_withdrawal(*later[0])}"
         )
     return ""
+
+
+def of_clock(landing: Landing, now: datetime) -> str:
+    """Return why a fetch of the newest run of a journal was refused for this machine's clock, else ""; `now` aware."""
+    fetches = (entry for entry in landing.entries() if entry.kind == "look" and entry.recorded_at <= now)
+    found = [(entry.recorded_at, entry.content.get("refused", "")) for entry in fetches]
+    return next((reason for at, reason in found if at == found[-1][0] and reason.startswith(CLOCK)), "")
 
 
 def of_the_future(con: duckdb.DuckDBPyConnection, now: datetime) -> tuple[str, str] | None:

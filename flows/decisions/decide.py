@@ -133,7 +133,7 @@ order by accelerator_name, form_factor, unit_accelerators, network
 RUNS = """
 select concat_ws(' ', scenario, precision, if(
     task = 'offline', 'in batches', format('at {:.3g} to {:.3g}', min(interactivity), max(interactivity))
-)) as run
+), if(max(concurrency) = 1, 'one user at a time', null)) as run
 from int.throughput
 where
     model_name = $model and is_ranked and task in ('serving', 'offline')

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from flows.collect import fetch_times
 from flows.config.settings import MailSettings, Settings
 from flows.mail import sending
 from flows.shared import Clock
@@ -20,7 +21,7 @@ from reports.weekly import mail as letters
 from reports.weekly.calendar import FOLDER, Week
 from reports.weekly.page import Written, write
 from warehouse import disk
-from warehouse.errors import SettingsError
+from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.events import naive
 
 WAIT = timedelta(days=1)
@@ -100,13 +101,15 @@ def send(
 def mailed(
     settings: Settings, written: Written, *, again: bool = False, clock: Clock, post: sending.Post | None = None
 ) -> sending.Outcome:
-    """Send the mail of a week whose page was written. Raises SettingsError where [mail] is missing or wrong."""
+    """Send the mail of a week whose page was written. Raises ChipledgerError where [mail] or the clock is wrong."""
     chosen, found = settings.mail_to_send(), written.found
     if not found.is_over:
         hint = "A week is mailed once: wait for its end, run `chipledger run`, then mail; or use --dry-run"
         raise SettingsError(
             "the week is not over in the published file", field="week", value=str(found.week), hint=hint
         )
+    if not found.n_checked and (wrong := fetch_times.of_clock(settings.landing(), clock())):
+        raise ChipledgerError("this machine's clock is wrong", field="week", value=str(found.week), hint=wrong)
     if found.is_before_all:
         return sending.Outcome(week=str(found.week), left_out=f"nothing was read in it: {news.why_nothing(found)}")
     if found.is_quiet and not chosen.send_quiet:

@@ -1,4 +1,4 @@
--- The price that is named, and what it rests on; of several offers the lowest that is ranked (of a day: by its age).
+-- The price that is named, and what it rests on; of several offers the lowest that is ranked; of a day that of its day.
 select
     o.*, -- noqa: AM04
     h.* exclude (h.offer_id, h.valid_to, h.last_observed_at),
@@ -31,6 +31,12 @@ where
 order by
     p.pricing_currency <> 'USD',
     not coalesce(
-        a.is_ranked, o.statistic <> 'floor' and p.last_observed_at >= $until::TIMESTAMP - to_days(b.ranked_days)
+        a.is_ranked,
+        o.unit_price_type = 'List' and o.restriction is null and o.statistic <> 'floor'
+        and not decision.is_confidential(o.tier, o.instance_type)
+        and p.last_observed_at >= $until::TIMESTAMP - to_days(decision.ranked_days(
+            o.service_provider_name in (from core.market), o.purchase_option, o.commitment_term_hours, b.ranked_days,
+            b.marketplace_days
+        ))
     ),
     p.price_per_accelerator_hour, p.offer_id

@@ -300,5 +300,7 @@ def _line(cells: Sequence[Sequence[str]], sizes: Sequence[tuple[int, bool]]) -> 
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, float):  # computed: six digits, of a large one those before the point
+        value = float(f"{value:{'.6g' if abs(value) < 1e6 else '.0f'}}")
     text = "-" if value is None or value == "" else str(plain(value)).removesuffix(".0")
     return visible(" ".join(text.split()))

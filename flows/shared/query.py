@@ -13,6 +13,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import PUBLISH_AGAIN, as_json, text_table
+from reports.queries import select
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.log.db import quote
 from warehouse.schema.dictionary import DEPRECATED
@@ -27,9 +29,8 @@ from warehouse.schema.dictionary import DEPRECATED
 LOG = logging.getLogger(__name__)
 
 EVERYTHING = 1_000_000
-"""Rows and characters that a table in text may have; rows that an answer on stdout may have."""
-DRAWN = 9999
-"""Rows of a table that DuckDB draws: of more it says "? rows"."""
+"""Rows, and characters of a line, that an answer on stdout may have."""
+DRAWN = 9999  # rows of a table, which people read
 FIRST = (
     *("accelerator_name", "model_name", "service_provider_name", "purchase_option", "cheapest_price_usd"),
     *("price_per_accelerator_hour_usd", "usd_per_million_output_tokens", "unit_price", "form_factor"),
@@ -55,6 +56,11 @@ longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
 """The name under which the private file is attached, where there is one."""
 
+DECIDED = """
+select * exclude (run_id, document_sha256, decided_by, recorded_at), 1 as n_observed, observed_at as last_observed_at
+from core.quarantine qualify decision is not null
+and row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1
+"""
 RELATIONS = f"""(
     select * from (
         select schema_name, table_name as name, comment, null as parameters from duckdb_tables()
@@ -229,18 +235,12 @@ def refusal(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 def _text(con: duckdb.DuckDBPyConnection, sql: str, form: str, width: int) -> str:
     if form == "json":
         return as_json(rows(con, sql, most=EVERYTHING))
+    if form == "table":
+        return text_table(rows(con, sql, most=DRAWN), FIRST, width=width, is_open=True) or "No rows."
     text = io.StringIO()
-    if form == "csv":
-        names, lines = tabular.cursor(con, sql)
-        if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:
-            raise tabular.too_many(EVERYTHING)
-    elif width < EVERYTHING and (found := rows(con, sql, most=EVERYTHING)):
-        return text_table(found, FIRST, width=width, is_open=True)
-    elif (relation := con.sql(sql)) is not None:
-        with contextlib.redirect_stdout(text):  # DuckDB's own rendering, with all columns
-            relation.show(max_width=EVERYTHING, max_rows=EVERYTHING, max_col_width=EVERYTHING)
-        if text.getvalue().rstrip("\n").rpartition("\n")[2].lstrip().startswith("? rows"):
-            raise tabular.too_many(DRAWN)
+    names, lines = tabular.cursor(con, sql)
+    if tabular.write_csv(names, islice(lines, EVERYTHING + 1), text) > EVERYTHING:
+        raise tabular.too_many(EVERYTHING)
     return text.getvalue().rstrip("\n")
 
 
@@ -255,21 +255,9 @@ def attach_private(con: duckdb.DuckDBPyConnection, file: Path) -> None:
 
 
 def refused(con: duckdb.DuckDBPyConnection, *, everything: bool) -> list[dict[str, Any]]:
-    """Return the refused rows of a log or a published file, oldest first; decided ones only with `everything`.
-
-    A price that waits, on which one decides once, is one row: that of its first sighting, with how many there were.
-    """
-    sql = (
-        "select *, count(*) over same as n_observed, max(observed_at) over same as last_observed_at from ("
-        "select quarantine_id, source, scope, observed_at, gate, reason, field, value, decision, row_json, offer_id "
-        "from core.quarantine "
-        "qualify row_number() over (partition by quarantine_id order by recorded_at desc, decision nulls last) = 1) "
-        "where ? or decision is null window same as (partition by source, offer_id, "
-        "if(gate in ('history', 'band') and decision is null, row_json, quarantine_id::VARCHAR)) "
-        "qualify quarantine_id = arg_min(quarantine_id, (observed_at, quarantine_id)) over same "
-        "order by observed_at, source, scope, quarantine_id"
-    )
-    return rows(con, sql, [everything])
+    """Return the refused rows of a log or a published file, oldest first; `everything`: decided ones, too."""
+    found = rows(con, select("refused")) + (rows(con, DECIDED) if everything else [])
+    return sorted(found, key=itemgetter("observed_at", "source", "scope", "quarantine_id"))
 
 
 def rows(

@@ -44,22 +44,22 @@ def script() -> Markup:
 def render(published: Published) -> str:
     """Return the page of a published file; the same file gives the same bytes."""
     built, rows = published.build, ask(published.con, "explorer", n=MAX_ROWS)
-    total, unpriced = (rows[0]["n_offers"], rows[0]["n_without_price"]) if rows else (0, 0)
+    known, total, unpriced = (rows[0][name] if rows else 0 for name in ("n_known", "n_offers", "n_without_price"))
     chips, sellers = (len({row[name] for row in rows}) for name in ("accelerator_name", "service_provider_name"))
-    known = f"{wording.count(total, 'price')} of {wording.count(chips, 'chip')}"
-    headline = f"{known} at {wording.count(sellers, 'provider')}"
-    return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, left_out=total - len(rows), unpriced=unpriced)
+    of_all = f"{total:,} of {wording.count(known, 'price')}" if known > total else wording.count(total, "price")
+    headline = f"{of_all}: {wording.count(chips, 'chip')} at {wording.count(sellers, 'provider')}"
+    left_out = {"rows": total - len(rows), "unpriced": unpriced, "closed": known - total - unpriced}
+    return page(packed(rows, f"{built[0]:%Y-%m-%d}"), headline, built, **left_out)
 
 
-def page(data: str, headline: str, built: tuple[datetime | None, str], *, left_out: int = 0, unpriced: int = 0) -> str:
-    """Return the page of packed prices; `built` is when and by which version the file was made."""
+def page(data: str, headline: str, built: tuple[datetime | None, str], **left_out: int) -> str:
+    """Return the page of packed prices; `built` is when and by which version, `left_out` what is not shown, and why."""
     return frame(
         "explore.html.j2",
         headline=headline,
         place=PLACE,
         build=built,
-        left_out=left_out,
-        unpriced=unpriced and wording.count(unpriced, "offer"),
+        left_out={"rows": 0, "unpriced": 0, "closed": 0} | left_out,
         data=Markup(data),  # noqa: S704 (JSON without <, > and &)
         script=script(),
         policy=policy(script()),

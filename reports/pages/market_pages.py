@@ -168,7 +168,7 @@ def render(
         notes=[text for text in (regions, market.rate.words() if market.rate else "") if text],
         parts=parts,
         old=(
-            f'Prices of {count(n_old)} that are not ranked: too old, or "from" prices',
+            f'Prices of {count(n_old)} that are not ranked: too old, "from" prices, confidential computing',
             standing(old, id="old", title="Not ranked"),
         )
         if old

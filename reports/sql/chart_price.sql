@@ -43,6 +43,7 @@ known as (
         and o.unit_price_type = 'List'
         and o.service_provider_name is not null
         and o.restriction is null
+        and not decision.is_confidential(o.tier, o.instance_type)
         and o.statistic not in ('floor', 'median')
         and h.effective_hourly_price > 0
         and h.valid_from < $until

@@ -1,30 +1,11 @@
 -- What each offer of $offers rests on: its amounts as stated, what they come to, the document, when it was seen, and
 -- what the provider says besides (core.price_detail): since when it holds, and of which parts it is the sum.
 select
-    p.offer_id,
-    p.accelerator_name,
-    p.accelerator_count,
-    p.service_provider_name,
-    p.region_id,
+    p.*, -- noqa: AM04
     p.availability_zone_id as zone_name,
-    p.instance_type,
-    p.purchase_option,
-    p.commitment_discount_type,
-    p.commitment_term_hours,
-    p.purchase_payment_model,
-    p.offering_class,
-    p.tier,
-    p.unit_price,
-    p.upfront_price,
     p.pricing_currency || coalesce(' a ' || lower(rtrim(p.pricing_unit, 's')), '') as stated_unit,
-    p.price_per_accelerator_hour_usd,
     d.price_parts,
     d.effective_at,
-    p.valid_from,
-    p.last_observed_at,
-    p.source,
-    p.evidence_kind,
-    p.document_sha256,
     e.source_url,
     e.accessed_on
 from int.accelerator_hour_price as p

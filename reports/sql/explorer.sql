@@ -1,6 +1,6 @@
--- The last price of every offer that anybody may see, for the explorer: ranked ones first, then the newest. Not more
--- than $n, of n_offers; n_without_price more have none in US dollars per chip. The last change is that of
--- int.price_change in two years, mistakes and corrections left out.
+-- The last price of every offer that anybody may have, for the explorer: ranked ones first, then the newest. Not more
+-- than $n, of n_offers; of the n_known of the front page n_without_price more have none in US dollars per chip, and the
+-- rest is not open to everybody. The last change is that of int.price_change in two years, without mistakes.
 with moved as (
     select
         offer_id,
@@ -35,14 +35,13 @@ select
     m.changed_on,
     p.document_sha256,
     e.source_url,
-    count(p.price_per_accelerator_hour_usd) over () as n_offers,
-    count(*) over () - n_offers as n_without_price
+    p.unit_price_type = 'List' and p.restriction is null as is_open,
+    count(*) over () as n_known,
+    count(*) filter (where is_open and p.price_per_accelerator_hour_usd is not null) over () as n_offers,
+    count(*) filter (where is_open) over () - n_offers as n_without_price
 from int.accelerator_hour_price as p
 left join moved as m on p.offer_id = m.offer_id
 left join int.document_evidence as e on p.document_sha256 = e.document_sha256
-where
-    p.unit_price_type = 'List'
-    and p.restriction is null
-qualify p.price_per_accelerator_hour_usd is not null
+qualify is_open and p.price_per_accelerator_hour_usd is not null
 order by p.is_ranked desc, p.last_observed_at desc, p.offer_id asc
 limit $n

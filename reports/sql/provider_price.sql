@@ -1,30 +1,9 @@
 -- What each provider asks for each chip: of each form, purchase option and length of commitment the row of its best
 -- price_rank, or else the last one that was known. Options are never mixed.
 select
-    p.accelerator_name,
-    p.form_factor,
-    p.service_provider_name,
-    p.purchase_option,
-    p.commitment_class,
-    p.tier,
-    p.is_floor,
-    p.statistic,
+    p.*, -- noqa: AM04
     coalesce(p.cheapest_price_usd, p.median_price_usd) as price_usd,
     p.cheapest_price_usd is null as is_median,
-    p.price_per_accelerator_hour,
-    p.pricing_currency,
-    p.fx_rate_date,
-    p.n_machines,
-    p.n_accelerators,
-    p.stock_status,
-    p.region_id,
-    p.instance_type,
-    p.distance_to_aws,
-    p.is_ranked,
-    p.price_rank,
-    p.last_observed_at,
-    p.document_sha256,
-    p.offer_id,
     a.price_per_neuron_core_hour
 from int.provider_price as p
 left join int.accelerator_hour_price as a on p.offer_id = a.offer_id

@@ -1,5 +1,5 @@
--- What a week's looks confirmed, by provider: known are the prices that were confirmed in the week or before it within
--- the limit of age, and were not gone when it began. A provider of which nothing was confirmed stands there with 0.
+-- What a week's looks confirmed, by provider: known are the prices that were confirmed in the week or in ranked_days
+-- before it, of marketplaces too, and were not gone when it began. A provider of which nothing was confirmed has 0.
 -- n_listed are all list prices that were not gone when it began and confirmed in the 400 days before; what is said of a
 -- provider's whole list needs nearly all of them.
 with priced as (

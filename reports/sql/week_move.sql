@@ -10,16 +10,10 @@ with move as (
         coalesce(u.accelerator_count > 0, false) as is_per_chip,
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
-        coalesce(c.instance_type, o.accelerator_label) as sold_as,
         c.last_observed_before_at as seen_from,
         c.effective_hourly_price_before / units as price_before,
         c.effective_hourly_price_after / units as price_after,
-        hash(
-            c.service_provider_name, coalesce(c.accelerator_name, sold_as), u.form_factor, c.accelerator_count,
-            case when c.service_provider_name = 'AWS' then c.instance_type end, c.region_id, c.availability_zone_id,
-            c.purchase_option, c.commitment_term_hours, c.purchase_payment_model, c.offering_class,
-            decision.sold_tier(c.tier), c.pricing_currency, c.change_kind, round(price_before, 4), round(price_after, 4)
-        ) as thing_id,
+        decision.same_move(c, u.form_factor, o.accelerator_label) as thing_id, -- noqa: RF02
         coalesce(
             seen_from >= max(c.observed_at) over (
                 partition by thing_id order by c.observed_at, c.offer_id

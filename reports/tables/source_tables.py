@@ -73,7 +73,7 @@ def refusals(refused: pl.DataFrame) -> Table:
             Column("Field", lambda row: row["field"] or None, why=WHOLE),
             Column("Value", lambda row: wording.short(row["value"]) or None, why=WHOLE),
             Column("Source, scope", _place),
-            Column("Seen", lambda row: wording.day(row["observed_at"])),
+            Column("Seen", lambda row: wording.day(row["last_observed_at"])),
         ],
         note="Kept, not published. Settle one with `chipledger quarantine accept NUMBER` or `refuse`."
         + left_out(refused.height - MAX_REFUSED, "more row", "chipledger quarantine list"),

@@ -36,7 +36,7 @@ MACROS = (
     *("meta.unsaid", "log.other_standing", "log.other_point", "log.other_known_at"),
     *("core.hourly_price", "core.evidence_kind"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
-    "decision.ranked_days",
+    *("decision.ranked_days", "decision.is_confidential", "decision.same_move"),
 )
 JUDGED = ("price_move", "repricing", "price_correction", "price_change")
 """What moved, and what it was; of what is known now, the file's own stand."""
@@ -196,7 +196,7 @@ def read(
             answers.put(name, partial(frame, con, own, **values))
         if "refused" in answers.frames:
             refused = answers.frames["refused"]
-            answers.frames["refused"] = refused.filter(pl.col("observed_at") >= week.since)
+            answers.frames["refused"] = refused.filter(pl.col("last_observed_at") >= week.since)
         charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], chips, as_of))
         rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
         if not known_then:

@@ -1,5 +1,6 @@
 """Backup and restoration: what is restored is equal, a backup that is not as it was written is refused."""
 
+import errno
 import hashlib
 import io
 import json
@@ -18,8 +19,10 @@ from toy_source import Toy
 
 from flows.backup import snapshot
 from flows.cli import main
+from flows.collect import publisher
 from flows.config.settings import Settings
 from flows.doctor import checks
+from warehouse import disk
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.landing.folder import Landing
@@ -113,6 +116,21 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
         "alerts.jsonl", "build.duckdb", "cache", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
+
+
+def test_a_disk_that_fills_up_changes_nothing(
+    kept: Toy, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is restored is published before it takes the place of what is there, which readers go on reading."""
+    settings = Settings(data_dir=Path(shutil.copytree(kept.data_dir, tmp_path / "data")))
+
+    def full(*_: object, **__: object) -> Path:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(publisher, "publish", full)
+    with pytest.raises(disk.DiskFault, match="the disk is full"):
+        snapshot.restore(settings, folder, force=True, clock=kept.clock)
+    assert files(settings.data_dir) == files(kept.data_dir)
 
 
 def _change(root: Path) -> None:

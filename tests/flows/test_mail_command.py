@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email import policy
 from email.message import EmailMessage
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from flows.config.settings import Settings
 from flows.mail import weekly_steps
 from flows.mail.sending import Smtp
 from reports.weekly import facts
-from warehouse.errors import SettingsError
+from warehouse.errors import ChipledgerError, SettingsError
 
 A = "a@example.com"
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
@@ -143,6 +143,24 @@ def test_a_week_in_which_nothing_was_read_is_mailed(data_dir: Path, tmp_path: Pa
     weekly_steps.mailed(settings.replace(data_dir=tmp_path), written, clock=lambda: day(at), post=post)
 
     assert post.subjects == [f"No price was confirmed in {week}: nothing was read"]
+
+
+def test_a_clock_that_is_ahead_mails_no_week_of_the_future(data_dir: Path, tmp_path: Path) -> None:
+    """Where the newest fetches were refused for it; not where they were good, or it was only ahead at times."""
+    settings, post = Settings(data_dir=tmp_path, mail=GOOD), Taker()
+    written = weekly_steps.report(settings.replace(data_dir=data_dir), None, clock=lambda: day(74))
+    landing, look = settings.landing(), dict.fromkeys(("run_id", "source", "scope", "observed_at"), "x")
+    ahead = "this machine's clock is 21 days, 0:00:00 ahead of the Date headers of the answers"
+    send = partial(weekly_steps.mailed, settings, written, clock=lambda: day(74), post=post)
+
+    landing.record("look", day(73), **look, documents=[])
+    landing.record("look", day(73.5), **look, documents=[], refused=ahead)
+    with pytest.raises(ChipledgerError, match=f"this machine's clock is wrong .*value {written.found.week}.*{ahead}"):
+        send()
+    assert post.subjects == []
+    landing.record("look", day(73.6), **look, documents=[])
+    landing.record("look", day(75), **look, documents=[], refused=ahead)  # as it was then, and is no more
+    assert send().sent == [A]
 
 
 def test_a_quiet_week_may_be_left_out(data_dir: Path) -> None:

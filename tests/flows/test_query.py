@@ -52,6 +52,23 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
         Child.close(each)
 
 
+@pytest.mark.parametrize("width", ["80", None], ids=["terminal", "pipe"])
+def test_a_table_is_for_reading(call: Call, monkeypatch: pytest.MonkeyPatch, width: str | None) -> None:
+    """Computed numbers have six digits, large ones those before the point; amounts and programs' formats have all."""
+    if width:
+        monkeypatch.setenv("COLUMNS", width)
+    sql = (
+        "select 160.0 / 3 as age, 6173184.53::DOUBLE as usd, 1e-9 / 3 as small, 'nan'::DOUBLE as n, null::DOUBLE as u, "
+        "1.2345678901 as amount, 1.2345678901::FLOAT as age"
+    )
+    words = call("query", sql).stdout.replace("│", " ").split()
+
+    assert {"53.3333", "3.33333e-10", "nan", "1.2345678901", "1.23457"} <= {*words}
+    assert {"6173185", "6173185.0"} & {*words}
+    assert "53.333333333333336,6173184.53,3.3333333333333337e-10" in call("query", "--format", "csv", sql).stdout
+    assert json.loads(call("query", "--json", sql).stdout)[0]["usd"] == 6173184.53
+
+
 def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
     """JSON, CSV and Parquet have the same amounts with their digits, moments in UTC, and the unknown as unknown."""
     in_json = json.loads(call("query", "--format", "json", ASKED).stdout)
@@ -73,7 +90,7 @@ def test_formats_say_the_same(call: Call, tmp_path: Path) -> None:
 
 
 def test_no_column_and_no_row_is_lost_in_silence(call: Call, tmp_path: Path) -> None:
-    """Columns of one name get a number, as in DuckDB's tables; DuckDB draws 9,999 rows, and more are refused."""
+    """Columns of one name get a number, as in DuckDB's tables; a table has 9,999 rows, and more are refused."""
     asked = "select 1 as a, 2 as a, 3 as a_1"
     assert json.loads(call("query", "--json", asked).stdout) == [{"a": 1, "a_2": 2, "a_1": 3}]
     assert call("query", "--output", tmp_path / "x.parquet", asked).exit_code == 0

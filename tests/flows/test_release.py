@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from importlib import resources
 from pathlib import Path
 
 import duckdb
@@ -17,7 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 from few_marts import published_with
 from frictionless import validate
+from looks import Row, row
+from looks import day as on_day
 from published import query
+from purchase import putting, seen
 from ranges import serving
 from released_site import CLOSED, HEADER, SEEN
 
@@ -27,7 +31,9 @@ from flows.collect.collector import FetchResult
 from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from flows.release import making, reproducing
+from transform.models import PUBLIC
 from warehouse.documents import Document, ScopeFetch
+from warehouse.log.events import naive
 from warehouse.reference.source_terms import terms_of
 
 P5_WORDS = (
@@ -351,6 +357,38 @@ def test_a_figure_by_its_words(day: Path) -> None:
     assert old["published"].endswith("UTC, last seen 2026-09-10 19:55:14 UTC")
     assert between.exit_code == 1  # as mart.price_on, which knows none of that day
     assert "It was last seen on 2026-09-10 and had changed by 2026-10-20" in between.output
+
+
+@pytest.mark.parametrize(
+    ("provider", "offer", "lowest"),
+    [
+        ("Lambda", {}, "2"),  # 90 days
+        ("Spheron", {}, "3"),  # a marketplace: 30 days
+        ("AWS", {"purchase_option": "capacity_block", "commitment_term_hours": 24}, "3"),  # a block of a length: 30
+        ("AWS", {"purchase_option": "capacity_block"}, "2"),  # a published rate of blocks: 90
+        ("Lambda", {"restriction": "grandfathered"}, "3"),
+        ("Lambda", {"statistic": "floor"}, "3"),
+    ],
+)
+def test_a_figure_of_a_day_is_the_lowest_that_was_ranked_on_it(
+    provider: str, offer: Row, lowest: str, tmp_path: Path
+) -> None:
+    """The limit of age, and who may have the price, are those of int.accelerator_hour_price, on any day."""
+    common = {"service_provider_name": provider, "accelerator_label": "NVIDIA H100 SXM", "accelerator_count": "1"}
+    old = row(None, "2", region_id="a", **(common | offer))
+    new = row(None, "3", region_id="b", **(common | {key: offer[key] for key in offer if "_" in key}))
+    with putting(tmp_path, asked=FEW[2:]) as put:
+        file = put(seen(1, "offline_archive", old, scope="a"), seen(51, "offline_archive", new, scope="b"), at=52)
+    words = {"provider": provider, "chip": "H100", "option": offer.get("purchase_option", "on_demand")}
+    words |= dict.fromkeys(("offer_id", "region", "instance_type")) | {"until": naive(on_day(51.9))}
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        (history,) = (mart.sql for mart in PUBLIC if mart.qualified == "mart.price_history")
+        con.execute(f"create schema if not exists mart; create view mart.price_history as {history}")
+        figures = con.execute((resources.files("flows.release") / "figure.sql").read_text(), words).fetchall()
+
+    assert len(figures) == 2
+    assert Decimal(lowest) in figures[0]
 
 
 def test_an_altered_figure_or_document_differs(altered: Path) -> None:

@@ -156,9 +156,13 @@ def test_a_row_says_which_of_several_offers_it_is(offline: Path) -> None:
         con.execute(
             "create temp table corrected as select * replace ('correction' as change_kind) from int.price_change"
         )
+        known = ask(con, "front_trust")[0]["n_prices"]
         unpriced = "from int.accelerator_hour_price where price_per_accelerator_hour_usd is null"
         count = len(con.execute(unpriced).fetchall())
-        assert f"{count} offers without a price in dollars a chip" in explorer.render(Published(con))
+        text = explorer.render(Published(con))
+        assert f"<h1>{known - count - 1:,} of {known:,} prices: " in text  # the number of the front page, and the rest
+        assert f"{count} prices not known in dollars a chip" in text
+        assert "; 1 price that not everybody can have" in text
         query = select("explorer").replace("int.price_change", "corrected")
         assert con.execute(f"select count(change_ratio) from ({query})", {"n": N}).fetchone() == (0,)
     zones = {row["region_name"] for row in rows if row["instance_type"] == "trn2.3xlarge" and "spot" in row.values()}

@@ -9,10 +9,13 @@ import duckdb
 import market_file
 import paging
 import pytest
+import weekly_file
+from looks import day
 from market_file import HOSTILE
 
 from reports import wording
 from reports.pages import daily_page, market_pages
+from reports.queries import ask
 from reports.tables.table import Table
 
 Cells = dict[str, str]
@@ -127,7 +130,7 @@ def test_a_from_price_of_days_ago_is_not_called_old(offline_run: Path) -> None:
     page = text_of((offline_run / "reports/chips/rtx-a5000.html").read_text(encoding="utf-8"))
     assert "RTX-A5000: no price can be ranked; the last was from 0.44 USD at Massed Compute, 22 Aug 2026" in page
     assert "Chip, newest price 2026-08-22 06:21 UTC" in page  # the file is as of later, and so is the rule of age
-    assert 'Prices of 1 provider that are not ranked: too old, or "from" prices' in page
+    assert 'Prices of 1 provider that are not ranked: too old, "from" prices, confidential computing' in page
     page = text_of((offline_run / "reports/providers/salad.html").read_text(encoding="utf-8"))
     assert 'salad: 0 chips with a price that can be ranked, 5 with none but old or "from" prices' in page
 
@@ -249,3 +252,14 @@ def test_what_is_not_known_is_counted_and_listed(market: Path) -> None:
     assert "2 offers do not say how many chips have to be bought." in text
     assert "5 offers that cannot be compared" in text
     assert "No price in this file is under Savings Plan and Capacity Block." in text
+
+
+def test_a_move_that_two_collectors_saw_is_one_line(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Under two names of one chip, in windows that overlap; what moved anew later is another line."""
+    with duckdb.connect(str(weekly_file.weeks(tmp_path_factory)), read_only=True) as con:
+        words = {"since": day(0), "kinds": market_pages.SHOWN_CHANGES, "n": market_pages.MAX_CHANGES}
+        found = [row for row in ask(con, "market_change", **words) if row["service_provider_name"] == "RunPod"]
+
+    assert [(row["accelerator_name"], row["source"], row["n_of_provider"]) for row in found] == [
+        ("H100", "aws_spot_feed", 1)
+    ]

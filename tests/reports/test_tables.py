@@ -146,8 +146,8 @@ def test_errors_and_refused_values_are_escaped() -> None:
         "n_refused": 0, "n_disagreements": 0, "n_without_accelerator": 0, "error": f"aws: {HOSTILE}",
     }  # fmt: skip
     row = {
-        "source": "aws", "scope": HOSTILE, "observed_at": SEEN, "gate": "row", "reason": "no amount", "field": None,
-        "value": HOSTILE, "row_json": "{}", "quarantine_id": 36926045906261, "document_sha256": SHA,
+        "source": "aws", "scope": HOSTILE, "last_observed_at": SEEN, "gate": "row", "reason": "no amount",
+        "field": None, "value": HOSTILE, "row_json": "{}", "quarantine_id": 36926045906261, "document_sha256": SHA,
     }  # fmt: skip
     health = to_html(source_tables.health(pl.DataFrame([scope], infer_schema_length=None)))
     refused = to_html(source_tables.refusals(pl.DataFrame([row], infer_schema_length=None)))

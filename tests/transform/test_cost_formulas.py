@@ -49,6 +49,11 @@ def value(con: duckdb.DuckDBPyConnection, call: str) -> object:
         # an hour before the end of a block, instances of a P6e-GB200 UltraServer must be ended
         ("usable_share('AWS', 'capacity_block', null, 'u-p6e-gb200x72')", 23 / 24),
         ("usable_share('AWS', 'on_demand', null, 'p5.48xlarge')", 1),
+        ("block_hours(23.5)", 24),
+        ("block_hours(23.5, 'u-p6e-gb200x72')", 48),
+        ("block_hours(335.5, 'p5.48xlarge')", 336),
+        ("block_hours(336, 'p5.48xlarge')", 504),
+        ("coalesce(cost.block_hours(4367.6, 'p5.48xlarge'), -1)", -1),
         # A band of 5 to 10 % a month: 10 % is -ln(0.9) = 0.105 interruptions in 730 hours
         ("interruptions_per_hour(0.1)", -math.log(0.9) / 730),
         # 16 machines, each interrupted every 1,000 hours, lose 0.75 h each time; 36 s of writing every hour

@@ -87,6 +87,11 @@ CURRENT = [
     *(machine(f"for {name}", "16", **others) for name, others in COMMITTED.items()),
     *(machine("apart", str(8 * n), **others) for n, others in enumerate(DIFFERENT, start=1)),
     machine("floor", "40", statistic="floor"),
+    machine("confidential", "40", tier="confidential computing"), machine("confidential", "48"),
+    row(
+        "Standard_NCC40ads_H100_v5", "5", service_provider_name="confidential", accelerator_label=FORMS[2],
+        accelerator_count="1",
+    ),
     machine("left out", "8", restriction="grandfathered", region_id="a"),
     machine("left out", "8", restriction="announced", region_id="b"),
     machine("left out", "8", unit_price_type="Contracted", contract_id="c-1"),
@@ -345,3 +350,16 @@ def test_every_documented_query_of_providers_answers(file: Path) -> None:
     queries = re.findall(r"^```sql\n(.*?)^```", part, flags=re.DOTALL | re.MULTILINE)
     assert len(queries) == 4
     assert [query for query in queries if not records(file, query)] == []
+
+
+def test_confidential_computing_is_a_product_of_its_own(file: Path) -> None:
+    """It costs extra, like another system or tenancy: it is shown, and never ranked beside the plain machine."""
+    found = records(
+        file,
+        "select tier, cheapest_price_usd, is_ranked, price_rank is not null as has_rank from int.provider_price "
+        "where service_provider_name = 'confidential' order by cheapest_price_usd",
+    )
+
+    assert [tuple(line.values()) for line in found] == [
+        (None, 5, False, False), ("confidential computing", 5, False, False), (None, 6, True, True),
+    ]  # fmt: skip

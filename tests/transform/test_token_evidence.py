@@ -286,6 +286,17 @@ def test_of_several_topologies_that_of_fewest_chips_serves_a_load(offline_run: P
     assert {each["network"]: each["accelerators"] for each in found} == {"cluster": 48, None: 48}
 
 
+def test_a_run_of_one_user_bounds_no_load(offline_run: Path):
+    """4.28 tokens/s of a chip for one user at 40 are a latency: no count of chips for 30 follows from it."""
+    found = {
+        model: {line["reach"] for line in lines(
+            offline_run / "prices.duckdb", f"from mart.serving_need('{model}', {speed}, 2e9, 1.0)"
+        )}
+        for model, speed in (("deepseek-v3", 30), ("deepseek-r1", 1))
+    }  # fmt: skip
+    assert found == {"deepseek-v3": set(), "deepseek-r1": {"at most", "measured"}}
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [

@@ -33,7 +33,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     [
         (P5, "on_demand", 256, 815.6, 2.34, 0.43),
         (TRN1, "on_demand", 512, 58.4, 6.39, 0.16),
-        (TRN1, "capacity_block", 512, 58.4, 2.83, 0.16),
+        (TRN1, "capacity_block", 512, 58.4, 2.83 / (1 - 0.5 / 24), 0.16),  # its last 30 minutes are paid, too
     ],
 )
 def test_worked_points(
@@ -61,10 +61,23 @@ def test_overhead_goodput_and_idle_time_are_charged_once(file: Path) -> None:
         f"instance_type = '{TRN1}' and purchase_option = 'capacity_block' and median_rate > 58",
     )
 
-    million = 9.532 / 16 / 0.8 * 1e6 * 1.05 / (3600 * line["median_rate"] * 0.9)
+    million = 9.532 / 16 / 0.8 / (1 - 0.5 / 24) * 1e6 * 1.05 / (3600 * line["median_rate"] * 0.9)
     assert line["usd_per_million_tokens_median"] == pytest.approx(million)
     assert line["training_usd_median"] == pytest.approx(million * 300e3)
     assert line["training_days"] == pytest.approx(300e9 * 1.05 / (line["median_rate"] * 512 * 0.9) / 86400)
+
+
+@pytest.mark.parametrize(("tokens", "charged_days"), [(30e9, 12), (30.99e9, 13), (40e9, 21)])
+def test_a_block_of_a_training_alone_is_paid_whole(file: Path, tokens: float, charged_days: int) -> None:
+    """With its last 30 minutes, in whole days up to 14, then in whole weeks, as `decide` does."""
+    (line,) = lines(
+        file,
+        f"from mart.training_run_cost('gpt3-175b', {tokens}, 0, 1, null, 1, null, 'bf16') where "
+        f"instance_type = '{TRN1}' and purchase_option = 'capacity_block' and median_rate > 58",
+    )
+
+    assert line["training_days"] <= charged_days - 1 / 48
+    assert line["training_usd_median"] == pytest.approx(512 * 9.532 / 16 * 24 * charged_days)
 
 
 def test_what_is_assumed_is_graded_d_and_never_ranked(file: Path) -> None:

@@ -4,8 +4,8 @@
 -- last_changed_at is when the price last moved, or when the offer came or came back, as int.price_move tells it: a
 -- correction or suspected error has not changed it. NULL: nobody saw it change since it was first seen.
 -- is_ranked is the one rule of what may be called cheapest: a list price in US dollars per chip that anybody can have,
--- no "from" price, confirmed within meta.build.ranked_days of the file's own date (marketplaces, and offers of Capacity
--- Blocks: marketplace_days), of a machine that was not confirmed 30 days later in other words or by another collector
+-- no "from" price, no confidential computing, confirmed within the limit of age before the file's own date
+-- (is_too_old), of a machine that was not confirmed 30 days later in other words or by another collector
 -- (is_replaced). A machine is of equal terms, region and zone, if it has one; where it has no name, any chip of equal
 -- terms, named or not, whatever the region. Its conditions are left out: most are a collector's words.
 -- What was observed after the file's own date, by a clock that was ahead, is neither current nor ranked.
@@ -50,6 +50,7 @@ known as not materialized (
             o.unit_price_type = 'List'
             and o.restriction is null
             and o.statistic <> 'floor'
+            and not decision.is_confidential(o.tier, o.instance_type)
             and (o.pricing_currency = 'USD' or r.rate_date is not null)
             and h.effective_hourly_price / u.accelerator_count::DOUBLE > 0
             and age_days >= 0,
@@ -155,12 +156,11 @@ select
     k.age_days,
     coalesce(epoch(b.built_at - k.last_observed_at) / 3600 between 0 and s.max_age_hours, false) as is_current,
     r.offer_id is not null as is_replaced,
-    k.may_rank
-    and not is_replaced
-    and k.age_days <= decision.ranked_days(
-        k.service_provider_name in (select m.service_provider_name from core.market as m), k.purchase_option,
-        k.commitment_term_hours, b.ranked_days, b.marketplace_days
-    ) as is_ranked,
+    k.age_days > decision.ranked_days(
+        m.service_provider_name is not null, k.purchase_option, k.commitment_term_hours, b.ranked_days,
+        b.marketplace_days
+    ) as is_too_old,
+    k.may_rank and not is_replaced and not is_too_old as is_ranked,
     (
         select e.evidence_kind
         from int.document_evidence as e
@@ -172,4 +172,5 @@ from known as k
 left join replaced as r on k.offer_id = r.offer_id
 inner join core.source as s on k.source = s.source
 left join changed as d on k.offer_id = d.offer_id
+left join core.market as m on k.service_provider_name = m.service_provider_name
 cross join meta.build as b

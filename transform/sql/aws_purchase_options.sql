@@ -97,7 +97,7 @@ seen as (
         from core.spot_advice
         union all by name
         from core.capacity_block_answer
-    ) as told
+    ) as known
 ),
 
 looked as (

@@ -24,8 +24,7 @@ parameter as (
 charged as (
     select
         o.*,
-        a.hours + cost.block_end_hours(o.instance_type) as block_needed,
-        if(block_needed <= 336, ceil(block_needed / 24) * 24, ceil(block_needed / 168) * 168) as block_hours,
+        cost.block_hours(a.hours, o.instance_type) as block_hours,
         greatest(a.machines, coalesce(o.minimum_quantity, 0)) as machines,
         coalesce(o.conditions = 'region-level, public spot feed', false) as is_feed,
         coalesce(s.lowest_mean_price_30d, s.cheapest_zone_price) as zone_price,
@@ -41,7 +40,7 @@ charged as (
             when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
             when o.purchase_option = 'spot' and is_feed and zone_price is not null
                 then 'region-level spot price, as zones have prices'
-            when o.purchase_option = 'capacity_block' and block_needed > 182 * 24
+            when o.purchase_option = 'capacity_block' and block_hours is null
                 then 'Capacity Blocks last 4368 hours at most, the end of which nobody can use'
             when o.purchase_option = 'capacity_block' and a.machines > 256
                 then 'Capacity Blocks hold 256 machines at most'

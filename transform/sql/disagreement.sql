@@ -50,7 +50,7 @@ offered as materialized (
     qualify min(t.first_source) over (partition by terms) < max(t.last_source) over (partition by terms)
 ),
 
-told as materialized (
+observed as materialized (
     select
         p.source,
         p.valid_from,
@@ -93,8 +93,8 @@ select
     q.document_sha256 as other_document_sha256,
     p.offer_id,
     q.offer_id as other_offer_id
-from told as p
-inner join told as q
+from observed as p
+inner join observed as q
     on
         p.terms = q.terms
         and p.source <> q.source

@@ -32,7 +32,7 @@ item as materialized (
         u.accelerator_name,
         o.purchase_option,
         -- by number, so that what is known of each offer has no texts
-        hash(o.service_provider_name, u.accelerator_name, o.purchase_option) as series_no,
+        hash(o.service_provider_name, u.accelerator_name, o.purchase_option) as series_id,
         o.pricing_currency,
         o.commitment_term_hours,
         u.hours_per_pricing_unit,
@@ -52,7 +52,7 @@ item as materialized (
 
 provider_series as (
     select distinct
-        series_no,
+        series_id,
         service_provider_name,
         accelerator_name,
         purchase_option
@@ -63,7 +63,7 @@ provider_series as (
 price as (
     select
         o.offer_id,
-        o.series_no,
+        o.series_id,
         o.pricing_currency,
         h.valid_from,
         h.last_observed_at,
@@ -91,7 +91,7 @@ doubtful as (
 known as (
     select
         offer_id,
-        any_value(series_no) as series_no,
+        any_value(series_id) as series_id,
         any_value(pricing_currency) as pricing_currency,
         max(last_observed_at) filter (where meta.built_at() between valid_from and known_until) as last_observed_at,
         max(price_log) filter (where meta.built_at() - interval 0 days between valid_from and known_until) as log_1,
@@ -128,18 +128,18 @@ checked as materialized (
 -- Of an offer that is known on all days sums say as much as twelve rows.
 whole as (
     select
-        series_no,
+        series_id,
         pricing_currency,
         count(*) as n_items,
         sum(columns('^log_([0-9]+)$')::DECIMAL(18, 15)) as 'level_\1' -- noqa: RF05
     from checked
     where is_whole
-    group by series_no, pricing_currency
+    group by series_id, pricing_currency
 ),
 
 of_whole as (
     select
-        series_no,
+        series_id,
         pricing_currency,
         n_items,
         level_1 - unnest([*columns('^level_')]) as drift_log,
@@ -152,7 +152,7 @@ of_whole as (
 on_day as not materialized (
     select
         offer_id,
-        series_no,
+        series_id,
         pricing_currency,
         last_observed_at,
         newest_days,
@@ -189,7 +189,7 @@ base as (
 
 compared as (
     select
-        a.series_no,
+        a.series_id,
         a.pricing_currency,
         a.point_no,
         sum((a.log_after - a.log_before)::DECIMAL(18, 15)) as drift_log,
@@ -200,7 +200,7 @@ compared as (
         a.days_back > 0
         and a.last_observed_at >= a.seen_until
         and (a.newest_days is null or a.newest_days > a.days_back)
-    group by a.series_no, a.pricing_currency, a.point_no
+    group by a.series_id, a.pricing_currency, a.point_no
     union all by name
     select
         * exclude (n_items, level_log),
@@ -212,14 +212,14 @@ compared as (
 
 provider_level as (
     select
-        series_no,
+        series_id,
         pricing_currency,
         point_no,
         count(*) as n_items,
         sum(log_before::DECIMAL(18, 15)) as level_log
     from on_day
     where log_before is not null
-    group by series_no, pricing_currency, point_no
+    group by series_id, pricing_currency, point_no
     union all by name
     select * exclude (drift_log)
     from of_whole
@@ -242,14 +242,14 @@ rate as (
 
 of_provider as (
     select
-        s.* exclude (s.series_no),
+        s.* exclude (s.series_id),
         p.days_back,
         sum(c.drift_log)::DOUBLE / sum(c.n_matched) as drift_log,
         sum(c.n_known * (a.rate_log - z.rate_log))::DOUBLE
         / nullif(sum(c.n_known) filter (where a.rate_log - z.rate_log is not null), 0) as rate_change,
         sum(c.n_matched) as n_matched
     from compared as c
-    inner join provider_series as s on c.series_no = s.series_no
+    inner join provider_series as s on c.series_id = s.series_id
     inner join point as p on c.point_no = p.point_no
     left join rate as a on c.pricing_currency = a.pricing_currency and a.point_no = 1
     left join rate as z on c.pricing_currency = z.pricing_currency and c.point_no = z.point_no
@@ -299,7 +299,7 @@ leveled as (
                 then sum(k.level_log + k.n_items * r.rate_log)::DOUBLE / sum(k.n_items)
         end as level_log
     from provider_level as k
-    inner join provider_series as s on k.series_no = s.series_no
+    inner join provider_series as s on k.series_id = s.series_id
     inner join point as p on k.point_no = p.point_no
     left join rate as r on k.pricing_currency = r.pricing_currency and k.point_no = r.point_no
     -- of one provider, of one chip, of all chips

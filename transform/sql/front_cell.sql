@@ -118,7 +118,7 @@ seen as (
         accelerator_name,
         cell,
         max(last_observed_at) as last_observed_at,
-        bool_or(statistic = 'floor' and age_days <= (select b.ranked_days from meta.build as b)) as is_from
+        bool_or(statistic = 'floor' and not is_too_old) as is_from
     from listed
     where not is_ranked
     group by accelerator_name, cell

@@ -22,11 +22,12 @@ other as (
         h.valid_from,
         h.valid_to,
         h.last_observed_at,
-        case
-            when m.service_provider_name is not null then b.marketplace_days
-            when a.is_replaced then 30
-            else b.ranked_days
-        end as max_days,
+        least(
+            decision.ranked_days(
+                m.service_provider_name is not null, o.purchase_option, null, b.ranked_days, b.marketplace_days
+            ),
+            if(a.is_replaced, 30, null)
+        ) as max_days,
         core.hourly_price(h.unit_price, h.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
             as hourly_price,
         hourly_price / u.accelerator_count::DOUBLE as price
@@ -42,6 +43,7 @@ other as (
         and o.purchase_option = 'on_demand'
         and o.unit_price_type = 'List'
         and o.restriction is null
+        and not decision.is_confidential(o.tier, o.instance_type)
         and o.statistic not in ('floor', 'median')
         and hourly_price > 0
         and (h.valid_to is null or h.valid_to > meta.built_at() - interval 1463 days)

@@ -162,7 +162,7 @@ ended as (
         f.next_from,
         f.price,
         f.back_at::DATE as back_on,
-        c.looked_on as told_until,
+        c.looked_on as listed_until,
         coalesce(
             f.gone_at::DATE,
             case
@@ -195,7 +195,7 @@ lasting as (
             case
                 when e.absent_on < e.back_on then e.back_on - e.absent_on <= 7
                 when e.is_past and e.is_same_source then true
-                else e.back_on - coalesce(e.told_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
+                else e.back_on - coalesce(e.listed_until, e.seen_on) - 1 <= greatest(7, e.max_age_hours // 24)
             end, false
         ) as is_bridged,
         not coalesce(lag(is_bridged) over w, false) as is_first,
@@ -208,7 +208,7 @@ lasting as (
                     when e.absent_on is not null and e.is_past then e.absent_on - 1
                     when e.absent_on is not null and e.back_on is null and built_on - e.absent_on < 7 then built_on
                     when e.absent_on is not null then least(e.absent_on - 1, stale_on)
-                    when e.told_until is not null then greatest(e.told_until, e.seen_on)
+                    when e.listed_until is not null then greatest(e.listed_until, e.seen_on)
                     when e.is_past and not e.is_archive then e.seen_on
                     else stale_on
                 end

@@ -2,7 +2,7 @@
 -- Seen is a count above 0, or one of the words by which providers say so: available, scarce (Scaleway), low, medium,
 -- high (RunPod); or an offer of a Capacity Block that AWS made when it was asked. A price is no such sight: what is
 -- listed may be sold out. last_obtainable_at NULL: asked, and never seen; no row: nobody asked.
-with told as (
+with answer as (
     select
         a.service_provider_name,
         t.accelerator_name,
@@ -36,6 +36,6 @@ select
     purchase_option,
     max(observed_at) filter (where is_there) as last_obtainable_at,
     max(observed_at) as last_asked_at
-from told
+from answer
 where accelerator_name is not null
 group by service_provider_name, accelerator_name, purchase_option

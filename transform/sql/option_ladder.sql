@@ -25,7 +25,7 @@ offered as (
         (ceil(n.accelerators / o.unit_accelerators) + n.spare_units)::BIGINT as units,
         units * o.unit_accelerators as paid_accelerators,
         coalesce(n.hours, round(months_asked::DOUBLE * 730, 6)) as hours_needed, -- noqa: RF02
-        hours_needed + cost.block_end_hours(o.instance_type) as block_needed,
+        cost.block_hours(hours_needed, o.instance_type) as block_hours,
         coalesce(
             loss_asked::DOUBLE, -- noqa: RF02
             if(n.hours_left is null, o.lost_share, cost.spot_lost_share(o.interruption_band, units, 0, 16.7))
@@ -71,7 +71,7 @@ priced as (
             when o.purchase_option = 'spot' and (o.lost >= 1 or o.hours_needed / (1 - o.lost) > o.hours_left)
                 then 'spot, with what it loses, ends after the deadline'
             when o.purchase_option = 'capacity_block' and o.service_provider_name <> 'AWS' then 'of unknown length'
-            when o.purchase_option = 'capacity_block' and o.block_needed > 4368 then 'blocks last 182 days at most'
+            when o.purchase_option = 'capacity_block' and o.block_hours is null then 'blocks last 182 days at most'
             when o.purchase_option = 'capacity_block' and o.units > 256 then 'blocks hold 256 machines at most'
             when o.purchase_option in ('reserved', 'savings_plan') and a.commitment_term_hours is null
                 then 'length of the commitment not stated'
@@ -94,7 +94,7 @@ charged as (
             when purchase_option in ('reserved', 'savings_plan')
                 then greatest(hours_needed, ceil(hours_needed / longest_hours) * commitment_term_hours)
             when purchase_option <> 'capacity_block' then hours_needed
-            else ceil(block_needed / if(block_needed <= 336, 24, 168)) * if(block_needed <= 336, 24, 168)
+            else block_hours
         end as charged_hours,
         case when left_out is null then paid_accelerators end as chips,
         case when purchase_option in ('on_demand', 'spot') then shares else { 'low': 1, 'likely': 1, 'high': 1 } end

@@ -1,7 +1,7 @@
 -- The cheapest price of a chip-hour by day, under each way to buy it and for each size of unit: one row for each day
 -- from which it holds; NULL where none was then known that may be ranked.
--- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, which were
--- confirmed within meta.build.ranked_days (marketplaces, offers of Capacity Blocks: marketplace_days) of the day.
+-- Of int.price_history: list prices in US dollars of anybody's, no "from" prices, medians or quartiles, no confidential
+-- computing, which were confirmed within the limit of age before the day (decision.ranked_days).
 -- A price that a later look confirmed counts as held in between. A day has the price at its end, UTC. Spot is the price
 -- itself, no mean; of Capacity Blocks it is the price of a usable hour, of 24 hours where no length is stated.
 -- By number (series), as texts take long to group and to join by.
@@ -38,6 +38,7 @@ with item as materialized (
         o.pricing_currency = 'USD'
         and o.unit_price_type = 'List'
         and o.restriction is null
+        and not decision.is_confidential(o.tier, o.instance_type)
         and o.statistic = 'price'
         and decision.is_open_to_all(o.service_provider_name, o.instance_type, o.region_id)
 ),

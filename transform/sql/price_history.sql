@@ -90,7 +90,7 @@ spliced as (
     group by b.offer_id, b.bound_at
 ),
 
-told as (
+observed as (
     from believed
     where not is_shared
     union all by name
@@ -111,7 +111,7 @@ compared as (
         > case when source = lag(source) over w then 0 else unit_price / 10000 end
         or abs(upfront_price - lag(upfront_price) over w)
         > case when source = lag(source) over w then 0 else upfront_price / 10000 end as is_change
-    from told
+    from observed
     window w as (partition by offer_id order by valid_from)
 ),
 
@@ -126,7 +126,7 @@ spell as (
     select
         offer_id,
         min(valid_from) as valid_from,
-        max(valid_from) as last_told_at,
+        max(valid_from) as last_seen_at,
         max(last_observed_at) as last_observed_at,
         arg_min(unit_price, valid_from) as unit_price,
         arg_min(upfront_price, valid_from) as upfront_price,
@@ -142,7 +142,7 @@ select
     s.valid_from,
     lead(s.valid_from) over w as valid_to,
     -- a source that is no longer believed may have gone on telling the old price
-    case when s.last_observed_at >= lead(s.valid_from) over w then s.last_told_at else s.last_observed_at end
+    case when s.last_observed_at >= lead(s.valid_from) over w then s.last_seen_at else s.last_observed_at end
         as last_observed_at,
     s.unit_price,
     s.upfront_price,

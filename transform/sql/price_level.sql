@@ -87,7 +87,7 @@ day as not materialized (
     left join edge as k on p.basket_id = k.basket_id and p.carried_from_date = k.index_date
 ),
 
-told as not materialized (
+priced as not materialized (
     select
         cell_id,
         basket_id,
@@ -133,7 +133,7 @@ counted as (
         sum(log_decimal)::DECIMAL(18, 11) as sum_log,
         sum(usd_decimal)::DECIMAL(18, 8) as sum_usd,
         avg(rate_move) filter (where is_new is not true) as currency_log
-    from told
+    from priced
     group by cell_id, edge_number
 ),
 
@@ -142,7 +142,7 @@ shared as (
         min(cell_id) as cell_id,
         edge_number,
         median(usd_log) as median_log
-    from told
+    from priced
     where is_shared_basket
     group by basket_id, edge_number
     having min(cell_id) < max(cell_id)

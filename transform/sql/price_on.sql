@@ -62,7 +62,7 @@ standing as (
         anti join core.price_history_replaced as r on l.offer_no = r.offer_no and l.fetch_no = r.fetch_no
         union all by name
         from other
-    ) as told
+    ) as known
     where
         unit_price is not null
         and case

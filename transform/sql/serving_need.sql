@@ -1,8 +1,9 @@
 -- How many chips of each kind a load of serving takes: one row per operating point of a model (of ref.model or of a
 -- benchmark), chip, and size of unit that is sold: whole units and copies for `daily_load` output tokens a day, at the
 -- peak, used to `utilisation`. Points keep `speed_asked`, tokens per second of a user (NULL: batches, none stated). A
--- run that was faster keeps it too, and its rate is "at most". Of several topologies that of fewest chips counts: the
--- fastest may run on more than the load needs. point_rank 1 has most usual chips, then the best grade.
+-- run that was faster keeps it too, and its rate is "at most"; not where all its chips gave less than one user's speed:
+-- that is a latency, and bounds no load. Of several topologies that of fewest chips counts: the fastest may run on more
+-- than the load needs. point_rank 1 has most usual chips, then the best grade.
 with paced as (
     select
         *,
@@ -69,7 +70,10 @@ select
     measured_on,
     source_url
 from rated
-where rates_then['reach'] <> 'unreachable' and rates_then['median_output_rate'] is not null
+where
+    rates_then['reach'] <> 'unreachable'
+    and rates_then['median_output_rate'] is not null
+    and not (rates_then['reach'] = 'at most' and most_accelerators * rates['median_output_rate'] < interactivity_to)
 qualify
     row_number() over (
         partition by

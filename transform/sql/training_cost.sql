@@ -2,18 +2,18 @@
 -- and a goodput of 1: evaluation pauses are in the rates of MLPerf already, checkpoints and failures in none.
 -- mart.training_run_cost takes numbers of one's own, and an assumed utilisation where nothing was measured. low, median
 -- and high are over the price (cheapest, median, dearest) and the submitters of equal runs; NULL where the price is not
--- known (price_range_basis). Commitments count as used in every hour, spot as never interrupted (price_basis). Not
--- included: egress, storage, support, tax, cost of capital.
+-- known (price_range_basis). Commitments count as used in every hour, AWS's Capacity Blocks in all but their last 30
+-- minutes, spot as never interrupted (price_basis). Not included: egress, storage, support, tax, cost of capital.
 with costed as (
     select
         * exclude (task, chip_form_factor, network, usable_share),
         1e12 as tokens,
         0e0 as overhead_share,
         1e0 as goodput_share,
-        1e0 as running_share,
+        usable_share as running_share,
         unnest(cost.training_costs(
             low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
-            working_share, tokens, overhead_share, goodput_share, running_share
+            working_share, tokens, overhead_share, goodput_share, usable_share
         )) as amounts
     from int.training_offer
 )

@@ -3,9 +3,10 @@
 -- `overhead` is work beside the measured one as a share of it, `goodput` the share of running time that makes progress;
 -- checkpoints are in one of overhead, goodput and `spot_running_share`, never in two. `commitment_use` is hours used /
 -- hours committed, by whatever else runs there; NULL: by this training alone, which then pays for its whole term, or so
--- many of them, however fast it is. With `assumed_mfu` NULL nothing is assumed. Of an assumed run the chips are the
--- fewest whole units whose memory holds 16 bytes a parameter, and operations are 6 a parameter and token, attention
--- left out. Columns are those of int.training_cost, its comment holds here too.
+-- many of them, however fast it is, and for one whole Capacity Block (NULL: none is so long). With `assumed_mfu` NULL
+-- nothing is assumed. Of an assumed run the chips are the fewest whole units whose memory holds 16 bytes a parameter,
+-- and operations are 6 a parameter and token, attention left out. Columns are those of int.training_cost, its comment
+-- holds here too.
 with named as (
     select model_name
     from ref.model
@@ -88,37 +89,34 @@ every as (
     where chips_needed <= unit_accelerators or network is not null
 ),
 
--- Hours of a training and of the term that is paid for it alone; NULL where none is.
+-- Hours of a training, and whether it alone pays for a whole term or block.
 bound as (
     select
         *,
-        case
-            when commitment_use is not null or purchase_option not in ('reserved', 'savings_plan') then null
-            else {
-                'hours': cost.training_hours(
-                    training_tokens::DOUBLE, accelerator_count, median_rate, overhead::DOUBLE, goodput::DOUBLE
-                ),
-                'term': case commitment_class
-                    when 'one_year' then 8760 when 'two_years' then 17520 when 'three_years' then 26280
-                end
-            }
-        end as alone
+        commitment_use is null and (purchase_option in ('reserved', 'savings_plan') or usable_share < 1) as is_alone,
+        cost.training_hours(
+            training_tokens::DOUBLE, accelerator_count, median_rate, overhead::DOUBLE, goodput::DOUBLE
+        ) as hours,
+        case commitment_class
+            when 'one_year' then 8760 when 'two_years' then 17520 when 'three_years' then 26280
+        end as term
     from every
 ),
 
 asked as (
     select
-        * exclude (task, chip_form_factor, network, alone, high_rate, low_rate, usable_share),
+        * exclude (task, chip_form_factor, network, is_alone, hours, term, high_rate, low_rate, usable_share),
         training_tokens::DOUBLE as tokens,
         overhead::DOUBLE as overhead_share,
         goodput::DOUBLE as goodput_share,
-        case when alone is null then high_rate else median_rate end as high_rate,
-        case when alone is null then low_rate else median_rate end as low_rate,
+        case when is_alone then median_rate else high_rate end as high_rate,
+        case when is_alone then median_rate else low_rate end as low_rate,
         case
-            when alone is not null then alone['hours'] / (ceil(alone['hours'] / alone['term']) * alone['term'])
+            when is_alone and purchase_option = 'capacity_block' then hours / cost.block_hours(hours, instance_type)
+            when is_alone then hours / (ceil(hours / term) * term)
             when purchase_option = 'on_demand' then 1
             when purchase_option = 'spot' then spot_running_share
-            else coalesce(commitment_use, 1)
+            else usable_share * coalesce(commitment_use, 1)
         end::DOUBLE as running_share
     from bound
 ),

@@ -43,7 +43,7 @@ judged as materialized (
     left join found as f on r.check_name = f.check_name
 ),
 
-told as (
+observed as (
     select
         a.offer_id,
         concat_ws(
@@ -83,6 +83,6 @@ select
     case when j.result = 'differs' then j.advice end as advice,
     meta.built_at() as checked_at
 from judged as j
-left join told as o on j.offer_id = o.offer_id
-left join told as q on j.other_offer_id = q.offer_id
+left join observed as o on j.offer_id = o.offer_id
+left join observed as q on j.other_offer_id = q.offer_id
 order by j.check_group, j.check_name, j.subject

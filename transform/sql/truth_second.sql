@@ -1,7 +1,7 @@
 -- One price from two sources: the same offer in both; a provider's prices per chip in both under whatever names; AWS's
 -- by its API and by its public files. Two sources are compared where each confirmed its prices within a week of the
 -- other. Spot prices and statistics of markets move by the hour, and are no second reading of anything.
-with told as materialized (
+with observed as materialized (
     select
         p.*,
         o.offer_id,
@@ -23,7 +23,7 @@ teller as (
         purchase_option,
         source,
         max(last_observed_at) as newest_at
-    from told
+    from observed
     group by service_provider_name, purchase_option, source
 ),
 
@@ -54,7 +54,7 @@ recent as (
         u.form_factor,
         core.hourly_price(t.unit_price, t.upfront_price, u.hours_per_pricing_unit, o.commitment_term_hours)
         / u.accelerator_count::DOUBLE as price
-    from told as t
+    from observed as t
     inner join core.offer as o on t.offer_id = o.offer_id
     inner join core.offer_unit as u on t.offer_id = u.offer_id
     semi join beside as b
