@@ -78,9 +78,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 def parse(document: Document) -> Parsed:
     """Return the prices, or the advice, on accelerators that a feed has; raise LayoutChanged."""
     content = _content(document.body)
-    if "spot_advisor" in content:
-        return _advice(content)
-    return _prices(content)
+    return _advice(content) if "spot_advisor" in content else _prices(content)
 
 
 def _content(body: bytes) -> dict[str, Any]:

@@ -72,9 +72,7 @@ def _records(document: Document) -> Iterator[Record]:
     start = document.body.lstrip(BLANK)[:1]
     if start == b"<":
         return _xml(document.body)
-    if start in (b"{", b"["):
-        return _json(document.body)
-    return _lines(document.body)
+    return _json(document.body) if start in (b"{", b"[") else _lines(document.body)
 
 
 def _xml(body: bytes) -> Iterator[Record]:

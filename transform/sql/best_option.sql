@@ -24,7 +24,6 @@ parameter as (
 charged as (
     select
         o.*,
-        cost.block_hours(a.hours, o.instance_type) as block_hours,
         greatest(a.machines, coalesce(o.minimum_quantity, 0)) as machines,
         coalesce(o.conditions = 'region-level, public spot feed', false) as is_feed,
         coalesce(s.lowest_mean_price_30d, s.cheapest_zone_price) as zone_price,
@@ -40,7 +39,7 @@ charged as (
             when o.purchase_option = 'spot' and not a.tolerates then 'spot may be interrupted'
             when o.purchase_option = 'spot' and is_feed and zone_price is not null
                 then 'region-level spot price, as zones have prices'
-            when o.purchase_option = 'capacity_block' and block_hours is null
+            when o.purchase_option = 'capacity_block' and cost.block_hours(a.hours, o.instance_type) is null
                 then 'Capacity Blocks last 4368 hours at most, the end of which nobody can use'
             when o.purchase_option = 'capacity_block' and a.machines > 256
                 then 'Capacity Blocks hold 256 machines at most'
@@ -62,7 +61,8 @@ charged as (
         case
             when o.purchase_option in ('reserved', 'savings_plan')
                 then ceil(a.hours / o.commitment_term_hours) * o.commitment_term_hours
-            when o.purchase_option = 'capacity_block' then greatest(block_hours, coalesce(o.commitment_term_hours, 0))
+            when o.purchase_option = 'capacity_block'
+                then greatest(cost.block_hours(a.hours, o.instance_type), coalesce(o.commitment_term_hours, 0))
             else a.hours * a.share_used
         end as hours_paid,
         case o.purchase_option
