@@ -86,8 +86,8 @@ def test_a_damaged_published_file_is_named_with_what_mends_it(
 
 
 def test_signs_that_a_terminal_lacks_are_refused_with_the_way_out(folder: Path) -> None:
-    """The frame of a table is in no Latin-1."""
-    done = CliRunner(charset="latin-1").invoke(main, ["--data-dir", str(folder), "query", "select 1 as a"])
+    """The sign of the euro is in no Latin-1."""
+    done = CliRunner(charset="latin-1").invoke(main, ["--data-dir", str(folder), "query", "select '€' as a"])
     expected = "error: what is printed has signs that latin-1 lacks. Set PYTHONUTF8=1, or a locale of UTF-8\n"
     assert (done.exit_code, done.stderr) == (1, expected)
 

@@ -67,7 +67,11 @@ def _table(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(files("transform").joinpath(name).read_text(encoding="utf-8").splitlines(), strict=True))
 
 
-_MARTS = [Mart(line["name"], line["row"], bool(line["is_table"]), line["schema"]) for line in _table("marts.csv")]
+def _mart(line: Mapping[str, str]) -> Mart:
+    return Mart(line["name"], line["row"], bool(line["is_table"]), line["schema"])
+
+
+_MARTS = [_mart(line) for line in _table("marts.csv")]
 MARTS: tuple[Mart, ...] = tuple(mart for mart in _MARTS if mart.schema != "mart")
 PUBLIC = tuple(mart for mart in _MARTS if mart.schema == "mart")
 """The tables of the schema mart, in the order in which a reader meets them; nothing of ours reads them."""

@@ -77,7 +77,7 @@ def test_the_documented_queries_run(file: Path) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     week, moves = re.findall(r"^```sql\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     assert [line[0] for line in query(file, moves)] == [CUT] * 4
-    past = week.replace("current_date", f"date '{CUT}' + 7")
+    past = week.replace("'2026-10-07', '2026-10-14'", f"date '{CUT}' - 1, date '{CUT}' + 6")
     assert {line[0] for line in query(file, past) if abs(float(str(line[2]))) > 0} == {
         "A100-40GB", "A100-80GB", "H100", "H200",
     }  # fmt: skip

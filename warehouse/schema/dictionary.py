@@ -123,6 +123,7 @@ def describe(
     comments, dictionary = dictionary_of(described, rows, columns() | focus_columns())
     comments += [f"comment on macro table mart.{macro.name} is {quote(macro.row)}" for macro in macros]
     comments.append("comment on macro core.hourly_price is 'What a unit costs per hour, and of a fee its share'")
+    comments.append("comment on macro core.evidence_kind is 'Whether a document is the provider''s own answer'")
     write_dictionary(con, "mart", comments, dictionary)
 
 
