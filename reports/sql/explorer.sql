@@ -12,6 +12,15 @@ with moved as (
         and change_ratio <> 0
         and observed_at > meta.built_at() - interval 731 days
     group by offer_id
+),
+
+counted as (
+    select
+        count(*) as n_known,
+        count(price_per_accelerator_hour_usd) filter (where unit_price_type = 'List' and restriction is null)
+            as n_offers,
+        count(*) filter (where unit_price_type = 'List' and restriction is null) - n_offers as n_without_price
+    from int.accelerator_hour_price
 )
 
 select
@@ -35,13 +44,11 @@ select
     m.changed_on,
     p.document_sha256,
     e.source_url,
-    p.unit_price_type = 'List' and p.restriction is null as is_open,
-    count(*) over () as n_known,
-    count(*) filter (where is_open and p.price_per_accelerator_hour_usd is not null) over () as n_offers,
-    count(*) filter (where is_open) over () - n_offers as n_without_price
+    n.*
 from int.accelerator_hour_price as p
+cross join counted as n
 left join moved as m on p.offer_id = m.offer_id
 left join int.document_evidence as e on p.document_sha256 = e.document_sha256
-qualify is_open and p.price_per_accelerator_hour_usd is not null
+where p.unit_price_type = 'List' and p.restriction is null and p.price_per_accelerator_hour_usd is not null
 order by p.is_ranked desc, p.last_observed_at desc, p.offer_id asc
 limit $n
