@@ -33,15 +33,19 @@ from warehouse.schema.columns import allowed
 ROUND = re.compile(r"v\d+\.\d+")
 COUNTED = re.compile(r"\s*\(x(\d+)\)\s*$")
 STRICT = "99.9"
-REPORTED = dict(
-    re.findall(
-        r"(\S+)=(\S+)",
-        "Submitter=Organization Category=Division Nodes=number_of_nodes Accelerator=accelerator_model_name "
-        "a#=accelerators_per_node Software=framework Model=MlperfModel UsedModel=Model Performance_Result=Result "
-        "Performance_Units=Units",
-    )
-)
-"""What summary_results.json calls the fields of summary.json, by its names."""
+REPORTED = {
+    "Submitter": "Organization",
+    "Category": "Division",
+    "Nodes": "number_of_nodes",
+    "Accelerator": "accelerator_model_name",
+    "a#": "accelerators_per_node",
+    "Software": "framework",
+    "Model": "MlperfModel",
+    "UsedModel": "Model",
+    "Performance_Result": "Result",
+    "Performance_Units": "Units",
+}
+"""The fields of summary.json by the names that they have in summary_results.json."""
 PLACE = re.compile(r"^\./|/performance/run_1.*$")
 
 
