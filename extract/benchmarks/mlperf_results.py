@@ -1,7 +1,7 @@
 """MLPerf Inference: summary.json or summary_results.json of a results repository, every result of a round in one file.
 
 https://github.com/mlcommons/inference/tree/master/tools/submission writes both: summary.json has the fields of
-summary.csv, and summary_results.json (v3.1 to v6.0) renames some, has "" for none and power beside the result.
+summary.csv, and summary_results.json (v3.1 to v6.0) renames some, has "" for none, and power next to the result.
 
 Quirks:
 

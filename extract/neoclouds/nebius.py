@@ -120,7 +120,7 @@ def _seen_tables(document: Document) -> Iterator[tuple[str, list[list[str]]]]:
             continue
         found += 1
         head, columns = section.head(ITEM)
-        # Headers and rows lie beside one another, or in a block each.
+        # Headers and rows are in one block, or in a block each.
         block = head.parent
         while block is not None and len(children(block)) == 1:
             block = block.parent

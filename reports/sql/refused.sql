@@ -1,5 +1,5 @@
--- Refused rows that nobody settled yet, newest first; of each id the last row counts. A price that waits, on which one
--- decides once, is one row: that of its first sighting, with how many there were and when the last.
+-- Refused rows on which nobody decided yet, newest first; of each id the last row counts. A price that waits, on which
+-- one decides once, is one row: that of its first sighting, with how many there were and when the last.
 with waiting as (
     from core.quarantine
     qualify
