@@ -44,9 +44,9 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR
 NAME = "aws_price_list"
 LAYOUT = Layout(NAME)
 SERVICE = "AmazonEC2"
-PRODUCT_FAMILIES = ("Compute Instance", "Compute Instance (bare metal)")
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
-"""They name no market option, so that Capacity Blocks stay visible in the landed pages; `parse` leaves them out."""
+"""They name no market option, so that Capacity Blocks stay visible in the landed pages; `parse` leaves them out. Nor a
+product family: bare metal is one of its own, and an empty answer to a query of it alone would say that it is gone."""
 PAGE_SIZE = 100
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
@@ -54,8 +54,6 @@ CREDENTIALS_HINT = (
     'Give credentials that may call pricing:GetProducts and pricing:GetAttributeValues, or set access = "bulk", '
     "which needs none"
 )
-NETWORK_HINT = "Check the network; only us-east-1, eu-central-1, ap-south-1 and cn-northwest-1 have this API"
-SETTINGS_HINT = "Check the Region Code and the settings"
 NOT_FOUND = 404
 
 ACCELERATOR_FAMILIES = frozenset(
@@ -120,7 +118,7 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return places.own_regions(listed, ctx)
 
 
-# --- API: GetProducts, one query for each region and product family, every page as it came
+# --- API: GetProducts, one query for each region, every page as it came
 
 
 def _call(scope: str, operation: str, result: str, partition: places.Partition) -> Call:
@@ -132,8 +130,6 @@ def _call(scope: str, operation: str, result: str, partition: places.Partition) 
         region=partition.api_region,
         max_pages=MAX_PAGES,
         hint=CREDENTIALS_HINT,
-        network=NETWORK_HINT,
-        settings=SETTINGS_HINT,
     )
 
 
@@ -145,20 +141,14 @@ def _api_regions() -> list[str]:
 
 def _api_documents(ctx: Context, scope: str) -> bulk.Found:
     call = _call(scope, "pricing.GetProducts", "PriceList", places.partition_of(scope))
-    client = call.client()
-    documents: list[Document] = []
-    products = 0
-    for family in PRODUCT_FAMILIES:
-        terms = {"regionCode": scope, "productFamily": family, **FILTERS}
-        filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in terms.items()]
-        request = {"ServiceCode": SERVICE, "Filters": filters, "MaxResults": PAGE_SIZE}
-        for page, document in call.documents(ctx, client, request, terms):
-            products += len(page[call.result])
-            documents.append(document)
-    if not products:
+    terms = {"regionCode": scope, **FILTERS}
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in terms.items()]
+    request = {"ServiceCode": SERVICE, "Filters": filters, "MaxResults": PAGE_SIZE}
+    pages = list(call.documents(ctx, call.client(), request, terms))
+    if not any(page[call.result] for page, _ in pages):
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=NAME, field="region", value=scope, hint=hint)
-    return documents, ()
+    return [document for _, document in pages], ()
 
 
 def has_accelerators(ctx: Context, scope: str) -> bool:

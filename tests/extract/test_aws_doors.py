@@ -49,7 +49,7 @@ CASES = [
         right="pricing:GetProducts",
         token="NextToken",
         endless=faults.EndlessToken,
-        calls=2,
+        calls=1,
         files=1,
         ill_formed=(
             ("bulk:regions", b'"regions" : {', b'"regions" : [], "x" : {'),
@@ -143,6 +143,7 @@ def test_pages_without_an_end_are_an_error(
 @both
 def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, case: Case, kind: str, after: int) -> None:
     """Refused credentials are CredentialsMissing, midway too, with what to do."""
+    standin.page_sizes = (5,)
     standin.fault(case.api, faults.ApiError(kind), after=after)
 
     with pytest.raises(CredentialsMissing, match=kind) as caught:
