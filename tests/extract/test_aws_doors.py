@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib import import_module
 
 import polars as pl
 import pytest
@@ -128,7 +129,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, case: Case, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr(f"{case.source.parse.__module__}.MAX_PAGES", 20)
+    monkeypatch.setitem(import_module(case.source.parse.__module__)._call.keywords, "max_pages", 20)
     standin.fault(case.api, case.endless(same=same))
 
     with pytest.raises(SourceError) as caught:
