@@ -1,11 +1,14 @@
 """The last lines of a run: at most a hundred columns, and each number the one of int.front_chip."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from flows.collect import summary
+from warehouse.log.parsed import ScopeResult
 
 COLUMNS = (
     "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",
@@ -57,6 +60,19 @@ def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
     way = "rose" if ratio > 0 else "fell"
     told = f"Biggest on-demand move in 90 days: {chip} {way} {abs(ratio):.0%} at {provider}."
     assert [*summary.price_lines(file)][-1].replace(" %", "%") == told
+
+
+def test_a_run_of_the_archive_says_that_no_price_is_of_today(offline_run: Path) -> None:
+    """And does not tell what differs in it as news: it is the same for everybody, and on the page of sources."""
+    result = ScopeResult(source="price_archive", scope="a", observed_at=datetime.now(UTC), status="ok")
+    made = summary.Summary(run_id="a", started_at=datetime.now(UTC), file=offline_run / "prices.duckdb",
+                           report=offline_run / "reports/index.html", results=[result])  # fmt: skip
+    of_archive, live = ([*replace(made, results=each).lines()] for each in (made.results, []))
+    told = "Prices of the archive in the package, none of today: `chipledger run` fetches those."
+    assert (told in of_archive, told in live) == (True, False)
+    known = [line for line in of_archive if line.startswith("truth check")]
+    assert known == ["truth check differs: 3 known: the report's page of sources says of each"]
+    assert sum(line.startswith("truth check differs: generation") for line in live) == 3
 
 
 def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
