@@ -88,19 +88,18 @@ def test_the_docs_have_the_counts_of_the_archive(offline_run: Path) -> None:
     """Of docs/quick-start.md what a run prints, of docs/offline-archive.md the offers, all and by option."""
     docs = Path(__file__).parents[2] / "docs"
     with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
-        fetches, changes, offers = con.execute(
-            "select (select count(*) from core.scope_run), (select count(*) from core.price_event), count(*) "
-            "from mart.price_now"
-        ).fetchall()[0]
+        (fetches, rows), changes, offers = (con.execute(sql).fetchone() for sql in (
+            "select count(*), sum(n_rows) from core.scope_run", "select count(*) from core.price_event",
+            "select count(*) from mart.price_now",
+        ))  # fmt: skip
         counts = con.execute(
             "select purchase_option, count(*) filter (is_aws), count(*) filter (is_aws and is_ranked), "
             "count(*) filter (not is_aws), count(*) filter (not is_aws and is_ranked) "
             "from (select *, service_provider_name = 'AWS' as is_aws from mart.price_now) group by all order by all"
         ).fetchall()
     start, archive = ((docs / f"{name}.md").read_text(encoding="utf-8") for name in ("quick-start", "offline-archive"))
-    assert f"{fetches} fetches: {fetches} read;" in start
-    assert f"{changes:,} changes stored" in start
-    assert f"After a run: {offers:,} offers" in archive
+    assert f"{fetches} fetches: {fetches} read; {rows:,} rows read; {changes[0]:,} changes stored" in start
+    assert f"After a run: {offers[0]:,} offers" in archive
     words = {"reserved": "Reserved", "savings_plan": "Savings Plans", "capacity_block": "Capacity Blocks"}
     assert len(counts) == 5
     for option, *numbers in counts:
