@@ -34,8 +34,8 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row
 
 def named(text: str, values: Mapping[str, object]) -> dict[str, object] | None:
     """Return those of the values that a SELECT names."""
-    asked = {*re.findall(r"\$(\w+)", text)}
-    return {key: value for key, value in values.items() if key in asked} or None
+    names = {*re.findall(r"\$(\w+)", text)}
+    return {key: value for key, value in values.items() if key in names} or None
 
 
 def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:
