@@ -167,8 +167,7 @@ class Call:
     """One operation, such as ec2.DescribeRegions, as one source calls it for one scope, and the list in its answer.
 
     `region` is that of the endpoint where it is not the scope. `hint` says which permissions are needed; without one a
-    region that EC2 has not enabled is an error of its name. `network` is the hint where no answer came, `settings` the
-    one where the question was refused.
+    region that EC2 has not enabled is an error of its name.
     """
 
     source: str
@@ -179,8 +178,6 @@ class Call:
     token_name: str = "NextToken"  # noqa: S105 -- the name of a field
     max_pages: int = 0
     hint: str = ""
-    network: str = NETWORK_HINT
-    settings: str = SETTINGS_HINT
 
     def client(self) -> Any:
         """Return botocore's client for the region; each of its answers carries the bytes that it was read from."""
@@ -267,7 +264,7 @@ class Call:
         except (exceptions.HTTPClientError, exceptions.ConnectionError) as error:
             cause = error.__cause__ if isinstance(error.__cause__, SourceError) else error
             value = getattr(cause, "message", str(error))
-            raise self._error(Unavailable, value, "endpoint", value, self.network) from error
+            raise self._error(Unavailable, value, "endpoint", value, NETWORK_HINT) from error
         except (exceptions.InvalidRegionError, exceptions.EndpointProviderError) as error:
             known = "Check the name of the region"
             raise self._error(SourceError, str(error), "region", self.scope, known) from error
@@ -307,7 +304,7 @@ class Call:
         if code in REFUSED or status in (401, 403):
             hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else self._rights
             return self._error(CredentialsMissing, message, "credentials", code, hint)
-        return self._error(SourceError, message, "code", code, self.settings)
+        return self._error(SourceError, message, "code", code, SETTINGS_HINT)
 
     @property
     def _rights(self) -> str:

@@ -218,7 +218,7 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
         name = machine.get("InstanceType")
         if not isinstance(name, str) or not name:
             raise LAYOUT.refusal("an instance type without its name", name, "InstanceType")
-        if not any(info in machine for info in DEVICES) and not ACCELERATOR_TYPE.match(name):
+        if not any(machine.get(info) for info in DEVICES) and not ACCELERATOR_TYPE.match(name):
             ignored["not_accelerator"] += 1
             continue
         if name not in known:
@@ -247,7 +247,7 @@ def _capabilities(machines: Sequence[Machine], scope: str) -> Parsed:
 
 def _devices(machine: Machine) -> list[Machine]:
     """Return a type's kinds of accelerators; Inferentia, which is in two places, once."""
-    infos = [info for info in DEVICES if info in machine]
+    infos = [info for info in DEVICES if machine.get(info)]
     if "NeuronInfo" in infos and "InferenceAcceleratorInfo" in infos:
         infos.remove("InferenceAcceleratorInfo")
     return [

@@ -23,12 +23,13 @@ Quirks:
 """
 
 import csv
+import functools
 import io
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from extract.aws import bulk, places, reading
@@ -44,9 +45,9 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR
 NAME = "aws_price_list"
 LAYOUT = Layout(NAME)
 SERVICE = "AmazonEC2"
-PRODUCT_FAMILIES = ("Compute Instance", "Compute Instance (bare metal)")
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
-"""They name no market option, so that Capacity Blocks stay visible in the landed pages; `parse` leaves them out."""
+"""They name no market option, so that Capacity Blocks stay visible in the landed pages; `parse` leaves them out. Nor a
+product family: bare metal is one of its own, and an empty answer to a query of it alone would say that it is gone."""
 PAGE_SIZE = 100
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
@@ -54,8 +55,6 @@ CREDENTIALS_HINT = (
     'Give credentials that may call pricing:GetProducts and pricing:GetAttributeValues, or set access = "bulk", '
     "which needs none"
 )
-NETWORK_HINT = "Check the network; only us-east-1, eu-central-1, ap-south-1 and cn-northwest-1 have this API"
-SETTINGS_HINT = "Check the Region Code and the settings"
 NOT_FOUND = 404
 
 ACCELERATOR_FAMILIES = frozenset(
@@ -65,6 +64,19 @@ OTHER_FAMILIES = frozenset(
     {"General purpose", "Compute optimized", "Memory optimized", "Storage optimized", "Micro instances"}
 )
 """With the accelerator families, every Instance Family that the price list has shown; any other is reported."""
+
+RESERVATIONS = ("UnusedCapacityReservation", "AllocatedCapacityReservation", "AllocatedHost")
+WORDS: Mapping[str, Mapping[str | None, str | None]] = {
+    "CapacityStatus": {None: None, "Used": None, **dict.fromkeys(RESERVATIONS, "unused_reservation")},
+    "MarketOption": {None: None, "OnDemand": None, "CapacityBlock": "capacity_block"},
+    "Pre Installed S/W": {None: None, "NA": None, **dict.fromkeys(("SQL Web", "SQL Std", "SQL Ent"), "other_software")},
+    "License Model": {None: None, "No License required": None, "Bring your own license": "license"},
+    "TermType": {"OnDemand": None, "Reserved": None},
+    "LeaseContractLength": {None: None},
+}
+"""By column, why a word there is not the price of running a machine; None where it is. A price with any other word is
+reported, and may be a known offer's: where the offer has no other, it waits in quarantine, and the offer stays."""
+NO_RULE = "no_rule"
 
 NO_GPU = frozenset({None, "NA", "0"})
 OPERATION = "RunInstances"
@@ -120,45 +132,30 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     return places.own_regions(listed, ctx)
 
 
-# --- API: GetProducts, one query for each region and product family, every page as it came
+# --- API: GetProducts, one query for each region, every page as it came
 
 
-def _call(scope: str, operation: str, result: str, partition: places.Partition) -> Call:
-    return Call(
-        source=NAME,
-        scope=scope,
-        operation=operation,
-        result=result,
-        region=partition.api_region,
-        max_pages=MAX_PAGES,
-        hint=CREDENTIALS_HINT,
-        network=NETWORK_HINT,
-        settings=SETTINGS_HINT,
-    )
+_call = functools.partial(Call, source=NAME, max_pages=MAX_PAGES, hint=CREDENTIALS_HINT)
 
 
 def _api_regions() -> list[str]:
-    call = _call("regions", "pricing.GetAttributeValues", "AttributeValues", places.GLOBAL)
+    operation, region = "pricing.GetAttributeValues", places.GLOBAL.api_region
+    call = _call(scope="regions", operation=operation, result="AttributeValues", region=region)
     pages = call.pages(call.client(), {"ServiceCode": SERVICE, "AttributeName": "regionCode"})
     return [value.get("Value", "") for page in pages for value in page[call.result]]
 
 
 def _api_documents(ctx: Context, scope: str) -> bulk.Found:
-    call = _call(scope, "pricing.GetProducts", "PriceList", places.partition_of(scope))
-    client = call.client()
-    documents: list[Document] = []
-    products = 0
-    for family in PRODUCT_FAMILIES:
-        terms = {"regionCode": scope, "productFamily": family, **FILTERS}
-        filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in terms.items()]
-        request = {"ServiceCode": SERVICE, "Filters": filters, "MaxResults": PAGE_SIZE}
-        for page, document in call.documents(ctx, client, request, terms):
-            products += len(page[call.result])
-            documents.append(document)
-    if not products:
+    region = places.partition_of(scope).api_region
+    call = _call(scope=scope, operation="pricing.GetProducts", result="PriceList", region=region)
+    terms = {"regionCode": scope, **FILTERS}
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in terms.items()]
+    request = {"ServiceCode": SERVICE, "Filters": filters, "MaxResults": PAGE_SIZE}
+    pages = list(call.documents(ctx, call.client(), request, terms))
+    if not any(page[call.result] for page, _ in pages):
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=NAME, field="region", value=scope, hint=hint)
-    return documents, ()
+    return [document for _, document in pages], ()
 
 
 def has_accelerators(ctx: Context, scope: str) -> bool:
@@ -353,16 +350,23 @@ def parse(document: Document) -> Parsed:
     kept: list[Price] = []
     ignored: Counter[str] = Counter()
     unknown: dict[str, str] = {}
+    doubtful: list[Price] = []
     for price in prices:
         reason = _refusal(price, scope)
         if reason is None:
             kept.append(price)
         else:
             ignored[reason] += 1
-        for name in _unknown(price):
-            unknown.setdefault(name, f"{name} (such as {price.product.instance_type})")
-    on_demand = (_row(price, scope, hourly=price, upfront=None) for price in kept if price.term_type == "OnDemand")
-    return reading.parsed([*on_demand, *_reserved(kept, scope)], ignored=ignored, unknown=unknown.values())
+        words = ""
+        if reason == NO_RULE:
+            words = ", ".join(f"{column} {word!r}" for column, word in _words(price) if word not in WORDS[column])
+            doubtful.append(replace(price, amount=f"{price.amount} with {words}"))
+        elif price.product.instance_type and price.product.family not in ACCELERATOR_FAMILIES | OTHER_FAMILIES:
+            words = f"instance family {price.product.family!r}"
+        if words:
+            unknown.setdefault(words, f"{words} (such as {price.product.instance_type})")
+    rows, others = _rows(kept, scope), _rows(doubtful, scope)
+    return reading.parsed(rows, doubtful=others, ignored=ignored, unknown=unknown.values())
 
 
 # --- CSV
@@ -525,40 +529,29 @@ def _refusal(price: Price, scope: str) -> str | None:
         return "other_os"
     if product.tenancy != "Shared":
         return "other_tenancy"
-    if product.capacity_status not in (None, "Used"):
-        # Its price equals the on-demand one, or is 0: what a reserved machine costs that nobody uses.
-        return "unused_reservation"
-    if product.market_option == "CapacityBlock" or product.operation == CAPACITY_BLOCK_OPERATION:
-        return "capacity_block"
-    if product.market_option not in (None, "OnDemand"):
-        return "other_market_option"
-    if product.software not in (None, "NA"):
-        return "other_software"
-    if product.license not in (None, "No License required"):
-        return "license"
+    words = _words(price)
+    known = next(filter(None, (WORDS[column].get(word) for column, word in words)), None)
+    if known is not None or product.operation == CAPACITY_BLOCK_OPERATION:
+        return known or "capacity_block"
     if product.operation != OPERATION:
         return "other_operation"
-    return None if price.term_type in ("OnDemand", "Reserved") else "other_term_type"
+    return None if all(word in WORDS[column] for column, word in words) else NO_RULE
 
 
-def _unknown(price: Price) -> Iterator[str]:
-    """Yield what no rule here covers."""
+def _words(price: Price) -> list[tuple[str, str | None]]:
+    """Return what a price says in each column of WORDS; of a lease, what is no number of years."""
     product = price.product
-    if not product.instance_type:
-        return
-    if product.family not in ACCELERATOR_FAMILIES | OTHER_FAMILIES:
-        yield f"instance family {product.family!r}"
-    if not is_accelerator(product):
-        return
-    if product.market_option not in (None, "OnDemand", "CapacityBlock"):
-        yield f"market option {product.market_option!r}"
-    if price.term_type not in ("OnDemand", "Reserved"):
-        yield f"term type {price.term_type!r}"
-    if price.term_type == "Reserved" and _term_hours(price.lease) is None:
-        yield f"lease contract length {price.lease!r}"
+    lease = price.lease if price.term_type == "Reserved" and _term_hours(price.lease) is None else None
+    words = (product.capacity_status, product.market_option, product.software, product.license, price.term_type, lease)
+    return list(zip(WORDS, words, strict=True))
 
 
 # --- observations
+
+
+def _rows(prices: Sequence[Price], scope: str) -> list[dict[str, object]]:
+    once = (_row(price, scope, hourly=price, upfront=None) for price in prices if price.term_type != "Reserved")
+    return [*once, *_reserved(prices, scope)]
 
 
 def _reserved(prices: Iterable[Price], scope: str) -> Iterator[dict[str, object]]:

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from extract.base import Parsed, observation_frame
 from extract.web import strict_json, strict_xml
 from warehouse.errors import LayoutChanged
-from warehouse.schema.tables import OBSERVATION
+from warehouse.schema.tables import IDENTITY, OBSERVATION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,14 +128,21 @@ def offer(instance_type: str, purchase_option: str, **others: object) -> dict[st
 def parsed(
     rows: Iterable[Mapping[str, object]] = (),
     *,
+    doubtful: Iterable[Mapping[str, object]] = (),
     sort: Iterable[str] = OBSERVATION,
     ignored: Mapping[str, int] | None = None,
     unknown: Iterable[str] = (),
     facts: "Mapping[str, pl.DataFrame] | None" = None,
 ) -> Parsed:
-    """Return what a document says: its observations in the order of some columns, the rest in that of their names."""
+    """Return what a document says: its observations in the order of some columns, the rest in that of their names.
+
+    `doubtful` ones are in words without a rule: the row gate refuses those whose offer has no other, which then stays.
+    """
+    found = list(rows)
+    plain = {tuple(row.get(name) for name in IDENTITY) for row in found}
+    found += [row for row in doubtful if tuple(row.get(name) for name in IDENTITY) not in plain]
     return Parsed(
-        rows=observation_frame(rows).sort(sort, nulls_last=True),
+        rows=observation_frame(found).sort(sort, nulls_last=True),
         ignored={name: count for name, count in sorted((ignored or {}).items()) if count},
         unknown=tuple(sorted(unknown)),
         facts=facts or {},

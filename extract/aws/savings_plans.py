@@ -29,10 +29,11 @@ Quirks:
 10. China has its own index and currency, as for the price list.
 """
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -137,27 +138,25 @@ def families() -> tuple[str, ...]:
     return tuple(sorted({fact.instance_type.partition(".")[0] for fact in instance_types.read_table()}))
 
 
-def _call(scope: str) -> Call:
-    return Call(
-        source=NAME,
-        scope=scope,
-        operation=API_OPERATION,
-        result="searchResults",
-        region=places.partition_of(scope).api_region,
-        token_name="nextToken",  # noqa: S106 -- the name of a field
-        max_pages=MAX_PAGES,
-        hint=CREDENTIALS_HINT,
-    )
+_call = functools.partial(
+    Call,
+    source=NAME,
+    operation=API_OPERATION,
+    result="searchResults",
+    token_name="nextToken",  # noqa: S106 -- the name of a field
+    max_pages=MAX_PAGES,
+    hint=CREDENTIALS_HINT,
+)
 
 
 def _may_ask() -> None:
     """Raise CredentialsMissing where the API refuses the smallest question."""
-    call = _call(places.GLOBAL.api_region)
+    call = _call(scope=places.GLOBAL.api_region)
     next(call.pages(call.client(), {"savingsPlanTypes": ["Compute"], "maxResults": 1}))
 
 
 def _api_documents(ctx: Context, scope: str) -> bulk.Found:
-    call = _call(scope)
+    call = _call(scope=scope, region=places.partition_of(scope).api_region)
     client = call.client()
     documents: list[Document] = []
     empty = set(EC2_PLANS)
@@ -321,6 +320,7 @@ def _rate(values: Mapping[str, object], form: int, duration: str) -> Rate:
 def parse(document: Document) -> Parsed:
     """Return the prices in a document of either form; raise LayoutChanged where any part of it has another layout."""
     rows: list[Mapping[str, object]] = []
+    doubtful: list[Mapping[str, object]] = []
     ignored: Counter[str] = Counter()
     unknown: dict[str, str] = {}
     for rate in rates(document):
@@ -330,9 +330,12 @@ def parse(document: Document) -> Parsed:
             rows.append(_row(rate, instance_type or ""))
         else:
             ignored[reason] += 1
+        if reason == "unknown_usage":
+            amount = f"{rate.amount} of the usage {usage_kind(rate)!r}"
+            doubtful.append(_row(replace(rate, amount=amount), instance_type or ""))
         for name in _unknown(rate, instance_type, reason):
             unknown.setdefault(name, f"{name} (such as {rate.usage_type})")
-    return reading.parsed(rows, ignored=ignored, unknown=unknown.values())
+    return reading.parsed(rows, doubtful=doubtful, ignored=ignored, unknown=unknown.values())
 
 
 def instance_type_of(rate: Rate) -> str | None:
@@ -372,12 +375,12 @@ def _ec2_refusal(rate: Rate) -> str | None:
     if (rate.tenancy or SHARED).lower() != SHARED:
         return "other_tenancy"
     kind = usage_kind(rate)
-    if kind not in USAGE:
-        return "unknown_usage"
-    if USAGE[kind] is not None:
+    if USAGE.get(kind) is not None:
         return USAGE[kind]
     # Codes after a colon are other systems, software, licenses, and Capacity Blocks (":CB").
-    return None if rate.operation == OPERATION else "other_operation"
+    if rate.operation != OPERATION:
+        return "other_operation"
+    return None if kind in USAGE else "unknown_usage"
 
 
 def _unknown(rate: Rate, instance_type: str | None, reason: str | None) -> Iterator[str]:
@@ -386,16 +389,15 @@ def _unknown(rate: Rate, instance_type: str | None, reason: str | None) -> Itera
         yield f"plan {rate.plan!r}"
     if reason == "unknown_usage":
         yield f"usage {usage_kind(rate)!r}"
-    if reason == "no_instance_type" and _LIKE_AN_ACCELERATOR.search(rate.instance_type or rate.usage_type):
+    is_named = _LIKE_AN_ACCELERATOR.search(rate.instance_type or rate.usage_type) is not None
+    if reason == "no_instance_type" and is_named and not USAGE.get(usage_kind(rate)):  # a host has none, only a family
         yield f"instance type {rate.instance_type!r}"
-    if reason is not None:
-        return
-    if rate.duration not in TERM_HOURS:
-        yield f"duration {rate.duration!r}"
-    if rate.payment not in PAYMENT_MODELS:
-        yield f"payment option {rate.payment!r}"
-    if rate.unit != HOURLY_UNIT:
-        yield f"unit {rate.unit!r}"
+    words = (
+        ("duration", rate.duration, TERM_HOURS),
+        ("payment option", rate.payment, PAYMENT_MODELS),
+        ("unit", rate.unit, (HOURLY_UNIT,)),
+    )
+    yield from (f"{name} {word!r}" for name, word, known in words if reason is None and word not in known)
 
 
 def _row(rate: Rate, instance_type: str) -> dict[str, object]:

@@ -10,8 +10,9 @@ Quirks:
 
 1. The price is of a region: which of its zones, or which mean of them, nobody says. So the rows are marked as such, and
    the zones of aws_spot are believed before them.
-2. Six regions of the price feed have names from before Region Codes (us-east, apac-tokyo), and one Local Zone has
-   the name of its zone: `REGIONS`. Other names that are no Region Codes are reported and refused.
+2. Older price feeds have six regions by names from before Region Codes (us-east, apac-tokyo), and one Local Zone by its
+   zone's name: `REGIONS`. That of 2026 has Local Zones by Region Codes of their own (us-west-2-lax-1), like the price
+   list. Other names are reported and refused.
 3. "N/A*" means that the type is not offered; small prices may be written 9.0E-4.
 4. Older addresses give JSONP, `callback({...});`, in place of JSON.
 5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%"). A saving may be
@@ -54,7 +55,7 @@ NOT_OFFERED = "N/A"
 LINUX = "Linux"
 MIN_SAVINGS = -10_000
 """Percent; spot has cost more than on demand, and a hundred times as much is another number."""
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]+-?\d+)*")
 _JSONP = re.compile(rb"\s*[A-Za-z_$][\w$.]*\s*\((.*)\)\s*;?\s*", re.DOTALL)
 
 

@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib import import_module
 
 import polars as pl
 import pytest
@@ -49,7 +50,7 @@ CASES = [
         right="pricing:GetProducts",
         token="NextToken",
         endless=faults.EndlessToken,
-        calls=2,
+        calls=1,
         files=1,
         ill_formed=(
             ("bulk:regions", b'"regions" : {', b'"regions" : [], "x" : {'),
@@ -128,7 +129,7 @@ def test_pages_without_an_end_are_an_error(
     standin: aws.StandIn, ask: Ask, case: Case, same: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A token that comes again, or tokens without an end, end with an error."""
-    monkeypatch.setattr(f"{case.source.parse.__module__}.MAX_PAGES", 20)
+    monkeypatch.setitem(import_module(case.source.parse.__module__)._call.keywords, "max_pages", 20)
     standin.fault(case.api, case.endless(same=same))
 
     with pytest.raises(SourceError) as caught:
@@ -143,6 +144,7 @@ def test_pages_without_an_end_are_an_error(
 @both
 def test_refused_credentials_are_named(standin: aws.StandIn, ask: Ask, case: Case, kind: str, after: int) -> None:
     """Refused credentials are CredentialsMissing, midway too, with what to do."""
+    standin.page_sizes = (5,)
     standin.fault(case.api, faults.ApiError(kind), after=after)
 
     with pytest.raises(CredentialsMissing, match=kind) as caught:

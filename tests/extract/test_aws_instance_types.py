@@ -113,6 +113,20 @@ def test_other_machines_are_counted() -> None:
     assert said.facts["instance_capability"]["instance_type"].to_list() == ["p5.4xlarge"]
 
 
+def test_null_is_no_accelerator() -> None:
+    """As programs write what the API leaves out; the AWS CLI leaves it out too."""
+    nothing = dict.fromkeys(("FpgaInfo", "NeuronInfo", "InferenceAcceleratorInfo", "MediaAcceleratorInfo"))
+    gpu = {"Gpus": [{"Name": "T4", "Count": 1, "MemoryInfo": {"SizeInMiB": 16384}}]}
+
+    parsed = described(
+        {"InstanceType": "m5.large", "GpuInfo": None, **nothing},
+        {"InstanceType": "g4dn.xlarge", "GpuInfo": gpu, **nothing},
+    )
+
+    assert parsed.ignored == {"not_accelerator": 1}
+    assert parsed.facts["instance_capability"]["api_accelerator_name"].to_list() == ["T4"]
+
+
 def test_an_unknown_family_is_named() -> None:
     """A type with an accelerator, or the name of one, that the dated table does not have is kept and named."""
     said = described(

@@ -87,20 +87,26 @@ def test_a_small_price_is_written_out() -> None:
 @pytest.mark.parametrize(
     ("name", "code", "zone"),
     [("apac-tokyo", "ap-northeast-1", None), ("apac-sin", "ap-southeast-1", None), ("us-west", "us-west-1", None),
-     ("us-west-2-lax-1a", "us-west-2", "us-west-2-lax-1a"), ("us-gov-west-1", "us-gov-west-1", None)],
+     ("us-west-2-lax-1a", "us-west-2", "us-west-2-lax-1a"), ("us-gov-west-1", "us-gov-west-1", None),
+     ("us-west-2-lax-1", "us-west-2-lax-1", None), ("us-east-1-wl1-atl1", "us-east-1-wl1-atl1", None)],
 )  # fmt: skip
-def test_old_names_of_regions(name: str, code: str, zone: str | None) -> None:
-    """Names from before Region Codes, by a table; nothing is cut off or guessed."""
+def test_names_of_regions(name: str, code: str, zone: str | None) -> None:
+    """Names from before Region Codes, by a table; Region Codes of Local and Wavelength Zones as in the price list.
+
+    Nothing is cut off or guessed. https://github.com/alexei-led/spotinfo/blob/69bcec67/internal/spot/data/
+    spot-price-data.json , the feed of 2026-08-10, accessed on 2026-11-28, has us-east-1-nyc-1 and us-west-2-lax-1.
+    """
     row = SOURCE.parse(document(feed(region=name))).rows.row(0, named=True)
 
     assert (row["region_id"], row["availability_zone"]) == (code, zone)
 
 
-def test_an_unknown_region_is_reported_and_refused() -> None:
-    """A name nobody has a rule for prices no region."""
-    parsed = SOURCE.parse(document(feed(region="apac-moon")))
+@pytest.mark.parametrize("name", ["apac-moon", "us-east-1a", "us-east-1-nyc-1a"])
+def test_an_unknown_region_is_reported_and_refused(name: str) -> None:
+    """A name nobody has a rule for prices no region; a zone is none."""
+    parsed = SOURCE.parse(document(feed(region=name)))
 
-    assert parsed.unknown == ("region 'apac-moon'",)
+    assert parsed.unknown == (f"region {name!r}",)
     assert [refusal.field for refusal in row_gate(parsed.rows)[1]] == ["region_id"]
 
 

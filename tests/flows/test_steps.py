@@ -1,6 +1,7 @@
 """A run from the sources to the published file: what it does again, what it does alone, what it leaves alone."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -236,6 +237,23 @@ def test_a_new_version_gives_exactly_what_changed(standin: aws.StandIn, tmp_path
         ("g6.xlarge", "us-west-2", "0.8048000000", None, "gone_offer", "2026-11-21 09:00:00", "2026-11-23 09:00:00"),
     ]  # fmt: skip
     assert CURRENT != NEXT
+
+
+def test_a_price_that_no_rule_covers_ends_no_offer(standin: aws.StandIn, tmp_path: Path) -> None:
+    """AWS lists p5.48xlarge under a market option that is new: it waits in quarantine, and the offer is not gone."""
+    settings = price_list(standin, tmp_path, "api", regions=["us-west-2"])
+    collected(settings, NOW)
+
+    def flexible(product: Product) -> tuple[Product, ...]:
+        return (replace(product, attributes={**product.attributes, "marketoption": "Flex"}),)
+
+    standin.fault("api:GetProducts", faults.OtherFacts(instance_type="p5.48xlarge", instead=flexible))
+    second = collected(settings, NOW + timedelta(days=1))
+
+    assert [(result.status, result.n_refused, result.n_events) for result in second.results] == [("ok", 1, 0)]
+    assert query(tmp_path / "build.duckdb", "select row_json ->> 'instance_type', value from core.quarantine") == [
+        ("p5.48xlarge", "55.0400000000 with MarketOption 'Flex'")
+    ]
 
 
 # --- imports

@@ -8,6 +8,7 @@ from price_list_files import P5, Read, document, page_of, prices, reserved, same
 
 from extract.aws.price_list import parse
 from warehouse.errors import LayoutChanged
+from warehouse.log.gates import row_gate
 
 CAPACITY_BLOCK = P5 | {
     "SKU": "5Q7AP3RH7KTVUNCJ",
@@ -288,7 +289,7 @@ def test_trap_14_an_unreadable_term_is_named(read: Read) -> None:
     parsed = read(*reserved(P5, lease="until cancelled", payment="No Upfront", hourly="0.1", upfront=None))
 
     assert parsed.rows["commitment_term_hours"].to_list() == [None]
-    assert parsed.unknown == ("lease contract length 'until cancelled' (such as p5.48xlarge)",)
+    assert parsed.unknown == ("LeaseContractLength 'until cancelled' (such as p5.48xlarge)",)
 
 
 @pytest.mark.parametrize("foreign", ["us-west-2-den-1", "us-east-2"])
@@ -335,13 +336,42 @@ def test_ultraservers_are_sold_as_such(read: Read) -> None:
     assert rows["capacity_unit"].to_list() == ["UltraServer"]
 
 
-def test_unknown_market_options_and_term_types_are_named(read: Read) -> None:
-    """A new way to buy is left out, counted and reported; it never becomes on-demand."""
-    parsed = read(P5 | {"MarketOption": "Flex"}, P5 | {"SKU": "OTHER", "TermType": "Promotion"})
+NEW_WORDS = [
+    ("MarketOption", "Flex"), ("TermType", "Promotion"), ("CapacityStatus", "InUse"), ("Pre Installed S/W", "CUDA"),
+    ("License Model", "Free"),
+]  # fmt: skip
 
-    assert parsed.rows.height == 0
-    assert parsed.ignored == {"other_market_option": 1, "other_term_type": 1}
-    assert parsed.unknown == (
-        "market option 'Flex' (such as p5.48xlarge)",
-        "term type 'Promotion' (such as p5.48xlarge)",
-    )
+
+@pytest.mark.parametrize(("column", "word"), NEW_WORDS)
+def test_a_price_in_words_without_a_rule_is_refused(read: Read, column: str, word: str) -> None:
+    """A new way to buy is reported and never becomes on-demand: the row gate refuses the price, and the offer stays."""
+    parsed = read(P5 | {column: word})
+
+    accepted, (refused,) = row_gate(parsed.rows)
+    assert accepted.is_empty()
+    assert (refused.field, refused.value) == ("unit_price", f"55.0400000000 with {column} {word!r}")
+    assert parsed.rows.select("instance_type", "purchase_option").rows() == [("p5.48xlarge", "on_demand")]
+    assert parsed.ignored == {"no_rule": 1}
+    assert parsed.unknown == (f"{column} {word!r} (such as p5.48xlarge)",)
+
+
+@pytest.mark.parametrize(("column", "word"), NEW_WORDS)
+def test_beside_a_plain_price_words_without_a_rule_are_reported_alone(read: Read, column: str, word: str) -> None:
+    """As Capacity Blocks came: what is new is no second price of the offer, whichever stands first."""
+    new = P5 | {"SKU": "NEW", column: word}
+    for lines in ((P5, new), (new, P5)):
+        parsed = read(*lines)
+
+        assert prices(parsed) == [P5_ON_DEMAND]
+        assert parsed.unknown == (f"{column} {word!r} (such as p5.48xlarge)",)
+
+
+def test_reserved_terms_in_words_without_a_rule_are_refused(read: Read) -> None:
+    """Both amounts, and beside a plain on-demand price too."""
+    new = reserved(P5 | {"MarketOption": "Flex"}, lease="1yr", payment="Partial Upfront", hourly="9", upfront="80000")
+
+    accepted, (refused,) = row_gate(read(P5, *({**line, "SKU": "NEW"} for line in new)).rows)
+
+    assert accepted["purchase_option"].to_list() == ["on_demand"]
+    assert refused.value == "9 with MarketOption 'Flex'"
+    assert '"upfront_price":"80000 with MarketOption' in refused.row_json.replace(": ", ":")

@@ -195,6 +195,11 @@ def test_a_zone_is_a_scope_of_its_own() -> None:
         ({"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"}, "not_accelerator"),
         ({"DiscountedServiceCode": "AmazonECS", "DiscountedInstanceType": ""}, "other_service"),
         ({"DiscountedUsageType": "EBS:VolumeUsage", "DiscountedInstanceType": ""}, "no_instance_type"),
+        ({"DiscountedUsageType": "HostUsage:p5", "DiscountedInstanceType": ""}, "no_instance_type"),
+        (
+            {"DiscountedUsageType": "LeasedBox:p5.48xlarge", "DiscountedOperation": "RunInstances:0002"},
+            "other_operation",
+        ),
     ],
 )
 def test_what_is_no_price_is_counted(changes: dict[str, str], reason: str) -> None:
@@ -227,7 +232,6 @@ def test_what_the_api_says_more(changes: dict[str, Any], reason: str) -> None:
     ("changes", "named"),
     [
         ({"Product Family": "QuantumSavingsPlans"}, "plan 'QuantumSavingsPlans'"),
-        ({"DiscountedUsageType": "LeasedBox:p5.48xlarge"}, "usage 'LeasedBox'"),
         ({"DiscountedUsageType": "BoxUsage:p9.gigantic", "DiscountedInstanceType": "P9"}, "instance type 'P9'"),
     ],
 )
@@ -238,6 +242,18 @@ def test_unknown_words_are_named_and_give_no_price(changes: dict[str, str], name
     assert said.rows.height == 0
     assert len(said.unknown) == 1
     assert said.unknown[0].startswith(named)
+
+
+def test_a_rate_of_an_unknown_usage_is_refused() -> None:
+    """It is named; its offer stays, and the row gate refuses the price, unless the offer has a plain one."""
+    new = {"DiscountedUsageType": "LeasedBox:p5.48xlarge"}
+    said = parsed(new)
+    accepted, (refused,) = row_gate(said.rows)
+
+    assert (accepted.height, refused.field) == (0, "unit_price")
+    assert refused.value.endswith(" of the usage 'LeasedBox'")
+    assert said.unknown == ("usage 'LeasedBox' (such as LeasedBox:p5.48xlarge)",)
+    assert parsed(new, {}).rows.equals(parsed({}).rows)
 
 
 @pytest.mark.parametrize(
