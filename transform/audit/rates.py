@@ -8,6 +8,7 @@ training of all or of adapters only, or a forward pass; output tokens, with or w
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from transform.audit.article import Article, of_model, shares_chip
 from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
@@ -57,13 +58,13 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     claim = _with_task(claim, article)
     bounds = bounds_of(readings(claim, article, evidence), evidence)
     if not bounds:
-        return unknown("no peak or bandwidth of this chip is published")
+        return unknown("no peak or bandwidth of this chip is known here")
     claimed_range = claimed(claim)
     least = claimed_range.low if claimed_range.low > 0 else claimed(claim, hedged=False).low * (1 - claim.hedge.share)
     name, bound = bounds[0]
     share = least / bound
     lines = tuple(f"{one}: at most {number(most)} tokens/s, claimed {least / most:.0%} of it" for one, most in bounds)
-    details: dict[str, object] = {"readings": lines, "bounds": (f"{name}: {number(bound)} tokens/s",)}
+    details: dict[str, Any] = {"readings": lines, "bounds": (f"{name}: {number(bound)} tokens/s",)}
     words = f"claimed {claim.figure} {claim.unit} is {in_words(claimed(claim, hedged=False).middle, bounds)}"
     if claim.hedge.share:
         words += f"; {share:.0%} after its hedge of {claim.hedge.share:.0%}"
@@ -71,14 +72,7 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         return found(IMPOSSIBLE, "bound", words, recomputed=bound, **details)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
     if own and own.verdict != CONSISTENT:
-        return found(
-            INCONSISTENT,
-            "arithmetic",
-            f"{own.arithmetic}; no bound excludes it: {words}",
-            recomputed=own.recomputed,
-            rests_on=own.rests_on,
-            **details,
-        )
+        return replace(own, arithmetic=f"{own.arithmetic}; no bound excludes it: {words}", **details)
     return _measured(claim, model, evidence, words, share, details)
 
 
@@ -296,7 +290,7 @@ def _measured(
     ]
     if conditions.batch_size:
         runs = [run for run in runs if conditions.batch_size in (run.batch_size, run.concurrency)]
-    claimed_range = claimed(claim)
+    claimed_range = claimed(claim, reached=True)
     if claim.metric == PER_CORE:
         return unknown(f"{words}; no measured run is per core", **details)
     is_whole = claim.metric == SYSTEM

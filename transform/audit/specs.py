@@ -230,7 +230,7 @@ def _compared(
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
     unit = scale(claim)
-    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
+    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim, reached=True)
     claimed_words = f"claimed {claim.figure} {claim.unit}"
     agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
     words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]

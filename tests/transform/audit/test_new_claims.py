@@ -428,3 +428,26 @@ def test_what_cannot_be_computed_with_is_left_open(ask, text, reason):
     assert found["a"].verdict == "unverifiable"
     assert reason in found["a"].finding.arithmetic
     assert found["z"].verdict == "consistent"
+
+
+def test_what_is_up_to_a_figure_has_to_reach_it(ask):
+    """A peak, a memory or a measured rate below it does not bear it out; "at least" is borne out by more."""
+    line = "{},x,{},{},{},,,{},{},2026"
+    rate = "throughput_tokens_per_s_per_chip"
+    found = ask(
+        line.format("a", "H100 SXM", "spec_fp8_tflops", 9999, "TFLOPS", "up to"),
+        line.format("b", "H100 SXM", "spec_fp8_tflops", 1979, "TFLOPS", "up to"),
+        line.format("c", "Trn3 UltraServer", "spec_fp8_pflops", 362, "PFLOPS", "up to"),
+        line.format("d", "H100 SXM", "spec_memory_gb", 60, "GB", "at least"),
+        f"e,x,H200 SXM / Llama 2 70B,{rate},9000,,,tokens/s/chip,up to; output tokens,2026",
+        f"f,x,H200 SXM / Llama 2 70B,{rate},4000,,,tokens/s/chip,up to; output tokens,2026",
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcdef") == "icccuc"
+    assert "362.4 PFLOPS: 144 x Trainium3" in found["c"].finding.arithmetic
+
+
+def test_a_day_between_two_known_prices_is_a_gap(con, read):
+    """Of which the price after it is told, as it is no last one before it."""
+    told = read('a,x,H100 SXM / Lambda,price_per_chip,9.99,,,USD/h,"on-demand",2025-06-01')
+    words = judge(told, Evidence(con, told))[0].finding.arithmetic
+    assert "the history has a gap there: next" in words
