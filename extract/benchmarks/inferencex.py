@@ -265,8 +265,7 @@ def _near(one: Decimal, other: Decimal) -> bool:
 def _chip(run: Run) -> str | None:
     # Runners of one chip are told apart after a hyphen, as in h200-nb and b200-trt, and stand after the cluster and a
     # colon; h200-nvl is another form.
-    texts = (run.text(name) for name in ("hw", "prefill_hw", "decode_hw"))
-    names = [text.lower().rpartition(":")[2] for text in texts if text]
+    names = [text.lower().rpartition(":")[2] for one in ("hw", "prefill_hw", "decode_hw") if (text := run.text(one))]
     chips = {name if resolve(name) else name.partition("-")[0]: name for name in names}
     if len(chips) > 1:
         raise run.refused("prefill_hw", f"ran on several kinds of chips: {', '.join(chips)}")
