@@ -89,7 +89,7 @@ def _with_task(claim: Claim, article: Article) -> Claim:
 
 
 def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
-    """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, and as it was measured."""
+    """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, or as measured of dense peaks."""
     model, claimed_range = model_named(claim.model_name), claimed(claim)
     if claimed_range.low > 100:
         return found(
@@ -105,12 +105,12 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     own = article.find(claim, PER_CHIP, of_model(claim))
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
-    peaks = evidence.peaks(evidence.named(claim.thing.chips), precision=claim.conditions.precision)
+    is_sparse = None if own else bool(claim.conditions.is_sparse)
+    peaks = evidence.peaks(evidence.named(claim.thing.chips), sparse=is_sparse, precision=claim.conditions.precision)
     if not peaks:
-        return unknown("no peak of this chip is published in that precision")
+        return unknown("no peak of this chip is known here in that precision")
     if own:
-        shares = _shares(claimed(own[0]), peaks, flop, evidence)
-        lines = tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares)
+        shares = _shares(claimed(own[0], reached=True), peaks, flop, evidence)
         agrees = [one for one in shares if one[1].meets(claimed_range)]
         words, share = (agrees or sorted(shares, key=lambda one: one[1].low))[0]
         return found(
@@ -119,7 +119,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
             f"its own {own[0].figure} {own[0].unit} x {number(flop / 1e9)} GFLOP a token is "
             f"{number(share.middle)} % of the {words}, claimed {claim.figure} %",
             recomputed=share.middle,
-            readings=lines,
+            readings=tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares),
             rests_on=(own[0].claim_id,),
             bounds=tuple(text for text, _ in peaks),
         )

@@ -451,3 +451,14 @@ def test_a_day_between_two_known_prices_is_a_gap(con, read):
     told = read('a,x,H100 SXM / Lambda,price_per_chip,9.99,,,USD/h,"on-demand",2025-06-01')
     words = judge(told, Evidence(con, told))[0].finding.arithmetic
     assert "the history has a gap there: next" in words
+
+
+def test_a_measured_utilisation_is_of_a_dense_peak(ask):
+    """No training runs at sparse peaks, so that 38 % of one bear out no 38 to 43 %; of a dense one they would."""
+    line = "{},x,H100 SXM / Llama 3.1 405B,mfu_range,,{},{},percent,{},2024-07-23"
+    found = ask(
+        line.format("a", 37, 39, "pre-training; BF16"), line.format("b", 37, 39, "pre-training; BF16 sparse"),
+        line.format("c", 74, 78, "pre-training; BF16"),
+    )  # fmt: skip
+    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "consistent"]
+    assert "dense BF16 peak" in found["a"].finding.arithmetic
