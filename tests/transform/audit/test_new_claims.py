@@ -462,3 +462,24 @@ def test_a_measured_utilisation_is_of_a_dense_peak(ask):
     )  # fmt: skip
     assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "consistent"]
     assert "dense BF16 peak" in found["a"].finding.arithmetic
+
+
+def test_what_is_published_may_be_rounded(ask):
+    """AMD's own 2,614.9 is 2,615 here and Google's 7.37 is 7.38: neither is false, as 2,605 and 7.3 are."""
+    line = "{},x,{},{},{},,,{},peak,2026"
+    found = ask(
+        line.format("a", "MI300X", "spec_fp8_tflops", 2614.9, "TFLOPS"),
+        line.format("b", "MI300X", "spec_fp8_tflops", 2605, "TFLOPS"),
+        line.format("c", "TPU v7", "spec_memory_bandwidth_tb_s", 7.37, "TB/s"),
+        line.format("d", "TPU v7", "spec_memory_bandwidth_tb_s", 7.3, "TB/s"),
+        line.format("e", "Trn2 UltraServer", "spec_fp8_pflops", 83.2, "PFLOPS"),
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcde") == "cicic"
+
+
+def test_without_sparsity_is_dense(ask):
+    """AWS gives an UltraServer of 72 GB200 360 PFLOPS "without sparsity", which is no sparse figure."""
+    line = 'a,x,u-p6e-gb200x72,spec_fp8_pflops,360,,,PFLOPS,"{}",2025-07-09'
+    verdicts = [ask(line.format(words))["a"].finding for words in ("FP8 without sparsity", "FP8 with sparsity")]
+    assert [one.verdict for one in verdicts] == ["consistent", "inconsistent"]
+    assert "72 x GB200 NVL72 dense_fp8_tflops" in verdicts[0].arithmetic
