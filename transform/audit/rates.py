@@ -242,7 +242,8 @@ def _count_claim(claim: Claim, article: Article) -> Claim | None:
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.thing
-    singles = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
+    found_singles = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
+    singles = [one for one in found_singles if one.conditions.batch_size == claim.conditions.batch_size]
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
     if not singles or not count:

@@ -483,3 +483,15 @@ def test_without_sparsity_is_dense(ask):
     verdicts = [ask(line.format(words))["a"].finding for words in ("FP8 without sparsity", "FP8 with sparsity")]
     assert [one.verdict for one in verdicts] == ["consistent", "inconsistent"]
     assert "72 x GB200 NVL72 dense_fp8_tflops" in verdicts[0].arithmetic
+
+
+def test_a_rate_at_a_batch_is_no_part_of_a_system_at_another(ask):
+    """NVIDIA's 21,800 on 8 H100 stand although the same text has 14,000 of one chip at batch 1, which cannot be."""
+    rate = "throughput_tokens_per_s"
+    found = ask(
+        f"a,x,8x H100 SXM / Llama 2 70B,{rate}_system,21800,,,tokens/s,MLPerf Server FP8 output tokens,2026",
+        f"b,x,H100 SXM / Llama 2 70B,{rate}_per_chip,14000,,,tokens/s/chip,output tokens batch 1,2026",
+        f"c,y,8x H100 SXM / Llama 2 70B,{rate}_system,21800,,,tokens/s,MLPerf Server FP8 output tokens,2026",
+        f"d,y,H100 SXM / Llama 2 70B,{rate}_per_chip,14000,,,tokens/s/chip,output tokens,2026",
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abc") == "cpi"
