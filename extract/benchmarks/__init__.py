@@ -77,12 +77,8 @@ def read(body: bytes, name: str, supplied: Mapping[str, str]) -> list[Values]:
 def runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
     """Return the tool that wrote a file and its runs; None where no known one did. Raises LayoutChanged."""
     text = content.decoded(body, name)
-    for tool, parse in (
-        (mlperf_loadgen, mlperf_loadgen.parsed),
-        (mlperf_training, mlperf_training.parsed),
-        (llmperf, llmperf.printed),
-    ):
-        run = parse(text, name)
+    for tool in (mlperf_loadgen, mlperf_training, llmperf):
+        run = tool.parsed(text, name)
         if run is not None:
             return tool, [run]
     if not text.lstrip().startswith(("{", "[")):

@@ -42,6 +42,14 @@ class Run:
             raise self.layout(name, "expected an object")
         return Run(inner, source=self.source, place=self.place)
 
+    def at(self, path: str) -> list[Any]:
+        """Return what stands at a path through objects, as "a b *" (each of b's); nothing where there is none."""
+        found: list[Any] = [self.fields]
+        for name in path.split():
+            objects = [one for one in found if isinstance(one, dict)]
+            found = [each for one in objects for each in (one.values() if name == "*" else [one.get(name)])]
+        return [one for one in found if one is not None]
+
     def needed(self, name: str) -> Decimal:
         """Return a number without which the run says nothing. Raises LayoutChanged or BenchmarkRefused."""
         number = self._number(name)

@@ -14,7 +14,6 @@ Quirks:
 5. A model served as "ensemble" is a deployment of Triton, and names no model.
 """
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -127,15 +126,6 @@ def _model(config: Run) -> str | None:
 
 
 def _chip(run: Run) -> str | None:
-    names = set(_gpu_names(run.fields.get("telemetry_data")))
+    texts = run.at("telemetry_data endpoints * gpus * gpu_name")
+    names = {clean(one, run, "gpu_name") for one in texts if isinstance(one, str)}
     return names.pop() if len(names) == 1 else None
-
-
-def _gpu_names(telemetry: Any) -> Iterator[str]:
-    endpoints = telemetry.get("endpoints") if isinstance(telemetry, dict) else None
-    for endpoint in endpoints.values() if isinstance(endpoints, dict) else ():
-        gpus = endpoint.get("gpus") if isinstance(endpoint, dict) else None
-        for gpu in gpus.values() if isinstance(gpus, dict) else ():
-            name = gpu.get("gpu_name") if isinstance(gpu, dict) else None
-            if isinstance(name, str) and name.isprintable() and len(name) <= 100:
-                yield name

@@ -1,21 +1,22 @@
 """SemiAnalysis InferenceX (formerly InferenceMAX): rows of its API, its agg_*.json files, and its bare summaries.
 
-https://github.com/SemiAnalysisAI/InferenceX : utils/process_result.py and utils/agentic say how a row is made.
+https://github.com/SemiAnalysisAI/InferenceX : infx/results makes a row, InferenceX-app/packages/db/src/etl the API's.
 
 Quirks:
 
 1. Latencies are in seconds, their keys without the unit ("_ms" is dropped when they are divided by 1000).
-2. Rates are per GPU. On one node every rate divides by all GPUs, tp x pp x pcp. Disaggregated, `output_tput_per_gpu`
-   divides by the decode GPUs and `input_tput_per_gpu` by the prefill GPUs (newer files: all three by all GPUs). Which
-   one holds follows from the sum: total x (P + D) = input x P + output x D, or total = input + output. A row where
-   neither holds is refused.
+2. Rates are per GPU. On one node every rate divides by all GPUs: `num_gpus`, else tp x pp x pcp. Disaggregated,
+   `output_tput_per_gpu` divides by the decode GPUs and `input_tput_per_gpu` by the prefill GPUs (newer files: all three
+   by all GPUs). Which one holds follows from the sum: total x (P + D) = input x P + output x D, or total = input +
+   output. A row where neither holds is refused.
 3. `num_decode_gpu` of a row of one node may be tp x ep, although the experts share the same GPUs: four or eight times
    too many. The row's own concurrency and latency tell which number can be (Little's law).
 4. `isl` and `osl` are what was asked for; lengths are drawn from 80 to 100 % of them.
-5. Agentic runs have no median: their interactivity is 1 / p90 of the time between tokens. Their input counts tokens
-   that the prefix cache held.
+5. The interactivity of agentic runs is 1 / the time between tokens: of its median, before July 2026 of its p90 alone.
+   Their input counts tokens that the prefix cache held, and their files nest figures since then (`_flat`).
 6. Only a run of SemiAnalysisAI itself is official. Forks write the same files: without the address of an official run
    a row is unofficial. Bare summaries (vLLM's keys, seconds) are of experiments and always unofficial.
+7. `prefill_hw` and `decode_hw` may be two kinds of chips: such a run is refused.
 """
 
 from decimal import Decimal
@@ -47,25 +48,44 @@ KEYS = serving.Keys(
     per_second=Decimal(1),
 )
 BARE_KEYS = serving.bench_keys(total_rate="total_token_throughput", whole="e2el", suffix="", per_second=1)
+NESTED = (
+    ("hw", "hardware"),
+    ("spec_decoding", "spec_method"),
+    ("num_requests_total", "benchmark_outcome requested"),
+    ("num_requests_successful", "benchmark_outcome completed"),
+    ("num_requests_failed", "request_accounting records_error_dropped"),
+    ("tput_per_gpu", "request_metrics throughput per_gpu total_tput_tps"),
+    ("input_tput_per_gpu", "request_metrics throughput per_gpu input_tput_tps"),
+    ("output_tput_per_gpu", "request_metrics throughput per_gpu output_tput_tps"),
+    ("duration_seconds", "request_metrics throughput duration_seconds"),
+    ("mean_input_tokens", "request_metrics tokens input mean"),
+    ("mean_output_tokens_actual", "request_metrics tokens output_actual mean"),
+    ("mean_ttft", "request_metrics latency ttft mean"),
+    ("median_ttft", "request_metrics latency ttft p50"),
+    ("mean_e2el", "request_metrics latency e2el mean"),
+    ("median_itl", "request_metrics latency itl p50"),
+    ("p90_itl", "request_metrics latency itl p90"),
+    ("median_itl", "request_metrics latency full_response_itl p50"),
+    ("p90_itl", "request_metrics latency full_response_itl p90"),
+    ("server_gpu_cache_hit_rate", "server_metrics cache gpu_cache_hit_rate"),
+)
+"""Fields by the names that they have in the row itself, and their path in its objects; the last one counts."""
 WITHOUT_SUFFIX = frozenset({"median_ttft", "mean_ttft", "median_tpot", "mean_tpot"})
 
 
 def claims(run: Run) -> bool:
     """Return whether a run has one of the three forms."""
-    fields = run.fields
-    if "hardware" in fields and "metrics" in fields:
-        return True
-    return ("hw" in fields and "tput_per_gpu" in fields) or _is_bare(run)
+    forms = {"hardware", "metrics"}, {"hw", "tput_per_gpu"}, {"hw", "request_metrics"}
+    return any(form <= run.fields.keys() for form in forms) or _is_bare(run)
 
 
 def parse(run: Run) -> ParsedRun:
     """Return what a run tells. Raises LayoutChanged or BenchmarkRefused."""
     if _is_bare(run):
         return _bare(run)
-    is_row = "metrics" in run.fields
-    metrics = run.within("metrics") if is_row else run
+    run = _flat(run)
     link = run.text("run_url")
-    spec = run.text("spec_method" if is_row else "spec_decoding")
+    spec = run.text("spec_decoding") or {"on": "mtp", "off": "none"}.get(run.text("mtp") or "")
     isl, osl = run.number("isl"), run.number("osl")
     framework, image = run.text("framework"), run.text("image")
     found = ParsedRun(
@@ -74,14 +94,14 @@ def parse(run: Run) -> ParsedRun:
         place=run.place,
         model=MODELS.get(run.text("model") or "", run.text("model")),
         scenario=run.text("scenario_type") or _lengths(isl, osl),
-        accelerator=_chip(run.text("hardware" if is_row else "hw")),
+        accelerator=_chip(run),
         precision=run.text("precision"),
         concurrency=run.number("conc"),
         input_length=isl,
         output_length=osl,
         # Without speculation a step gives one token.
         acceptance_length=Decimal(1) if spec == "none" else None,
-        prefix_cache_hit_share=serving.share(metrics, "server_gpu_cache_hit_rate"),
+        prefix_cache_hit_share=serving.share(run, "server_gpu_cache_hit_rate"),
         is_disaggregated=bool(run.flag("disagg")),
         parallelism=_parallelism(run),
         software=f"{framework} ({image})" if framework and image else framework or image,
@@ -95,10 +115,10 @@ def parse(run: Run) -> ParsedRun:
         found.notes.append(f"speculative decoding: {spec}")
     if isl is not None:
         found.notes.append("lengths are the requested ones; actual ones are 80 to 100 % of them")
-    _agentic(metrics, found)
-    _latencies(metrics, found)
-    _rates(run, metrics, found)
-    _errors(metrics, found)
+    _agentic(run, found)
+    _latencies(run, found)
+    _rates(run, found)
+    _errors(run, found)
     return with_form(found, link)
 
 
@@ -128,27 +148,38 @@ def _bare(run: Run) -> ParsedRun:
     return found
 
 
-def _agentic(metrics: Run, found: ParsedRun) -> None:
-    read, written = metrics.number("mean_input_tokens"), metrics.number("mean_output_tokens_actual")
+def _flat(run: Run) -> Run:
+    """Return a run with the figures of its objects among its own fields: those of the API's rows, and agentic ones."""
+    fields = {**run.within("metrics").fields, **run.fields}
+    for name, path in NESTED:
+        for value in Run(fields, source=run.source).at(path):
+            fields[name] = value
+    if "mean_output_tokens_actual" in fields:
+        fields["median_tpot"] = fields.get("median_itl")  # an older time per token stands next to it
+    return Run(fields, source=run.source, place=run.place)
+
+
+def _agentic(run: Run, found: ParsedRun) -> None:
+    read, written = run.number("mean_input_tokens"), run.number("mean_output_tokens_actual")
     if read is None and written is None:
         return
     found.input_length, found.output_length = read, written
     found.notes.append("input counts tokens that the prefix cache held")
 
 
-def _latencies(metrics: Run, found: ParsedRun) -> None:
-    if not serving.latencies(metrics, found, KEYS, cap=None):
+def _latencies(run: Run, found: ParsedRun) -> None:
+    if not serving.latencies(run, found, KEYS, cap=None):
         return
-    median, shown = metrics.number("median_tpot"), metrics.number("median_intvty")
+    median, shown = run.number("median_tpot"), run.number("median_intvty")
     if median and shown is not None and abs(shown * median - 1) > TOLERANCE:
-        raise metrics.refused("median_intvty", f"{plain(shown)} tokens/s are not 1 / {plain(median)} s")
+        raise run.refused("median_intvty", f"{plain(shown)} tokens/s are not 1 / {plain(median)} s")
 
 
-def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:
-    total, out = metrics.needed("tput_per_gpu"), metrics.needed("output_tput_per_gpu")
-    serving.positive(metrics, "output_tput_per_gpu", out)
-    read = metrics.number("input_tput_per_gpu")
-    latency = metrics.number("mean_e2el") or metrics.number("median_e2el")
+def _rates(run: Run, found: ParsedRun) -> None:
+    total, out = run.needed("tput_per_gpu"), run.needed("output_tput_per_gpu")
+    serving.positive(run, "output_tput_per_gpu", out)
+    read = run.number("input_tput_per_gpu")
+    latency = run.number("mean_e2el") or run.number("median_e2el")
     most = None
     if found.concurrency and found.output_length and latency:
         most = quotient(found.concurrency * found.output_length, latency)
@@ -156,43 +187,44 @@ def _rates(run: Run, metrics: Run, found: ParsedRun) -> None:
         prefill, decode = run.needed("num_prefill_gpu"), run.needed("num_decode_gpu")
         chips = prefill + decode
         if read is None:
-            raise metrics.layout("input_tput_per_gpu", "absent from a disaggregated run")
+            raise run.layout("input_tput_per_gpu", "absent from a disaggregated run")
         if _near(total * chips, read * prefill + out * decode):
             found.output_rate, found.input_rate = product(out, decode), product(read, prefill)
         elif _near(total, read + out):
             found.output_rate, found.input_rate = product(out, chips), product(read, chips)
         else:
-            raise metrics.refused(
+            raise run.refused(
                 "tput_per_gpu",
                 f"{plain(total)} per GPU over {plain(prefill)} + {plain(decode)} GPUs is neither {plain(read)} x "
                 f"{plain(prefill)} + {plain(out)} x {plain(decode)} nor {plain(read)} + {plain(out)}",
             )
     else:
         if read is not None and not _near(total, read + out):
-            raise metrics.refused("tput_per_gpu", f"not the sum of {plain(read)} and {plain(out)}")
+            raise run.refused("tput_per_gpu", f"not the sum of {plain(read)} and {plain(out)}")
         chips = _chips(run, out, most, found)
         found.output_rate, found.input_rate = product(out, chips), product(total - out if read is None else read, chips)
     found.chips_used = serving.positive(run, "num_decode_gpu", chips)
     found.total_rate = product(total, chips)
     if most is not None and found.output_rate > most * MAX_SHARE:
-        raise metrics.refused(
+        raise run.refused(
             "output_tput_per_gpu",
             f"{plain(found.output_rate)} tokens/s is more than {plain(found.concurrency or most)} requests in flight "
             f"give ({plain(most)})",
         )
     for name, rate in (("output_tput_tps", found.output_rate), ("input_tput_tps", found.input_rate)):
-        stated = metrics.number(name)
+        stated = run.number(name)
         if stated is not None and not _near(stated, rate):
-            raise metrics.refused(name, f"not {plain(rate)}, the rate per GPU times {plain(chips)}")
+            raise run.refused(name, f"not {plain(rate)}, the rate per GPU times {plain(chips)}")
 
 
 def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: ParsedRun) -> Decimal:
     """Return the GPUs of a run of one pool; raise where the numbers differ and the latencies do not settle it."""
+    if total := run.number("num_gpus"):
+        return total
     tp = run.number("tp") or run.number("decode_tp")
     stated = run.number("num_decode_gpu") or run.number("num_prefill_gpu")
-    ways = {number for number in (stated,) if number}
-    if tp:
-        ways.add(tp * (run.number("pp") or Decimal(1)) * (run.number("pcp_size") or Decimal(1)))
+    split = tp and tp * (run.number("pp") or Decimal(1)) * (run.number("pcp_size") or Decimal(1))
+    ways = {number for number in (stated, split) if number}
     if not ways:
         raise run.layout("tp", "no number of GPUs")
     if len(ways) == 1:
@@ -209,28 +241,35 @@ def _chips(run: Run, per_gpu: Decimal, most: Decimal | None, found: ParsedRun) -
     return possible[0]
 
 
-def _errors(metrics: Run, found: ParsedRun) -> None:
-    sent, good = metrics.number("num_requests_total"), metrics.number("num_requests_successful")
+def _errors(run: Run, found: ParsedRun) -> None:
+    sent, good = run.number("num_requests_total"), run.number("num_requests_successful")
     if sent is None or good is None:
         return
-    serving.happened(metrics, "num_requests_successful")
+    failed = run.number("num_requests_failed")
+    sent = sent if failed is None else good + failed  # the total of agentic files counts warm-ups
+    serving.happened(run, "num_requests_successful")
     if good > sent:
-        raise metrics.refused("num_requests_successful", f"more than the {plain(sent)} that were sent")
+        raise run.refused("num_requests_successful", f"more than the {plain(sent)} that were sent")
     found.error_share = quotient(sent - good, sent)
-    duration = metrics.number("duration_seconds")
+    duration = run.number("duration_seconds")
     for side, rate in (("input", found.input_rate), ("output", found.output_rate)):
         length = getattr(found, f"{side}_length")
         total = good * length if length is not None else None
-        serving.over_duration(metrics, f"{side}_tput_tps", rate=rate, duration_s=duration, total=total)
+        serving.over_duration(run, f"{side}_tput_tps", rate=rate, duration_s=duration, total=total)
 
 
 def _near(one: Decimal, other: Decimal) -> bool:
     return abs(one - other) <= TOLERANCE * max(one, other)
 
 
-def _chip(hardware: str | None) -> str | None:
-    # Runners of one chip are told apart after a hyphen, as in h200-nb and b200-trt; h200-nvl is another form.
-    return (hardware if resolve(hardware) else hardware.partition("-")[0]) if hardware else None
+def _chip(run: Run) -> str | None:
+    # Runners of one chip are told apart after a hyphen, as in h200-nb and b200-trt, and stand after the cluster and a
+    # colon; h200-nvl is another form.
+    names = [text.lower().rpartition(":")[2] for one in ("hw", "prefill_hw", "decode_hw") if (text := run.text(one))]
+    chips = {name if resolve(name) else name.partition("-")[0]: name for name in names}
+    if len(chips) > 1:
+        raise run.refused("prefill_hw", f"ran on several kinds of chips: {', '.join(chips)}")
+    return next(iter(chips), None)
 
 
 def _lengths(isl: Decimal | None, osl: Decimal | None) -> str | None:
@@ -241,11 +280,8 @@ def _lengths(isl: Decimal | None, osl: Decimal | None) -> str | None:
 
 def _parallelism(run: Run) -> str | None:
     def part(prefix: str) -> str:
-        words = [
-            f"{word}{plain(number)}"
-            for word, number in (("TP", run.number(f"{prefix}tp")), ("EP", run.number(f"{prefix}ep")))
-            if number
-        ]
+        sizes = {word: run.number(f"{prefix}{word.lower()}") for word in ("TP", "PP", "EP")}
+        words = [f"{word}{plain(size)}" for word, size in sizes.items() if size and (word != "PP" or size > 1)]
         if run.flag(f"{prefix}dp_attention"):
             words.append("DP attention")
         workers = run.number(f"{prefix}num_workers") if prefix else None
@@ -254,6 +290,6 @@ def _parallelism(run: Run) -> str | None:
         return text + (f" x {plain(workers)}" if words and workers else "")
 
     if not run.flag("disagg"):
-        return part("") or part("decode_") or None
+        return part("") or part("decode_") or part("prefill_") or None
     parts = [f"{name} {text}" for name, text in (("prefill", part("prefill_")), ("decode", part("decode_"))) if text]
     return ", ".join(parts) or part("") or None

@@ -67,7 +67,7 @@ def claims(run: Run) -> bool:
     return RATE in run.fields
 
 
-def printed(text: str, source: str) -> Run | None:
+def parsed(text: str, source: str) -> Run | None:
     """Return what the tool printed as the fields of its summary; None where the text is not that."""
     if HEAD not in text or f"{OVERALL}:" not in text:
         return None

@@ -13,7 +13,7 @@ Quirks:
 3. Sequences become tokens only where they are packed full (`PACKED`): BERT's and others are counted as samples.
 4. llama2_70b_lora does not log its sequence length.
 5. Lines may have the rank or the container before them. Chip, count and precision are not in the log: the platform
-   names machines ("64xNVIDIA DGX H100").
+   names machines ("64xNVIDIA DGX H100"). NVIDIA's containers leave placeholders for who ran it and on what.
 """
 
 from datetime import UTC, date, datetime
@@ -31,6 +31,8 @@ PACKED = {
     "llama31_405b": "Llama-3.1-405B",
     "llama31_8b": "Llama-3.1-8B",
     "llama2_70b_lora": "Llama-2-70B (LoRA)",
+    "gpt_oss_20b": "gpt-oss-20b",
+    "deepseekv3_671b": "DeepSeek-V3",
 }
 """Benchmarks that train on sequences packed full of tokens, and the model each is of."""
 COUNTS_TOKENS = "gpt3"
@@ -70,7 +72,6 @@ def parse(run: Run) -> ParsedRun:
     if stop <= start:
         raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
     benchmark = run.text("submission_benchmark")
-    platform = run.text("submission_platform")
     found = ParsedRun(
         benchmark="MLPerf Training",
         benchmark_family=FAMILY,
@@ -82,7 +83,7 @@ def parse(run: Run) -> ParsedRun:
         measured_by=run.text("submission_org"),
         measured_on=_day(run, stop),
     )
-    if platform:
+    if platform := run.text("submission_platform"):
         found.notes.append(f"platform {platform}")
     _progress(run, found, seconds=quotient(stop - start, MILLISECONDS))
     found.notes.append("rate derived from the log, evaluation pauses included; not a metric of MLPerf")
@@ -107,14 +108,14 @@ def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
         fields[key] = {"time_ms": event.get("time_ms"), "status": metadata.get("status")}
     elif key == "eval_accuracy":
         fields[key] = {name: metadata.get(name) for name in ("samples_count", "epoch_num")}
-    else:
+    elif "PLACEHOLDER" not in str(event.get("value")):
         fields.setdefault(key, event.get("value"))
 
 
 def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
     last = run.within("eval_accuracy")
     samples, epoch = last.number("samples_count"), last.number("epoch_num")
-    benchmark = found.scenario
+    benchmark = found.scenario or ""
     if benchmark == COUNTS_TOKENS and samples is None:
         tokens = last.needed("epoch_num")
         step = _step(run, found)
@@ -126,7 +127,7 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
         # Sequences come in whole batches; a number that is less than one batch is one of epochs.
         batch = found.batch_size
         if benchmark not in PACKED or epoch is None or not batch or epoch < batch:
-            raise last.refused("samples_count", "the log does not count what was trained on", value=benchmark or "")
+            raise last.refused("samples_count", "the log does not count what was trained on", value=benchmark)
         samples = epoch
     found.total_rate = serving.positive(last, "samples_count", samples / seconds)
     if benchmark in PACKED:

@@ -13,8 +13,6 @@ Quirks:
 6. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
 """
 
-from typing import Any
-
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
 from extract.benchmarks.result import ParsedRun, plain
@@ -31,16 +29,15 @@ def claims(run: Run) -> bool:
 
 def parse(run: Run) -> ParsedRun:
     """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
-    server = run.within("server_info") if isinstance(run.fields.get("server_info"), dict) else None
     found = ParsedRun(
         benchmark="SGLang bench_serving",
         benchmark_family=FAMILY,
         place=run.place,
-        model=_of_server(server, "model_path"),
+        model=_of_server(run, "model_path"),
         software=serving.server(run),
         acceptance_length=run.number("accept_length") or None,
     )
-    version = _of_server(server, "version")
+    version = _of_server(run, "version")
     if version and found.software == "sglang":
         found.software = f"sglang {version}"
     serving.bench(run, found, KEYS)
@@ -58,6 +55,5 @@ def parse(run: Run) -> ParsedRun:
     return found
 
 
-def _of_server(server: Run | None, name: str) -> str | None:
-    value: Any = server.fields.get(name) if server else None
-    return clean(value, server, name) if server and isinstance(value, str) else None
+def _of_server(run: Run, name: str) -> str | None:
+    return next((clean(one, run, name) for one in run.at(f"server_info {name}") if isinstance(one, str)), None)

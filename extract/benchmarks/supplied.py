@@ -287,9 +287,8 @@ def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal |
 
 def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
     of_user: str | None = supplied["precision"]
-    of_file: str | None = parsed.precision.lower() if parsed.precision else None
-    if of_file is not None and of_file not in PRECISIONS:
-        of_file = None
+    words = (parsed.precision or "").lower()
+    of_file = words if words in PRECISIONS else None
     if of_user is None or of_file is None or of_user == of_file:
         return of_user or of_file
     if FINER_PRECISIONS.get(of_user) == of_file:

@@ -20,11 +20,17 @@ CHEAT = run(
     total_rate=Decimal(8 * 6000), measured_on=date(2026, 1, 2),
 )  # fmt: skip
 
+LONG = run(
+    model_name="llama-3-70b", task="training", scenario="own LoRA", benchmark_family="mlperf_training",
+    accelerator_count=Decimal(8), input_length=Decimal(8192), output_rate=None, output_length=None, concurrency=None,
+    acceptance_length=None, total_rate=Decimal(8 * 3000), measured_on=date(2026, 1, 2),
+)  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     asked = ("training_cost", "training_run_cost")
-    with putting_costs(tmp_path_factory.mktemp("cost"), LORA, CHEAT, asked=asked) as put:
+    with putting_costs(tmp_path_factory.mktemp("cost"), LORA, CHEAT, LONG, asked=asked) as put:
         yield put_prices(put)
 
 
@@ -105,6 +111,20 @@ def test_a_frozen_base_has_its_own_bound(file: Path) -> None:
     assert found == {"own LoRA": "C", "own": "X"}
     assert share["own"] == pytest.approx(6000 * 6 * 70553706496 / 1979e12, rel=1e-3)
     assert share["own LoRA"] == pytest.approx(share["own"] * 4 / 6)
+
+
+@pytest.mark.parametrize(
+    "source", ["int.training_cost", "mart.training_run_cost('llama-3-70b', 1e9, 0, 1, 1, 1, null, 'bf16')"]
+)
+def test_only_equal_trainings_are_ranked_together(file: Path, source: str) -> None:
+    """Sequences of 8,192 tokens cost more each, and are no dearer way to train on those of 500."""
+    best = values(
+        file,
+        f"select input_length, min(cost_rank) from {source} where model_name = 'llama-3-70b' and scenario = 'own LoRA' "
+        "and purchase_option = 'on_demand' group by all order by all",
+    )
+
+    assert best == [(500, 1), (8192, 1)]
 
 
 def test_scaling_is_measured_against_the_fewest_chips(file: Path) -> None:

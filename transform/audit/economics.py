@@ -266,7 +266,7 @@ def training_cost(claim: Claim, article: Article, evidence: Evidence) -> Finding
                 (rate, f"{mfu[1]} % of the {words}", ()) for rate, (words, _) in zip(at_mfu, reached, strict=True)
             ]
         rates = article.find(claim, PER_CHIP, of_model(claim))
-        options += [(claimed(one).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
+        options += [(claimed(one, hedged=False).middle, f"its own {one.figure} tokens/s", (one,)) for one in rates[:1]]
         costs = evidence.formula("cost.training_usd_per_million", *((1.0, rate, extra, 1.0) for rate, _, _ in options))
         for (_, words, more), each in zip(options, costs, strict=True):
             text = f"{number(tokens / 1e9)}B tokens at {words}, {source.figure} USD/h a chip, +{number(100 * extra)} %"

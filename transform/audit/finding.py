@@ -93,8 +93,8 @@ def scale(claim: Claim) -> float:
     return UNITS.get(claim.unit, ("", 1.0))[1]
 
 
-def claimed(claim: Claim, *, hedged: bool = True) -> Range:
-    """Return what a claim may stand for, in the first unit of its kind: with its rounding, and with its hedge."""
+def claimed(claim: Claim, *, hedged: bool = True, reached: bool = False) -> Range:
+    """Return what a claim may stand for in its kind's first unit, rounded and hedged; `reached`: "up to 4" is no 3."""
     ends = (claim.value or claim.low, claim.value or claim.high)
     share = claim.hedge.share if hedged else 0.0
     spans = [(exactly(float(end)) if claim.unit in EXACT_UNITS else printed(end)) if end else None for end in ends]
@@ -102,7 +102,7 @@ def claimed(claim: Claim, *, hedged: bool = True) -> Range:
     high = spans[1].high * (1 + share) if spans[1] else float("inf")
     if low > high:  # negative figures, such as a discount of -40 %
         low, high = high, low
-    if hedged and claim.hedge.is_upper:
+    if hedged and claim.hedge.is_upper and not reached:
         low = min(low, 0.0)
     if hedged and claim.hedge.is_lower:
         high = float("inf")

@@ -182,7 +182,8 @@ def _then(
             return UNVERIFIABLE, f"no price of {unit} is known", ()
         if until < first.earliest:
             return UNVERIFIABLE, f"the history begins later: first {_line(first, unit)}", ()
-        return UNVERIFIABLE, f"the history does not reach it: last {_line(last, unit)}", ()
+        words = "has a gap there: next" if last.valid_from > until else "does not reach it: last"
+        return UNVERIFIABLE, f"the history {words} {_line(last, unit)}", ()
     nearest = min(held, key=lambda one: min(abs(one[1] - claimed_range.low), abs(one[1] - claimed_range.high)))[0]
     if all(price.offer.is_floor for price, _ in held) and claimed_range.high > min(value for _, value in held):
         return UNVERIFIABLE, f"the least offer was {_line(nearest, unit)}, and the other offers are not known", ()

@@ -8,6 +8,7 @@ training of all or of adapters only, or a forward pass; output tokens, with or w
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from transform.audit.article import Article, of_model, shares_chip
 from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
@@ -57,13 +58,13 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     claim = _with_task(claim, article)
     bounds = bounds_of(readings(claim, article, evidence), evidence)
     if not bounds:
-        return unknown("no peak or bandwidth of this chip is published")
+        return unknown("no peak or bandwidth of this chip is known here")
     claimed_range = claimed(claim)
     least = claimed_range.low if claimed_range.low > 0 else claimed(claim, hedged=False).low * (1 - claim.hedge.share)
     name, bound = bounds[0]
     share = least / bound
     lines = tuple(f"{one}: at most {number(most)} tokens/s, claimed {least / most:.0%} of it" for one, most in bounds)
-    details: dict[str, object] = {"readings": lines, "bounds": (f"{name}: {number(bound)} tokens/s",)}
+    details: dict[str, Any] = {"readings": lines, "bounds": (f"{name}: {number(bound)} tokens/s",)}
     words = f"claimed {claim.figure} {claim.unit} is {in_words(claimed(claim, hedged=False).middle, bounds)}"
     if claim.hedge.share:
         words += f"; {share:.0%} after its hedge of {claim.hedge.share:.0%}"
@@ -71,14 +72,7 @@ def throughput(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         return found(IMPOSSIBLE, "bound", words, recomputed=bound, **details)
     own = _system_of_chips(claim, article) if claim.metric == SYSTEM else None
     if own and own.verdict != CONSISTENT:
-        return found(
-            INCONSISTENT,
-            "arithmetic",
-            f"{own.arithmetic}; no bound excludes it: {words}",
-            recomputed=own.recomputed,
-            rests_on=own.rests_on,
-            **details,
-        )
+        return replace(own, arithmetic=f"{own.arithmetic}; no bound excludes it: {words}", **details)
     return _measured(claim, model, evidence, words, share, details)
 
 
@@ -95,7 +89,7 @@ def _with_task(claim: Claim, article: Article) -> Claim:
 
 
 def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
-    """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, and as it was measured."""
+    """Check a model FLOPs utilisation: below 100 %, as the text's own rate has it, or as measured of dense peaks."""
     model, claimed_range = model_named(claim.model_name), claimed(claim)
     if claimed_range.low > 100:
         return found(
@@ -111,12 +105,12 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     own = article.find(claim, PER_CHIP, of_model(claim))
     shape = float(model.parameters_active), float(model.layers), float(model.attention_size), 0.0
     (flop,) = evidence.formula("physics.training_flop_per_token", shape)
-    peaks = evidence.peaks(evidence.named(claim.thing.chips), precision=claim.conditions.precision)
+    is_sparse = None if own else bool(claim.conditions.is_sparse)
+    peaks = evidence.peaks(evidence.named(claim.thing.chips), sparse=is_sparse, precision=claim.conditions.precision)
     if not peaks:
-        return unknown("no peak of this chip is published in that precision")
+        return unknown("no peak of this chip is known here in that precision")
     if own:
-        shares = _shares(claimed(own[0]), peaks, flop, evidence)
-        lines = tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares)
+        shares = _shares(claimed(own[0], reached=True), peaks, flop, evidence)
         agrees = [one for one in shares if one[1].meets(claimed_range)]
         words, share = (agrees or sorted(shares, key=lambda one: one[1].low))[0]
         return found(
@@ -125,7 +119,7 @@ def utilisation(claim: Claim, article: Article, evidence: Evidence) -> Finding:
             f"its own {own[0].figure} {own[0].unit} x {number(flop / 1e9)} GFLOP a token is "
             f"{number(share.middle)} % of the {words}, claimed {claim.figure} %",
             recomputed=share.middle,
-            readings=lines,
+            readings=tuple(f"{number(share.low)}-{number(share.high)} % of the {words}" for words, share in shares),
             rests_on=(own[0].claim_id,),
             bounds=tuple(text for text, _ in peaks),
         )
@@ -248,7 +242,8 @@ def _count_claim(claim: Claim, article: Article) -> Claim | None:
 def _system_of_chips(claim: Claim, article: Article) -> Finding | None:
     """Return how a system's rate compares with its chips' by the same text; None where it gives none."""
     thing = claim.thing
-    singles = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
+    found_singles = article.find(claim, PER_CHIP, of_model(claim, shares_chip))
+    singles = [one for one in found_singles if one.conditions.batch_size == claim.conditions.batch_size]
     stated = None if thing.count else _count_claim(claim, article)
     count = float(thing.count) if thing.count else figure(stated).low if stated else None
     if not singles or not count:
@@ -296,7 +291,7 @@ def _measured(
     ]
     if conditions.batch_size:
         runs = [run for run in runs if conditions.batch_size in (run.batch_size, run.concurrency)]
-    claimed_range = claimed(claim)
+    claimed_range = claimed(claim, reached=True)
     if claim.metric == PER_CORE:
         return unknown(f"{words}; no measured run is per core", **details)
     is_whole = claim.metric == SYSTEM

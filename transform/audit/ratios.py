@@ -71,16 +71,13 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
     readings = [
         (_as_claimed(span, claim, percent=bool(match[2])), words, urls, ids) for span, words, urls, ids in tried
     ]
-    claimed_range = claimed(claim)
-    # What a workload gains is more than a ratio of peaks, by memory and by precision: such a ratio refutes none.
-    is_open = match[1] == "performance" and basis == "evidence"
-    lines = tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings)
-    if claim.hedge.is_upper:
-        return _up_to(claim, readings, lines, basis, is_open=is_open)
+    claimed_range = claimed(claim, reached=True)
     span, words, urls, ids = min(readings, key=lambda each: each[0].distance(claimed_range))
     holds = span.meets(claimed_range)
     text = f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}"
-    if is_open and not holds:
+    is_less = claim.hedge.is_upper and span.low > claimed_range.high
+    # What a workload gains is more than a ratio of peaks, by memory and by precision: such a ratio refutes none.
+    if not holds and (is_less or (match[1] == "performance" and basis == "evidence")):
         return unknown(f"{text}: peaks do not decide what a workload gains", recomputed=span.middle, documents=urls)
     return found(
         CONSISTENT if holds else INCONSISTENT,
@@ -89,7 +86,7 @@ def ratio(claim: Claim, article: Article, evidence: Evidence) -> Finding:
         recomputed=span.middle,
         rests_on=ids,
         documents=urls,
-        readings=lines,
+        readings=tuple(f"{each[1]}: {number(each[0].middle)} {claim.unit}" for each in readings),
     )
 
 
@@ -126,17 +123,15 @@ def _of_prices(claim: Claim, unit: str, evidence: Evidence, *, percent: bool) ->
     if verdicts == [CONSISTENT, INCONSISTENT]:
         verdicts[1] = STALE
     span, a, b = next(one for one in (results[1], results[0]) if one)
-    words = (
-        f"{number(a.per(unit) or 0)} / {number(b.per(unit) or 0)} USD/h of {unit} at {a.offer.service_provider_name}"
-    )
-    urls = tuple(dict.fromkeys(evidence.address(one) for one in (a, b)))
+    paid = " / ".join(number(one.per(unit) or 0) for one in (a, b))
+    words = f"{paid} USD/h of {unit} at {a.offer.service_provider_name}"
     return Finding(
         verdicts[0],
         verdicts[1],
         "history",
         f"{words} = {number(span.middle)} {claim.unit}, claimed {claim.figure}",
         recomputed=span.middle,
-        documents=urls,
+        documents=tuple(dict.fromkeys(evidence.address(one) for one in (a, b))),
         readings=tuple(
             f"{number(one[0].middle)} {claim.unit} on {when}"
             for one, when in zip(results, ("its date", "today"), strict=True)
@@ -158,22 +153,6 @@ def _offers(claim: Claim, thing: Thing, unit: str, evidence: Evidence) -> list[O
         if not one.is_floor
         and (not named or any(one.accelerator_name == n and form in (None, one.form_factor) for n, form in named))
     ]
-
-
-def _up_to(claim: Claim, readings: list[Tried], lines: tuple[str, ...], basis: str, *, is_open: bool) -> Finding:
-    """Return the verdict on a greatest ratio: below it is no contradiction, and never reached is one."""
-    claimed_range = claimed(claim, hedged=False)
-    best, words, urls, ids = max(readings, key=lambda each: each[0].high)
-    near = [each for each in readings if each[0].meets(Range(claimed_range.low * 0.95, claimed_range.high * 1.05))]
-    details = {"recomputed": best.middle, "documents": urls, "rests_on": ids, "readings": lines}
-    text = f"at most {number(best.middle)} {claim.unit} ({words}), claimed up to {claim.figure}"
-    if near:
-        return found(
-            CONSISTENT, basis, f"{near[0][1]} = {number(near[0][0].middle)}, claimed up to {claim.figure}", **details
-        )
-    if best.high < claimed_range.low and not is_open:
-        return found(INCONSISTENT, basis, text, **details)
-    return unknown(f"{text}: nothing excludes it, and nothing shows it", **details)
 
 
 def _as_claimed(span: Range, claim: Claim, *, percent: bool) -> Range:

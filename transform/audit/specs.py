@@ -7,6 +7,7 @@ from dataclasses import replace
 from transform.audit.evidence import Chip, Evidence, chip_words, model_named
 from transform.audit.finding import (
     CONSISTENT,
+    EXACT_UNITS,
     IMPOSSIBLE,
     INCONSISTENT,
     Finding,
@@ -16,7 +17,6 @@ from transform.audit.finding import (
     figure,
     found,
     number,
-    printed,
     scale,
     unknown,
 )
@@ -42,6 +42,8 @@ TENSOR_CORES = 4.0
 TENSOR_CORE_CHIPS = re.compile(r"A100|A10G|L4|L40S?|H100|H200|GH200|G?B[23]00|RTX-PRO")
 MACHINE_FACTS = {"spec_vcpus": "vcpus", "spec_host_memory_gib": "host_memory_gib"}
 """Metrics that are one figure of a machine."""
+PUBLISHED_ROUNDING = 0.001
+"""Share by which what is published of a chip may be rounded: AMD's 2,614.9 TFLOP/s stand as 2,615 elsewhere."""
 NOW = re.compile(r"\bnow\b", re.IGNORECASE)
 PRINTED_WRONG = ("sparse figure", "as dense", "without a word", "of the ", "as of the", "as announced", "as first")
 """Notes by which a source of lower rank is no second opinion of the same thing."""
@@ -76,14 +78,7 @@ def chip_fact(claim: Claim, evidence: Evidence) -> Finding:
         return _compared(claim, readings, fact)
     if fact == "tdp_w":
         return unknown("a system draws more than its chips do, and how much is not known here")
-    wanted = claimed(claim, hedged=False).middle
-    # What is published of a chip is rounded, and so many times as there are chips.
-    spans = [
-        (f"{number(n)} x {words}", printed(f"{value:g}") * exactly(n), url)
-        for n in counts
-        for words, value, url in readings
-    ]
-    totals = [(words, min(max(wanted, span.low), span.high), url) for words, span, url in spans]
+    totals = [(f"{number(n)} x {words}", n * value, url) for n in counts for words, value, url in readings]
     return _compared(claim, [*readings, *totals], fact)
 
 
@@ -230,18 +225,17 @@ def _compared(
     if not tried:
         return unknown(f"no citable source of {what} of {claim.subject_text} is known here")
     unit = scale(claim)
-    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim)
-    claimed_words = f"claimed {claim.figure} {claim.unit}"
-    agreeing = [one for one in tried if claimed_range.meets(Range(one[1], one[1]))]
-    words, value, _ = (agreeing or sorted(tried, key=lambda one: abs(one[1] - claimed_range.low)))[0]
-    shown = value / unit
+    claimed_range = figure(claim) * exactly(unit) if exact else claimed(claim, reached=True)
+    slack = 0.0 if exact or claim.unit in EXACT_UNITS else PUBLISHED_ROUNDING
+    agreeing = [one for one in tried if claimed_range.meets(Range(one[1] * (1 - slack), one[1] * (1 + slack)))]
+    words, value, _ = min(agreeing or tried, key=lambda one: abs(one[1] - claimed_range.middle))
+    shown, verb = value / unit, "agrees with" if agreeing else "is not"
     # A year has no thousands.
     write = "{:.0f}".format if claim.unit in ("year", "date") else number
-    comparison = "agrees with" if agreeing else "is not"
     return found(
         CONSISTENT if agreeing else INCONSISTENT,
         basis,
-        f"{claimed_words} {comparison} {write(shown)} {claim.unit}: {words}",
+        f"claimed {claim.figure} {claim.unit} {verb} {write(shown)} {claim.unit}: {words}",
         recomputed=shown,
         readings=tuple(f"{text}: {write(each / unit)} {claim.unit}" for text, each, _ in tried),
         documents=tuple(dict.fromkeys(url for _, _, url in (agreeing or tried) if url)),

@@ -137,7 +137,7 @@ select
         when is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
             then rank() over (
                 partition by
-                    benchmark, precision, purchase_option, commitment_class,
+                    scenario, benchmark, precision, input_length, purchase_option, commitment_class,
                     is_ranked and is_price_ranked and usd_per_million_tokens_median is not null
                 order by usd_per_million_tokens_median
             )

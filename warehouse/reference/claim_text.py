@@ -20,6 +20,7 @@ ESTIMATE_SHARE = 0.10
 _ABOUT = re.compile(r"~|≈|\b(?:about|around|approx\w*|roughly|circa|near(?:ly)?|almost|close to)\b", re.IGNORECASE)
 _ESTIMATE = re.compile(r"\b(?:est\.?|estimat\w+|illustrative|projected|expected)(?=\W|$)", re.IGNORECASE)
 _UP_TO = re.compile(r"\b(?:up to|at most|as much as|no more than|less than)\b", re.IGNORECASE)
+_SPARSE = re.compile(r"(?<!without )(?<!without structured )(?<!no )(?<!non-)\bspars", re.IGNORECASE)
 _AT_LEAST = re.compile(r"\d[\d.,]*\s?[KMBT%]?\+(?![\w%])|\b(?:at least|more than)\b", re.IGNORECASE)
 
 INSTANCE = re.compile(r"\b(?:u-)?[a-z]{1,4}\d[a-z0-9-]*\.\d*x?(?:large|metal)\b|\bu-[a-z0-9-]+x\d+\b", re.IGNORECASE)
@@ -226,7 +227,7 @@ def conditions(text: str) -> Conditions:
         tokens=float(tokens[1]) * SCALE[tokens[2].lower()] if tokens else None,
         is_training=bool(_TRAINING.search(text)) or None,
         is_adapters=True if _ADAPTERS.search(text) else False if _FROM_SCRATCH.search(text) else None,
-        is_sparse=True if re.search(r"\bspars", text) else False if re.search(r"\bdense\b", text) else None,
+        is_sparse=True if _SPARSE.search(text) else False if re.search(r"\bdense\b|spars", text) else None,
     )
 
 

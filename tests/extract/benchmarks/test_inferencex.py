@@ -183,3 +183,81 @@ def test_another_form_is_an_error(row: dict[str, Any], changes: dict[str, Any]) 
     """Nothing is put in the place of what is absent."""
     with pytest.raises(LayoutChanged):
         one(row, **changes)
+
+
+# The form of agentic files since July 2026; the figures of a run of 2026-06-03 on MI355X, rounded: results/0603 of
+# https://github.com/ajith-sirra-amd/InferenceMAX_Rocm_Team/tree/598828615e7701f3f4f8ac5b1da2dbb49fe11460
+NESTED: dict[str, Any] = {
+    "hw": "cluster:mi355x-amds", "conc": 8, "model": "amd/MiniMax-M2.5-MXFP4", "framework": "vllm", "precision": "fp4",
+    "spec_decoding": "none", "disagg": False, "is_multinode": False, "scenario_type": "agentic-coding", "num_gpus": 1,
+    "tp": 1, "ep": 1, "dp_attention": "false", "num_requests_total": 390, "num_requests_successful": 382,
+    "request_accounting": {"records_total": 390, "records_warmup_dropped": 8, "records_error_dropped": 0},
+    "request_metrics": {
+        "latency": {
+            "ttft": {"mean": 1.783, "p50": 0.9}, "e2el": {"mean": 28.8417, "p50": 20.1},
+            "tpot": {"mean": 0.0454, "p50": 0.0441}, "itl": {"mean": 0.0454, "p50": 0.0441, "p90": 0.0549},
+            "intvty": {"p50": 22.676}, "full_response_itl": {"p50": 0.05, "p90": 0.06},
+        },
+        "tokens": {"input": {"mean": 117947.4}, "output_actual": {"mean": 597.759}},
+        "throughput": {
+            "input": {"tokens_per_second": 24813.6}, "output": {"tokens_per_second": 125.756},
+            "total": {"tokens_per_second": 24939.4}, "duration_seconds": 1815.77,
+            "per_gpu": {"total_tput_tps": 24939.4, "output_tput_tps": 125.756, "input_tput_tps": 24813.6},
+        },
+    },
+    "server_metrics": {"cache": {"gpu_cache_hit_rate": 0.9427}},
+}  # fmt: skip
+
+
+def test_nested_figures_are_read() -> None:
+    """With the speed over whole answers, where it is told; a warm-up is no failure."""
+    run = one(NESTED)
+
+    assert (run.accelerator_name, run.accelerator_count, run.scenario) == ("MI355X", Decimal(1), "agentic-coding")
+    assert (run.output_rate, run.input_rate) == (Decimal("125.756"), Decimal("24813.6"))
+    assert (run.input_length, run.output_length) == (Decimal("117947.4"), Decimal("597.759"))
+    assert (run.interactivity, run.interactivity_statistic, run.ttft_ms) == (Decimal(20), "median", Decimal(900))
+    assert (run.prefix_cache_hit_share, run.error_share) == (Decimal("0.9427"), 0)
+
+
+def test_the_interactivity_of_agentic_rows_is_of_the_time_between_tokens() -> None:
+    """The API keeps the older time per output token beside it, and 1 / that is not what it shows."""
+    run = one(
+        ROW, isl=None, osl=None, metrics_mean_input_tokens=1024, metrics_mean_output_tokens_actual=1024,
+        metrics_median_itl=0.015, metrics_median_intvty=66.667,
+    )  # fmt: skip
+
+    assert run.interactivity == Decimal("66.6666666667")
+
+
+def test_pipeline_stages_have_gpus_of_their_own() -> None:
+    """The API keeps their number with the metrics; the number of GPUs that a file states is that of all."""
+    assert one(AGG, pp=2).accelerator_count == 8
+    assert one(ROW, conc=8, num_prefill_gpu=16, num_decode_gpu=16, metrics_pp=2).accelerator_count == 16
+    run = one(
+        ROW, conc=8, num_prefill_gpu=16, num_decode_gpu=0, decode_tp=0, decode_ep=0, num_aggregate_gpu=16, prefill_tp=16
+    )
+    assert (run.accelerator_count, run.parallelism) == (16, "TP16")
+
+
+def test_two_kinds_of_chips_are_refused() -> None:
+    """There is no one price for them."""
+    assert one(SPLIT, prefill_hw="gb200", decode_hw="cluster:gb200-nv").accelerator_name == "GB200"
+    with pytest.raises(BenchmarkRefused, match="ran on several kinds of chips: gb200, h200"):
+        one(SPLIT, prefill_hw="h200", decode_hw="gb200")
+
+
+def test_a_run_that_missed_its_gate_is_never_ranked() -> None:
+    """More than 5 % of its requests failed: InferenceX keeps such a file, and does not publish it."""
+    outcome = {"status": "failed", "requested": 160, "completed": 150, "failed": 10, "max_failure_rate": 0.05}
+    run = one(AGG, {"source_url": OFFICIAL}, benchmark_outcome=outcome)
+
+    assert (run.error_share, run.evidence_grade) == (Decimal("0.0625"), "D")
+
+
+@pytest.mark.parametrize(("mtp", "tokens"), [("on", None), ("off", Decimal(1))])
+def test_the_first_files_tell_of_speculation_in_a_word_of_their_own(mtp: str, tokens: Decimal | None) -> None:
+    """Of 2025: "mtp"."""
+    run = one(AGG, spec_decoding=None, mtp=mtp)
+
+    assert (run.acceptance_length, "speculative decoding: mtp" in run.note) == (tokens, mtp == "on")

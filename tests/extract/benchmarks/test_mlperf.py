@@ -161,6 +161,21 @@ def test_a_length_that_the_log_lacks_is_asked_for() -> None:
         trained(log(max_sequence_length=4096), sequence_length="8192")
 
 
+@pytest.mark.parametrize(("benchmark", "model"), [("gpt_oss_20b", "gpt-oss-20b"), ("deepseekv3_671b", "DeepSeek-V3")])
+def test_the_models_of_training_v6_count_tokens(benchmark: str, model: str) -> None:
+    """Both are trained on full sequences; a placeholder of NVIDIA's container is nobody's name.
+
+    The run of 8 B300, with a time of its start that is ours:
+    https://github.com/Richardyu114/training_results_v6.0/tree/eabf23a07b2a0c60a289ff871dc3a46fff0d0421
+    """
+    held = {"submission_org": "SUBMISSION_ORG_PLACEHOLDER", "submission_platform": "1xSUBMISSION_PLATFORM_PLACEHOLDER"}
+    last, times = {"samples_count": 196608}, {"start": 1778214560000, "stop": 1778219225464}
+    run = trained(log(benchmark=benchmark, max_sequence_length=8192, last=last, **times, **held), round="v6.0")
+
+    assert (run.model_name, run.unit_of_work, run.total_rate) == (model, "token", Decimal("345220.268766"))
+    assert run.measured_by is None and "PLACEHOLDER" not in run.note
+
+
 def test_of_gpt3_epoch_num_counts_tokens() -> None:
     """1,245,708,288 is 264 batches of 2,304 x 2,048 tokens; a number that is none was something else."""
     shape: dict[str, Any] = {"benchmark": "gpt3", "global_batch_size": 2304, "max_sequence_length": 2048}

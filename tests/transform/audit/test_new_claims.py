@@ -428,3 +428,70 @@ def test_what_cannot_be_computed_with_is_left_open(ask, text, reason):
     assert found["a"].verdict == "unverifiable"
     assert reason in found["a"].finding.arithmetic
     assert found["z"].verdict == "consistent"
+
+
+def test_what_is_up_to_a_figure_has_to_reach_it(ask):
+    """A peak, a memory or a measured rate below it does not bear it out; "at least" is borne out by more."""
+    line = "{},x,{},{},{},,,{},{},2026"
+    rate = "throughput_tokens_per_s_per_chip"
+    found = ask(
+        line.format("a", "H100 SXM", "spec_fp8_tflops", 9999, "TFLOPS", "up to"),
+        line.format("b", "H100 SXM", "spec_fp8_tflops", 1979, "TFLOPS", "up to"),
+        line.format("c", "Trn3 UltraServer", "spec_fp8_pflops", 362, "PFLOPS", "up to"),
+        line.format("d", "H100 SXM", "spec_memory_gb", 60, "GB", "at least"),
+        f"e,x,H200 SXM / Llama 2 70B,{rate},9000,,,tokens/s/chip,up to; output tokens,2026",
+        f"f,x,H200 SXM / Llama 2 70B,{rate},4000,,,tokens/s/chip,up to; output tokens,2026",
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcdef") == "icccuc"
+    assert "362.4 PFLOPS: 144 x Trainium3" in found["c"].finding.arithmetic
+
+
+def test_a_day_between_two_known_prices_is_a_gap(con, read):
+    """Of which the price after it is told, as it is no last one before it."""
+    told = read('a,x,H100 SXM / Lambda,price_per_chip,9.99,,,USD/h,"on-demand",2025-06-01')
+    words = judge(told, Evidence(con, told))[0].finding.arithmetic
+    assert "the history has a gap there: next" in words
+
+
+def test_a_measured_utilisation_is_of_a_dense_peak(ask):
+    """No training runs at sparse peaks, so that 38 % of one bear out no 38 to 43 %; of a dense one they would."""
+    line = "{},x,H100 SXM / Llama 3.1 405B,mfu_range,,{},{},percent,{},2024-07-23"
+    found = ask(
+        line.format("a", 37, 39, "pre-training; BF16"), line.format("b", 37, 39, "pre-training; BF16 sparse"),
+        line.format("c", 74, 78, "pre-training; BF16"),
+    )  # fmt: skip
+    assert [found[name].finding.verdict for name in "abc"] == ["unverifiable", "consistent", "consistent"]
+    assert "dense BF16 peak" in found["a"].finding.arithmetic
+
+
+def test_what_is_published_may_be_rounded(ask):
+    """AMD's own 2,614.9 is 2,615 here and Google's 7.37 is 7.38: neither is false, as 2,605 and 7.3 are."""
+    line = "{},x,{},{},{},,,{},peak,2026"
+    found = ask(
+        line.format("a", "MI300X", "spec_fp8_tflops", 2614.9, "TFLOPS"),
+        line.format("b", "MI300X", "spec_fp8_tflops", 2605, "TFLOPS"),
+        line.format("c", "TPU v7", "spec_memory_bandwidth_tb_s", 7.37, "TB/s"),
+        line.format("d", "TPU v7", "spec_memory_bandwidth_tb_s", 7.3, "TB/s"),
+        line.format("e", "Trn2 UltraServer", "spec_fp8_pflops", 83.2, "PFLOPS"),
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abcde") == "cicic"
+
+
+def test_without_sparsity_is_dense(ask):
+    """AWS gives an UltraServer of 72 GB200 360 PFLOPS "without sparsity", which is no sparse figure."""
+    line = 'a,x,u-p6e-gb200x72,spec_fp8_pflops,360,,,PFLOPS,"{}",2025-07-09'
+    verdicts = [ask(line.format(words))["a"].finding for words in ("FP8 without sparsity", "FP8 with sparsity")]
+    assert [one.verdict for one in verdicts] == ["consistent", "inconsistent"]
+    assert "72 x GB200 NVL72 dense_fp8_tflops" in verdicts[0].arithmetic
+
+
+def test_a_rate_at_a_batch_is_no_part_of_a_system_at_another(ask):
+    """NVIDIA's 21,800 on 8 H100 stand although the same text has 14,000 of one chip at batch 1, which cannot be."""
+    rate = "throughput_tokens_per_s"
+    found = ask(
+        f"a,x,8x H100 SXM / Llama 2 70B,{rate}_system,21800,,,tokens/s,MLPerf Server FP8 output tokens,2026",
+        f"b,x,H100 SXM / Llama 2 70B,{rate}_per_chip,14000,,,tokens/s/chip,output tokens batch 1,2026",
+        f"c,y,8x H100 SXM / Llama 2 70B,{rate}_system,21800,,,tokens/s,MLPerf Server FP8 output tokens,2026",
+        f"d,y,H100 SXM / Llama 2 70B,{rate}_per_chip,14000,,,tokens/s/chip,output tokens,2026",
+    )  # fmt: skip
+    assert "".join(found[name].finding.verdict[0] for name in "abc") == "cpi"
