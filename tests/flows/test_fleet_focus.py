@@ -251,6 +251,25 @@ def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
     ]
 
 
+def test_a_former_report_of_spot(tmp_path: Path) -> None:
+    """Reports had product/region before product/regionCode, and need not say what spot would cost on demand.
+
+    A list cost that one charge lacks is unknown, and not the sum of the others.
+    """
+    spot = CUR | {"lineItem/UsageType": "SpotUsage:p5.48xlarge", "lineItem/Operation": "RunInstances:SV052"}
+    later = {"lineItem/UsageStartDate": "2026-04-11T00:00:00Z", "lineItem/UsageEndDate": "2026-04-21T00:00:00Z"}
+    lines = [spot, spot | {"pricing/publicOnDemandCost": ""}, spot | later]
+    file = tmp_path / "cur.csv"
+    file.write_text(text(lines).replace("product/regionCode", "product/region"), encoding="utf-8")
+    found = fleet_file.read_focus(file)
+
+    assert [
+        (row["region"], row["billed_hours"], row["billed_list_cost"], row["billed_effective_cost"])
+        for row in found.lines
+    ] == [("us-east-1", 720, None, Decimal("34873.344"))]
+    assert found.left_out == []
+
+
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     """The file is a fleet, its owner's alone, and is not written over unasked; what was not read is told."""
     out = tmp_path / "fleet.csv"
