@@ -10,9 +10,9 @@ import duckdb
 import pytest
 import simplejson
 from breakeven_file import publish_breakeven
-from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
+from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder, training
 from click.testing import CliRunner, Result
-from cost_file import P5, TRN1, lines
+from cost_file import P5, TRN1, lines, putting_costs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kept import once
@@ -340,6 +340,21 @@ def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:
     assert {need["accelerator_name"] for need in tight["needs"]} == {"H200"}
     with pytest.raises(SettingsError, match=r"no cluster that was measured ends in time; the fastest takes 12\.3 days"):
         decide.answer(file, replace(load, deadline_days=5))
+
+
+def test_a_training_runs_on_every_size_that_is_sold(tmp_path: Path) -> None:
+    """Eight H100 at 2.60 a chip cost less than the twelve that are sold at 2.50, which hid them."""
+    clusters = [
+        seen_row(None, str(price * count), service_provider_name="Verda", accelerator_label="H100 SXM",
+                 accelerator_count=str(count), tier="instant cluster")
+        for count, price in ((8, 2.6), (12, 2.5))
+    ]  # fmt: skip
+    with putting_costs(tmp_path, training("H100", H100_RATE), asked=(*ASKED, "training_need")) as put:
+        file = put(seen(0, "aws_price_list", *clusters), at=0)
+    found = decide.options(file, Load(model=MODEL, training_tokens=1e10, deadline_days=30, goodput=0.9))
+    hours = 1e10 * 1.15 / (3600 * 8 * H100_RATE * 0.9)
+
+    assert [row["charged_usd"] for row in found] == pytest.approx([hours * 8 * 2.6, hours * 12 * 2.5])
 
 
 def test_spot_must_end_a_training_in_time_too(file: Path) -> None:
