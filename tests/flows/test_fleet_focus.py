@@ -251,6 +251,20 @@ def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
     ]
 
 
+def test_a_month_delivered_twice(tmp_path: Path) -> None:
+    """A later delivery holds the hours of the former, and some more: one machine has no 48 hours a day."""
+    one = {"ResourceId": "i-1", "ChargePeriodEnd": "2026-04-02T00:00:00Z"}
+    day = charge(1, "BoxUsage:p5.48xlarge", "24", ("1320.96",) * 3, **one)
+    next_day = day | {"ChargePeriodStart": "2026-04-02T00:00:00Z", "ChargePeriodEnd": "2026-04-03T00:00:00Z"}
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text(text([day]), encoding="utf-8")
+    second.write_text(text([day, next_day, next_day | {"ResourceId": "i-2"}]), encoding="utf-8")
+
+    assert fleet_file.read_focus(second).lines[0]["billed_hours"] == 72
+    with pytest.raises(ChipledgerError, match=r"twice.*one delivery of each month"):
+        fleet_file.read_focus(first, second)
+
+
 def test_a_former_report_of_spot(tmp_path: Path) -> None:
     """Reports had product/region before product/regionCode, and need not say what spot would cost on demand.
 

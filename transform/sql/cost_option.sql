@@ -1,6 +1,5 @@
 -- Each way to have chips that a token's cost is computed with, at one price per usable chip-hour in US dollars; or why
--- there is no price (unknown_reason). The price is that of the offer named: of several regions the cheapest, for each
--- number of chips that is sold at once.
+-- there is no price (unknown_reason). The price is that of the offer named: of each size the cheapest of all regions.
 --   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it;
 --                         of Capacity Blocks one per machine too

@@ -40,6 +40,7 @@ select
         'commitment_end': (try_cast(commitment_end_at as TIMESTAMPTZ) - interval 1 second)::DATE,
         'billed_currency': billing_currency
     } as kind,
+    resource_id,
     starts_at,
     ends_at,
     hours,
