@@ -47,7 +47,7 @@ COLUMNS_HINT = "docs/importing.md lists the columns"
 _NOISE = r"[^a-z0-9]"
 _NAMED = [*((each.name, each.provider) for each in SOURCES), *((n, each.provider) for n, each in CATALOGUES.items())]
 _WRITTEN = cloud_machines.PROVIDERS | {name: names[1] for names in _NAMED for name in names}
-_ENDS = (" Cloud", " GPU Cloud", " AI", " AI Cloud", ".io", ".com", "")
+_ENDS = (" Cloud", " GPU Cloud", " AI", " AI Cloud", " Labs", ".io", ".com", "")
 PROVIDERS = {re.sub(_NOISE, "", f"{name}{end}".lower()): to for end in _ENDS for name, to in _WRITTEN.items()}
 """How providers write themselves, by their names in small letters and digits: vast.ai, Vast.ai and Vast AI are one."""
 MAX_HEADER_BYTES = 1 << 16

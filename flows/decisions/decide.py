@@ -279,8 +279,7 @@ def _priced(
     hosted = list(_hosted(load, point, load.horizon_months, today, like=ladder[0])) if load.hosted else []
     found += [row for row in hosted if row["left_out"] is None]
     found.sort(key=lambda row: (row["total_usd"] + row["capital_usd"], str(row["offer_id"])))
-    without = [row for row in (*ladder, *hosted) if row["left_out"]]
-    return built, point, needs, found, without
+    return built, point, needs, found, [row for row in (*ladder, *hosted) if row["left_out"]]
 
 
 def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list[Row]]:
@@ -309,8 +308,7 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
-        copies = 1 if load.spare is None else load.spare
-        found = [row | {"spare_units": copies * _copy(row)} for row in found]
+        found = [row | {"spare_units": (1 if load.spare is None else load.spare) * _copy(row)} for row in found]
     # Of some chips one need holds in every form, and has none.
     found = [
         spare | row
@@ -461,13 +459,10 @@ def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) ->
 
 def _market(options: Sequence[Row]) -> Row | None:
     """Return the lower quartile, over providers, of what the load costs on demand; None where nobody asks a price."""
-    least: dict[str, float] = {}
-    for row in options:
-        if row["purchase_option"] == "on_demand":
-            name = row["service_provider_name"]
-            least[name] = min(row["list_usd"], least.get(name, math.inf))
-    if not least:
+    sold = sorted((row for row in options if row["purchase_option"] == "on_demand"), key=lambda row: -row["list_usd"])
+    if not sold:
         return None
+    least = {row["service_provider_name"]: row["list_usd"] for row in sold}
     prices = sorted(least.values())
     quarter, half, _ = quantiles(prices, n=4, method="inclusive") if len(prices) > 1 else prices * 3
     return {"quarter_usd": quarter, "median_usd": half, "least_usd": prices[0], "providers": least}
@@ -475,10 +470,7 @@ def _market(options: Sequence[Row]) -> Row | None:
 
 def _commitments(options: Sequence[Row]) -> list[Row]:
     """Return the cheapest commitment of each length, the shortest first."""
-    first: dict[str, Row] = {}
-    for row in options:
-        if row["purchase_option"] in BINDING:
-            first.setdefault(row["commitment_class"], row)
+    first = {row["commitment_class"]: row for row in reversed(options) if row["purchase_option"] in BINDING}
     return sorted(first.values(), key=lambda row: row["commitment_term_hours"])
 
 
@@ -488,8 +480,7 @@ def _waiting(
     """Return what each commitment is worth against waiting, by what list prices did over as many months."""
     months = [max(1, round(row["charged_hours"] / HOURS_A_MONTH)) for row in commitments]
     ratios: dict[int, list[float]] = {each: [] for each in months}
-    select = "select months, mean_ratio from mart.price_window($months)"
-    for window in rows(con, select, {"months": [*ratios]}) if ratios else ():
+    for window in rows(con, "from mart.price_window($months)", {"months": [*ratios]}) if ratios else ():
         ratios[window["months"]].append(window["mean_ratio"])
     return [_wait(row, each, ratios[each], market, load) for row, each in zip(commitments, months, strict=True)]
 

@@ -121,8 +121,8 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "charge_class": ("ChargeClass",),
     "charge_period_start": ("ChargePeriodStart", "line_item_usage_start_date"),
     "charge_period_end": ("ChargePeriodEnd", "line_item_usage_end_date"),
-    "region_id": ("RegionId", "product_region_code"),
-    "sku_meter": ("SkuMeter", "x_UsageType", "line_item_usage_type"),
+    "region_id": ("RegionId", "product_region_code", "product_region"),
+    "sku_meter": ("x_UsageType", "SkuMeter", "line_item_usage_type"),
     "operation": ("x_Operation", "line_item_operation"),
     "pricing_category": ("PricingCategory", "line_item_line_item_type"),
     "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
@@ -131,6 +131,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "payment": ("savings_plan_payment_option", "pricing_purchase_option"),
     "offering_class": ("pricing_offering_class",),
     "commitment_end_at": ("savings_plan_end_time", "reservation_end_time"),
+    "resource_id": ("ResourceId", "line_item_resource_id"),
     "quantity": ("PricingQuantity", "ConsumedQuantity", "line_item_usage_amount"),
     "pricing_unit": ("PricingUnit", "ConsumedUnit"),
     "listed": ("ListCost", "pricing_public_on_demand_cost"),
@@ -144,7 +145,7 @@ FIELDS: Mapping[str, Sequence[str]] = {
 is filled in. Case and what is neither letter nor digit do not matter: lineItem/UsageType was a name before CUR 2.0."""
 OPTIONAL = (
     *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
-    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective"),
+    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective", "resource_id"),
 )
 
 
@@ -171,6 +172,14 @@ def read_focus(*files: Path) -> Imported:
                 raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
             _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
             read.add(digest)
+        # Half a day more than there is: starts and stops within an hour are billed apart.
+        twice = (
+            "select 1 from focus_charge where reason is null and ends_at <= starts_at + interval 1 day "
+            "group by resource_id, starts_at::DATE having resource_id is not null and sum(hours) > 36"
+        )
+        if con.execute(twice).fetchone():
+            hint = "Name one delivery of each month: the next one holds its charges again"
+            raise ChipledgerError("hours of a machine twice", source=files[-1].name, field="file", hint=hint)
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "

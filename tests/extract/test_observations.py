@@ -403,6 +403,12 @@ def test_a_part_of_a_chip_is_stated_once() -> None:
         *(("Lambda Cloud", "Lambda"), ("Crusoe Cloud", "Crusoe"), ("Nebius AI Cloud", "Nebius"), ("lium.io", "Lium")),
         *(("Verda (DataCrunch)", "Verda"), ("datacrunch.io", "Verda"), ("Amazon AWS", "AWS"), ("Lambda.ai", "Lambda")),
         *(("Google Cloud", "Google Cloud"), ("Together AI", "Together AI"), ("IBM Cloud", "IBM Cloud")),
+        *(
+            ("Hyperbolic Labs", "Hyperbolic"),
+            ("lambdalabs", "Lambda"),
+            ("AWS EC2", "AWS"),
+            ("tensordock", "TensorDock"),
+        ),
         # Its tiers have prices of their own.
         ("RunPod Community Cloud", "RunPod Community Cloud"),
     ],

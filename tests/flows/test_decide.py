@@ -10,9 +10,9 @@ import duckdb
 import pytest
 import simplejson
 from breakeven_file import publish_breakeven
-from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder
+from choice_file import H100_RATE, H200_RATE, MODEL, choice_folder, training
 from click.testing import CliRunner, Result
-from cost_file import P5, TRN1, lines
+from cost_file import P5, TRN1, lines, putting_costs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kept import once
@@ -111,6 +111,11 @@ def terms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         block(P5, "41", count="1"), block(P5, "40", count="4"),
         seen_row(P5, "55.04"), term(P5, "0", "All", "700000", years=3), term(P5, "27", "No", "0", years=3),
         seen_row("a3-highgpu-8g", "38.32", accelerator_count="8", purchase_option="capacity_block", **flex),
+        seen_row("g7e.12xlarge", "8"), seen_row("g7e.24xlarge", "16.4"), seen_row("g7e.48xlarge", "40"),
+        *(seen_row(None, price, purchase_option="reserved", commitment_term_hours="336", minimum_quantity=least,
+                   accelerator_count="1", service_provider_name="Lambda", tier="1-Click Clusters",
+                   accelerator_label="NVIDIA HGX B200", capacity_unit="GPU")
+          for least, price in (("16", "9.86"), ("256", "8.87"))),
         seen_row("H100-SXM-8-80G", "25.33", accelerator_count="8", pricing_currency="EUR",
                  service_provider_name="Scaleway", accelerator_label="NVIDIA H100 SXM 80GB"),
     )  # fmt: skip
@@ -174,6 +179,19 @@ def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
     ]
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
     assert [each["decide_again"][0]["when"] for each in (found, longer)] == ["2026-01-31", "2026-04-01"]
+
+
+@pytest.mark.parametrize(
+    ("chip", "wanted", "paid"),
+    [("rtx-pro-6000", 4, [4 * 4.1, 8 * 5]), ("b200", 16, [16 * 9.86, 256 * 8.87])],
+    ids=["machines", "clusters"],
+)
+def test_a_size_that_costs_less_a_chip_hides_no_other(terms: Path, chip: str, wanted: int, paid: list[float]) -> None:
+    """A machine of two chips is none of four, and 16 chips are not paid as 256, whose price a chip is lower."""
+    hours = 336
+    found = decide.answer(terms, Load(chips=(chip,), accelerators=wanted, months=hours / 730))
+
+    assert [row["charged_usd"] for row in found["options"]] == pytest.approx([each * hours for each in paid])
 
 
 def test_a_price_of_no_stated_form_or_without_a_rate_is_left_out_and_named(file: Path, terms: Path) -> None:
@@ -322,6 +340,21 @@ def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:
     assert {need["accelerator_name"] for need in tight["needs"]} == {"H200"}
     with pytest.raises(SettingsError, match=r"no cluster that was measured ends in time; the fastest takes 12\.3 days"):
         decide.answer(file, replace(load, deadline_days=5))
+
+
+def test_a_training_runs_on_every_size_that_is_sold(tmp_path: Path) -> None:
+    """Eight H100 at 2.60 a chip cost less than the twelve that are sold at 2.50, which hid them."""
+    clusters = [
+        seen_row(None, str(price * count), service_provider_name="Verda", accelerator_label="H100 SXM",
+                 accelerator_count=str(count), tier="instant cluster")
+        for count, price in ((8, 2.6), (12, 2.5))
+    ]  # fmt: skip
+    with putting_costs(tmp_path, training("H100", H100_RATE), asked=(*ASKED, "training_need")) as put:
+        file = put(seen(0, "aws_price_list", *clusters), at=0)
+    found = decide.options(file, Load(model=MODEL, training_tokens=1e10, deadline_days=30, goodput=0.9))
+    hours = 1e10 * 1.15 / (3600 * 8 * H100_RATE * 0.9)
+
+    assert [row["charged_usd"] for row in found] == pytest.approx([hours * 8 * 2.6, hours * 12 * 2.5])
 
 
 def test_spot_must_end_a_training_in_time_too(file: Path) -> None:

@@ -251,6 +251,39 @@ def test_a_cost_and_usage_report(tmp_path: Path, is_former: bool) -> None:
     ]
 
 
+def test_a_month_delivered_twice(tmp_path: Path) -> None:
+    """A later delivery holds the hours of the former, and some more: one machine has no 48 hours a day."""
+    one = {"ResourceId": "i-1", "ChargePeriodEnd": "2026-04-02T00:00:00Z"}
+    day = charge(1, "BoxUsage:p5.48xlarge", "24", ("1320.96",) * 3, **one)
+    next_day = day | {"ChargePeriodStart": "2026-04-02T00:00:00Z", "ChargePeriodEnd": "2026-04-03T00:00:00Z"}
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text(text([day]), encoding="utf-8")
+    second.write_text(text([day, next_day, next_day | {"ResourceId": "i-2"}]), encoding="utf-8")
+
+    assert fleet_file.read_focus(second).lines[0]["billed_hours"] == 72
+    with pytest.raises(ChipledgerError, match=r"twice.*one delivery of each month"):
+        fleet_file.read_focus(first, second)
+
+
+def test_a_former_report_of_spot(tmp_path: Path) -> None:
+    """Reports had product/region before product/regionCode, and need not say what spot would cost on demand.
+
+    A list cost that one charge lacks is unknown, and not the sum of the others.
+    """
+    spot = CUR | {"lineItem/UsageType": "SpotUsage:p5.48xlarge", "lineItem/Operation": "RunInstances:SV052"}
+    later = {"lineItem/UsageStartDate": "2026-04-11T00:00:00Z", "lineItem/UsageEndDate": "2026-04-21T00:00:00Z"}
+    lines = [spot, spot | {"pricing/publicOnDemandCost": ""}, spot | later]
+    file = tmp_path / "cur.csv"
+    file.write_text(text(lines).replace("product/regionCode", "product/region"), encoding="utf-8")
+    found = fleet_file.read_focus(file)
+
+    assert [
+        (row["region"], row["billed_hours"], row["billed_list_cost"], row["billed_effective_cost"])
+        for row in found.lines
+    ] == [("us-east-1", 720, None, Decimal("34873.344"))]
+    assert found.left_out == []
+
+
 def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     """The file is a fleet, its owner's alone, and is not written over unasked; what was not read is told."""
     out = tmp_path / "fleet.csv"

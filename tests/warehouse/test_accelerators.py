@@ -51,6 +51,7 @@ CHIPS = [
     ("8x B300 SXM6 262GB", "B300", "SXM", "262", "1"),
     ("B300-SXM-8-288G", "B300", "SXM", "288", "1"),
     ("B200 180GB", "B200", None, "180", "1"),
+    ("H200 141GB (form unstated)", "H200", None, "141", "1"),  # of a public history: toolshedlabs-hash/gpu-price-feed
     ("B200 192GB", "B200", None, "192", "1"),
     ("GB200 NVL72", "GB200", "NVL72", None, "1"),
     ("GB200 (Grace-Blackwell)", "GB200", None, None, "1"),

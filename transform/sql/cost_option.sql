@@ -1,8 +1,8 @@
 -- Each way to have chips that a token's cost is computed with, at one price per usable chip-hour in US dollars; or why
--- there is no price (unknown_reason). The price is that of the offer named: of several regions and sizes the cheapest.
+-- there is no price (unknown_reason). The price is that of the offer named: of each size the cheapest of all regions.
 --   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it;
---                         of Capacity Blocks one per machine and number of these
+--                         of Capacity Blocks one per machine too
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
 --                         no mean. A mean needs the price at the start of its window, and half of the window covered.
 --                         Price / (1 - lost_share), what interruptions lose, where the Spot Advisor's band is known.
@@ -13,7 +13,7 @@
 -- (else newest) on-demand price of the chip: a plan is worth its price below it x the share of its hours that are used.
 with listed as (
     select
-        a.*,
+        a.* replace (decision.sold_tier(a.tier) as tier),
         c.form_factor as chip_form_factor,
         (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators,
         cost.network(a.capacity_class, a.service_provider_name, unit_accelerators, a.instance_type) as network,
@@ -74,35 +74,6 @@ spot_window as (
     from zone
 ),
 
--- By numbers, as a row has many words.
-cheapest_commitment as (
-    select arg_min(offer_id, (not is_ranked, price_per_accelerator_hour_usd, offer_id)) as offer_id
-    from listed
-    where purchase_option in ('reserved', 'savings_plan', 'capacity_block')
-    group by
-        accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
-        offering_class, commitment_term_hours, purchase_payment_model, capacity_class, tier, fabric, conditions,
-        case when purchase_option = 'capacity_block' then row(instance_type, minimum_quantity) end
-),
-
-commitment as (
-    select
-        *,
-        'price' as price_kind,
-        price_per_accelerator_hour_usd
-        / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours, instance_type) as price_usd,
-        decision.offer_terms(
-            commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
-            if(
-                purchase_option = 'capacity_block' and service_provider_name = 'AWS',
-                'per usable hour of a block of '
-                || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)'), null
-            )
-        ) as offer_terms
-    from listed
-    where offer_id in (select c.offer_id from cheapest_commitment as c)
-),
-
 plain as (
     select
         p.*,
@@ -121,12 +92,52 @@ plain as (
     where p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')
 ),
 
+-- Commitments, and other sizes than the cheapest one. By numbers, as a row has many words.
+cheapest_of_size as (
+    select arg_min(l.offer_id, (not l.is_ranked, l.price_per_accelerator_hour_usd, l.offer_id)) as offer_id
+    from listed as l
+    anti join plain as p
+        on
+            l.accelerator_name = p.accelerator_name and l.form_factor is not distinct from p.form_factor
+            and l.service_provider_name = p.service_provider_name and l.purchase_option = p.purchase_option
+            and l.unit_accelerators = p.unit_accelerators and l.tier is not distinct from p.tier
+            and l.fabric is not distinct from p.fabric
+    anti join zone as z on l.offer_id = z.offer_id
+    where
+        l.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
+        or (l.is_ranked and (l.service_provider_name <> 'AWS' or l.conditions is null))
+    group by
+        l.accelerator_name, l.form_factor, l.service_provider_name, l.purchase_option, l.commitment_discount_type,
+        l.offering_class, l.commitment_term_hours, l.purchase_payment_model, l.network, l.tier, l.fabric, l.conditions,
+        l.unit_accelerators, case when l.purchase_option = 'capacity_block' then l.instance_type end
+),
+
+sized as (
+    select
+        *,
+        'price' as price_kind,
+        price_per_accelerator_hour_usd
+        / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours, instance_type) as price_usd,
+        decision.offer_terms(
+            commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
+            case
+                when purchase_option = 'capacity_block' and service_provider_name = 'AWS'
+                    then
+                        'per usable hour of a block of '
+                        || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
+                when purchase_option = 'spot' then 'last seen, no mean'
+            end
+        ) as offer_terms
+    from listed
+    where offer_id in (select c.offer_id from cheapest_of_size as c)
+),
+
 offered as (
     from plain
     union all by name
     from spot_window
     union all by name
-    from commitment
+    from sized
 ),
 
 -- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
@@ -145,8 +156,7 @@ reason as (
         purchase_option,
         commitment_discount_type,
         instance_type,
-        bool_or(starts_with(unknown_reason, 'not collected')) as is_uncollected,
-        min(unknown_reason) as unknown_reason
+        if(bool_or(starts_with(unknown_reason, 'not collected')), null, min(unknown_reason)) as unknown_reason
     from int.aws_purchase_options
     where unknown_reason is not null
     group by purchase_option, commitment_discount_type, instance_type
@@ -168,7 +178,7 @@ every as (
         k.discount_wanted as commitment_discount_type,
         k.discount_wanted || ' plan' as offer_terms,
         'price' as price_kind,
-        case when coalesce(r.is_uncollected, true) then 'not collected yet' else r.unknown_reason end as unknown_reason,
+        coalesce(r.unknown_reason, 'not collected yet') as unknown_reason,
         false as is_price_ranked
     from on_demand as d
     cross join (

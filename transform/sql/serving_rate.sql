@@ -14,20 +14,16 @@
 -- (is_clamped), so that a cost is "at most"; beyond the fastest there is no rate: unreachable.
 -- Elsewhere interactivity_limit is what every run kept, by the benchmark's rules.
 with host as (
-    select
+    select distinct
         accelerator_name,
         chip_form_factor,
         unit_accelerators,
         network
-    from int.cost_price
-    where unit_accelerators >= 1
-    union
-    select
-        accelerator_name,
-        chip_form_factor,
-        unit_accelerators,
-        network
-    from int.cost_option
+    from (
+        from int.cost_price
+        union all by name
+        from int.cost_option
+    ) as sold
     where unit_accelerators >= 1
 ),
 

@@ -9,7 +9,11 @@ with host as (
         chip_form_factor,
         unit_accelerators,
         network
-    from int.cost_price
+    from (
+        from int.cost_price
+        union all by name
+        from int.cost_option
+    ) as sold
     where unit_accelerators >= 1
 ),
 

@@ -78,7 +78,7 @@ PLAIN_WORDS = (
     *("vram", "memory", "gpu ram", "gpu memory", "high memory", "standard memory", "low ram", "high performance"),
     *("instance", "vm", "virtual machine", "node", "cluster", "instant cluster", "dedicated", "cloud", "per gpu"),
     *("on demand", "spot", "preemptible", "reserved", "cc", "confidential computing", "ac", "air cooled", "lc"),
-    *("ib", "infiniband", "ethernet", "roce", "with intel cpu", "with amd cpu", "n1", "n2", "n3"),
+    *("ib", "infiniband", "ethernet", "roce", "with intel cpu", "with amd cpu", "n1", "n2", "n3", "form unstated"),
 )
 """Words about the machine and its sale: cc is confidential computing, ac and lc are cooling by air and liquid, n3 is a
 generation of Hyperstack's flavours. RAM alone is not among them: a memory beside it may be the machine's."""

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from warehouse.reference.table import Model, Rule, fields_of
 
 PROVIDERS = {
-    **dict.fromkeys(("AWS", "Amazon", "Amazon AWS", "Amazon EC2", "Amazon Web Services"), "AWS"),
+    **dict.fromkeys(("AWS", "AWS EC2", "Amazon", "Amazon AWS", "Amazon EC2", "Amazon Web Services"), "AWS"),
     **dict.fromkeys(("GCP", "Google", "Google Cloud Platform"), "Google Cloud"),
     **dict.fromkeys(("OCI", "Oracle", "Oracle Cloud Infrastructure"), "Oracle Cloud"),
-    **{"DataCrunch": "Verda", "Verda (DataCrunch)": "Verda", "Lambda Labs": "Lambda", "Microsoft Azure": "Azure"},
+    **{"DataCrunch": "Verda", "Verda (DataCrunch)": "Verda", "Microsoft Azure": "Azure", "TensorDock": "TensorDock"},
 }
 """What people and collectors call providers."""
 

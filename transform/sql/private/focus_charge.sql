@@ -40,6 +40,7 @@ select
         'commitment_end': (try_cast(commitment_end_at as TIMESTAMPTZ) - interval 1 second)::DATE,
         'billed_currency': billing_currency
     } as kind,
+    resource_id,
     starts_at,
     ends_at,
     hours,
@@ -65,7 +66,7 @@ select
         when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
         when region_id is null then 'it names no region'
         when purchase_option is null then 'how it was bought is not known'
-        when list_amount is null or effective_amount is null then 'a cost is no number'
+        when effective_amount is null or (list_amount is null and purchase_option <> 'spot') then 'a cost is no number'
         when contracted_amount is null and pricing_category <> 'DiscountedUsage' then 'a cost is no number'
     end as reason
 from worded

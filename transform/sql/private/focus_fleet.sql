@@ -12,7 +12,7 @@ period as (
     select
         kind,
         sum(hours) as hours,
-        sum(list_amount) as list_amount,
+        if(count(list_amount) = count(*), sum(list_amount), null) as list_amount,
         sum(contracted_amount) as contracted_amount,
         sum(effective_amount) as effective_amount,
         sum(hours)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
@@ -26,7 +26,7 @@ alike as (
         p.kind,
         struct_extract(p.kind, 'option') in ('on_demand', 'spot') as is_paid_when_running,
         sum(p.hours) as hours,
-        sum(p.list_amount) as list_amount,
+        if(count(p.list_amount) = count(*), sum(p.list_amount), null) as list_amount,
         sum(p.contracted_amount) as contracted_amount,
         sum(p.effective_amount) as effective_amount,
         sum(p.hours)::DOUBLE / any_value(w.hours) as mean_running,

@@ -9,8 +9,7 @@ with thing as (
         'offer' as thing,
         offer_id as thing_id,
         case when service_provider_name = 'AWS' then if(instance_type like 'ml.%', 'SageMaker', 'EC2') end as service,
-        case when service_provider_name = 'AWS' then split_part(regexp_replace(instance_type, '^ml[.]', ''), '.', 1) end
-            as family
+        if(service_provider_name = 'AWS', regexp_extract(instance_type, '^(?:ml[.])?([^.]+)', 1), null) as family
     from prices.int.accelerator_hour_price
     where unit_price_type = 'List' and statistic = 'price'
     union all by name
@@ -25,18 +24,11 @@ with thing as (
 named as (
     select
         *,
-        list_filter(
-            [
-                if(service is not null, 'service', null), if(family is not null, 'family', null),
-                if(accelerator_name is not null, 'accelerator_name', null),
-                if(form_factor is not null, 'form_factor', null), if(instance_type is not null, 'instance_type', null),
-                if(region_id is not null, 'region_id', null), if(purchase_option is not null, 'purchase_option', null),
-                if(commitment_term_hours is not null, 'commitment_term_hours', null),
-                if(purchase_payment_model is not null, 'purchase_payment_model', null),
-                if(tier is not null, 'tier', null)
-            ],
-            lambda x: x is not null
-        ) as given
+        map_keys(map_from_entries(list_filter(map_entries(map {
+            'service': service, 'family': family, 'accelerator_name': accelerator_name, 'form_factor': form_factor,
+            'instance_type': instance_type, 'region_id': region_id, 'purchase_option': purchase_option, 'tier': tier,
+            'commitment_term_hours': commitment_term_hours::VARCHAR, 'purchase_payment_model': purchase_payment_model
+        }), lambda e: e['value'] is not null))) as given
     from price_rule
 ),
 
@@ -59,10 +51,7 @@ fitting as (
             and (r.region_id is null or lower(t.region_id) = lower(r.region_id))
             and (r.purchase_option is null or t.purchase_option = r.purchase_option)
             and (r.commitment_term_hours is null or coalesce(t.commitment_term_hours, 0) = r.commitment_term_hours)
-            and (
-                r.purchase_payment_model is null
-                or coalesce(t.purchase_payment_model, 'none') = r.purchase_payment_model
-            )
+            and coalesce(coalesce(t.purchase_payment_model, 'none') = r.purchase_payment_model, true)
             and (r.tier is null or coalesce(lower(t.tier), 'none') = lower(r.tier))
     cross join build as b
     where
