@@ -32,7 +32,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from flows.alerts import deliver
 from flows.backup import retention
-from flows.collect import steps
+from flows.collect import publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
@@ -377,14 +377,14 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
         with steps.open_run(settings.replace(data_dir=scratch), clock=clock) as one:
             one.load()
             one.publisher.publish()
+            summary = one.summary
         shutil.copytree(scratch / FOLDER, data_dir / FOLDER, dirs_exist_ok=True)
         retention.remove(scratch / FOLDER)
         (scratch / db.LOCK).unlink()
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
-    with steps.open_run(settings, clock=clock) as one:
-        one.publisher.publish()  # what is there already
-        one.publisher.report()
-        return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
+        summary.file = data_dir / FILE_NAME
+        publisher.report(settings, summary, clock=clock)
+        return Restored(manifest=manifest, set_aside=set_aside, summary=summary)
 
 
 def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) -> Path | None:
