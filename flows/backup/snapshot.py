@@ -402,16 +402,18 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
         for name in ("landing", f"{log.name}.wal"):
             if name in there:
                 there.pop(name).rename(aside / name)
-        try:
-            os.link(log, aside / log.name)
-        except OSError:  # a disk that has no links
-            log.rename(aside / log.name)
-        del there[log.name]
-    (scratch / log.name).replace(log)
+    for path in sorted(scratch.iterdir(), key=lambda path: path.name != log.name):
+        if path.name == "landing":
+            continue
+        if (old := there.pop(path.name, None)) is not None:
+            try:
+                os.link(old, aside / old.name)  # so that it is never absent: a record says who had which mail
+            except OSError:  # a disk that has no links
+                old.rename(aside / old.name)
+        path.replace(data_dir / path.name)
     for name, path in there.items():
         path.rename(aside / name)
-    for path in sorted(scratch.iterdir(), key=lambda path: path.name == "landing"):
-        path.rename(data_dir / path.name)
+    (scratch / "landing").rename(data_dir / "landing")
     return aside if replaced else None
 
 
