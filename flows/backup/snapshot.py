@@ -32,7 +32,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from flows.alerts import deliver
 from flows.backup import retention
-from flows.collect import steps
+from flows.collect import publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.mail import sending
@@ -377,14 +377,14 @@ def restore(settings: Settings, source: Path, *, force: bool = False, clock: Clo
         with steps.open_run(settings.replace(data_dir=scratch), clock=clock) as one:
             one.load()
             one.publisher.publish()
+            summary = one.summary
         shutil.copytree(scratch / FOLDER, data_dir / FOLDER, dirs_exist_ok=True)
         retention.remove(scratch / FOLDER)
         (scratch / db.LOCK).unlink()
         set_aside = _swap(scratch, data_dir, [path for path in there if path.name in OWN], clock())
-    with steps.open_run(settings, clock=clock) as one:
-        one.publisher.publish()  # what is there already
-        one.publisher.report()
-        return Restored(manifest=manifest, set_aside=set_aside, summary=one.summary)
+        summary.file = data_dir / FILE_NAME
+        publisher.report(settings, summary, clock=clock)
+        return Restored(manifest=manifest, set_aside=set_aside, summary=summary)
 
 
 def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) -> Path | None:
@@ -402,16 +402,18 @@ def _swap(scratch: Path, data_dir: Path, replaced: list[Path], now: datetime) ->
         for name in ("landing", f"{log.name}.wal"):
             if name in there:
                 there.pop(name).rename(aside / name)
-        try:
-            os.link(log, aside / log.name)
-        except OSError:  # a disk that has no links
-            log.rename(aside / log.name)
-        del there[log.name]
-    (scratch / log.name).replace(log)
+    for path in sorted(scratch.iterdir(), key=lambda path: path.name != log.name):
+        if path.name == "landing":
+            continue
+        if (old := there.pop(path.name, None)) is not None:
+            try:
+                os.link(old, aside / old.name)  # so that it is never absent: a record says who had which mail
+            except OSError:  # a disk that has no links
+                old.rename(aside / old.name)
+        path.replace(data_dir / path.name)
     for name, path in there.items():
         path.rename(aside / name)
-    for path in sorted(scratch.iterdir(), key=lambda path: path.name == "landing"):
-        path.rename(data_dir / path.name)
+    (scratch / "landing").rename(data_dir / "landing")
     return aside if replaced else None
 
 

@@ -126,7 +126,7 @@ with need as (
         and coalesce(list_contains($chips::VARCHAR[], accelerator_name), true)
 )
 
-select * exclude (n_wanted) from need
+select * exclude (n_wanted), ceil(most_accelerators / unit_accelerators)::INTEGER as units_per_copy from need
 qualify dense_rank() over (order by n_wanted desc, point_rank asc) = 1
 order by accelerator_name, form_factor, unit_accelerators, network
 """
@@ -308,7 +308,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         values |= {"speed": None if load.is_batch else load.interactivity}
         values |= {"load": (load.tokens_per_day or 0) * (load.peak or 1), "utilisation": load.utilisation}
         found = _held(con, rows(con, SERVING, values, field="decide"))
-        found = [row | {"spare_units": (1 if load.spare is None else load.spare) * _copy(row)} for row in found]
+        copies = 1 if load.spare is None else load.spare
+        found = [row | {"spare_units": copies * row["units_per_copy"]} for row in found]
     # Of some chips one need holds in every form, and has none.
     found = [
         spare | row
@@ -423,11 +424,6 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
         yield _option(row | {"hours_needed": hours, "charged_hours": hours}, load, {})
 
 
-def _copy(need: Row) -> int:
-    """Return the units that a copy of what was measured takes; fewer serve nothing."""
-    return int(-(-need["most_accelerators"] // need["unit_accelerators"]))
-
-
 def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) -> list[Row]:
     """Return between which tokens a day in the mean machines cost less than the cheapest hosted price.
 
@@ -441,7 +437,7 @@ def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) ->
     for own in (row for row in options if row["offer_id"] is not None):
         alike = (need for need in needs if same(need) == same(own))
         need = next(n for n in alike if n["form_factor"] in (None, own["form_factor"]))
-        unit, spare, step = own["unit_accelerators"], need["spare_units"], _copy(need)
+        unit, spare, step = own["unit_accelerators"], need["spare_units"], need["units_per_copy"]
         pays = own["charged_usd"] / own["units"] / own["hours_needed"] * 24 / bought["usd_per_million_tokens"] * 1e6
         full = unit * need["output_rate_per_accelerator"] * 86400 * load.utilisation / (load.peak or 1)
         if pays < full:

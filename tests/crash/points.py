@@ -271,7 +271,8 @@ OTHERS: dict[str, dict[str, Callable[[], None]]] = {
     "restore": {
         "in restore, between files": after("flows.backup.snapshot:_receive_one", times=3),
         "in restore, before anything is moved": before("pathlib:Path.rename"),
-        **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 5)},
+        **{f"in restore, after {n} moves": after("pathlib:Path.rename", times=n) for n in range(1, 3)},
+        **{f"in restore, after {n} files set aside": after("os:link", times=n) for n in range(1, 4)},
         "in restore, before the new log's place": replacing("data/build.duckdb"),
         "in restore, before loading": before("flows.collect.steps:Run.load"),
         "in restore, before publishing": before("flows.collect.publisher:publish"),

@@ -8,7 +8,9 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +21,11 @@ from toy_source import Toy
 
 from flows.backup import snapshot
 from flows.cli import main
-from flows.collect import publisher
+from flows.collect import publisher, steps
+from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.doctor import checks
+from flows.shared import Clock
 from warehouse import disk
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, WriterBusy
@@ -116,6 +120,30 @@ def test_backup_deletion_restore_is_equal(kept: Toy, folder: Path, tmp_path: Pat
     assert sorted(path.name for path in settings.data_dir.iterdir()) == [
         "alerts.jsonl", "build.duckdb", "cache", "landing", "mail.jsonl", "prices.duckdb", "replaced", "writer.lock",
     ]  # fmt: skip
+
+
+def test_the_pages_are_written_before_another_run_may_begin(
+    kept: Toy, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that waited took the lock between the restored files and their pages, and the command ended with an error."""
+    settings, open_run, written = Settings(data_dir=tmp_path / "data"), steps.open_run, []
+
+    def opened(chosen: Settings, **how: Any) -> Any:
+        if chosen.data_dir == settings.data_dir:
+            waited.enter_context(db.locked(chosen.data_dir))
+        return open_run(chosen, **how)
+
+    def pages(chosen: Settings, summary: Summary, *, clock: Clock) -> Path:
+        with pytest.raises(WriterBusy), db.locked(chosen.data_dir):
+            pass
+        written.append(summary.file)
+        return chosen.data_dir / "reports/index.html"
+
+    monkeypatch.setattr(steps, "open_run", opened)
+    monkeypatch.setattr(publisher, "report", pages)
+    with ExitStack() as waited:
+        snapshot.restore(settings, folder, clock=kept.clock)
+    assert written == [settings.data_dir / "prices.duckdb"]
 
 
 def test_a_disk_that_fills_up_changes_nothing(

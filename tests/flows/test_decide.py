@@ -1,6 +1,7 @@
 """One decision: sums worked out by hand, a term that costs its term, what is missing, prices that stay private."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -578,6 +579,20 @@ def test_a_spare_is_a_whole_copy_of_the_model(tmp_path_factory: pytest.TempPathF
     assert {row["paid_accelerators"] for row in paid} == {found["needs"][0]["accelerators"]}
 
 
+def test_a_file_of_an_earlier_version_is_named(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """Where its macro lacks a column, the answer says so, and what to do; it and the doctor ended with a KeyError."""
+    file = Path(shutil.copy(once(tmp_path_factory, "breakeven", publish_breakeven) / "prices.duckdb", tmp_path))
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute("create table mart.need as from mart.serving_need('llama-3.1-405b', null, 1e6, 1)")
+        con.execute("alter table mart.need drop column most_accelerators")
+        con.execute("create or replace macro mart.serving_need(model, speed, load, use) as table from mart.need")
+    words = ("--model", "llama-3.1-405b", "--tokens-per-day", "1M", "--peak", "1", "--batch", "--months", "1")
+    done = CliRunner().invoke(main, ["--data-dir", str(tmp_path), "decide", *words])
+    assert done.exit_code == 1
+    assert "`chipledger build` publishes the file again, by this version" in done.stderr
+
+
 def test_the_load_from_which_machines_pay_is_of_any_that_is_sold() -> None:
     """At 10 USD a million: small units at 30 USD a day serve 1 million, and never pay; large ones at 60 serve 12."""
     chips = {"small": (1.0, 30.0, 1e6), "large": (2.0, 60.0, 12e6)}
@@ -585,7 +600,7 @@ def test_the_load_from_which_machines_pay_is_of_any_that_is_sold() -> None:
     for n, (name, (unit, usd_a_day, tokens_a_day)) in enumerate(chips.items()):
         same = {"accelerator_name": name, "form_factor": None, "unit_accelerators": unit, "network": None}
         rate = tokens_a_day / unit / 86400
-        needs.append(same | {"spare_units": 1, "most_accelerators": 1, "output_rate_per_accelerator": rate,
+        needs.append(same | {"spare_units": 1, "units_per_copy": 1, "output_rate_per_accelerator": rate,
                              "accelerators_needed": 1})  # fmt: skip
         options.append(same | {"offer_id": n, "charged_usd": usd_a_day, "units": 1, "hours_needed": 24.0})
     *_, last = first, *_ = decide._own_is_cheaper(options, needs, Load(peak=1.0))
