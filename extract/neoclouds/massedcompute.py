@@ -160,8 +160,9 @@ def _texts(value: object, lines: Mapping[str, Any], within: tuple[str, ...] = ()
     match value:
         case {"children": children}:
             yield from _texts(children, lines, within)
-        case ["$", str(), _, dict(properties), *_]:
-            yield from _texts(properties, lines, within)
+        case ["$", str(kind), _, dict(properties), *_]:
+            if kind not in ("del", "s", "strike") and "line-through" not in str(properties.get("className")):
+                yield from _texts(properties, lines, within)
         case list():
             for inner in value:
                 yield from _texts(inner, lines, within)
