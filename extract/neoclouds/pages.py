@@ -19,8 +19,8 @@ else:
     Node = Any
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
-NOT_SHOWN = 'del, s, strike, .line-through, [style*="line-through"], .w-condition-invisible'
-"""What is crossed out, and what Webflow leaves in a page without showing it: neither is a price that anybody pays."""
+NOT_SHOWN = 'del, s, strike, .line-through, [style*="line-through"], .w-condition-invisible, .hide'
+"""What is crossed out, and what sites made with Webflow keep and do not show: neither is a price that anybody pays."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
