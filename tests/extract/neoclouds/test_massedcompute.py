@@ -105,6 +105,8 @@ def test_words_in_brackets_are_a_tier_unless_they_are_about_the_chips():
     assert [(r["accelerator_label"], r.get("tier")) for r in found] == [
         ("H100 (80GB)", "Premium"), ("A5000 [NVLink]", None),
     ]  # fmt: skip
+    with pytest.raises(LayoutChanged, match="spot"):
+        prices(row(name="H100 (80GB) [Spot]"))
 
 
 def test_two_machines_of_one_name_are_told_apart_by_their_size():
