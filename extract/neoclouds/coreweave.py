@@ -18,11 +18,12 @@ The page https://www.coreweave.com/pricing refuses clients that do not say who t
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, ShownPrice, each, offer, outside, shown_price
-from extract.neoclouds.pages import HEADINGS, UNSEEN, Node, Page, Section, cells, innermost, inside, text_of
+from extract.neoclouds.pages import HEADINGS, Node, Page, Section, cells, children, innermost, inside, text_of
 from warehouse.documents import Document
 
 SECTION = "On-demand GPU instances"
@@ -105,13 +106,10 @@ def _machine(found: tuple[Node, Sequence[str], str]) -> Iterator[Found]:
 
 def _value_at(row: Node, label: str, name: str) -> str:
     """Return the text before a label of the copy for small screens."""
-    found = [node for node in innermost(inside(row), label) if text_of(node) == label]
-    before = found[0].prev if len(found) == 1 else None
-    while before is not None and before.tag in UNSEEN:
-        before = before.prev
-    if before is None:
+    found = [pair for node in inside(row) for pair in pairwise(children(node)) if text_of(pair[1]) == label]
+    if len(found) != 1:
         raise refusal(f"expected one value with the label {label!r}", name, len(found))
-    return text_of(before)
+    return text_of(found[0][0])
 
 
 def _labelled(row: Node, name: str) -> dict[str, ShownPrice]:

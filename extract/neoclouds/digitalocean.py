@@ -4,8 +4,8 @@ https://docs.digitalocean.com/products/droplets/details/pricing/ needs no key. h
 needs a token, from the environment variable DIGITALOCEAN_TOKEN (scope size:read), and adds the names of the sizes, and
 where they are in stock. Dollars before tax. The setting `url` is of the page.
 
-Without a token the one scope is "page". With one there are "sizes" (the API) and "spot" (of the page its spot prices
-alone, which the API does not have), so that no offer is listed twice.
+Without a token the one scope is "page", with one "sizes": no offer is listed twice. Documents of the scope "spot" are
+of before the API had spot: of them spot alone is read.
 
 1. All prices are of the whole Droplet: "NVIDIA H100 (8x)" has eight, "NVIDIA H100" one; `gpu_info.count` in the API.
 2. The page has one table a way to buy, all with the columns GPU and Price. A heading names each, and a section that is
@@ -16,13 +16,16 @@ alone, which the API does not have), so that no offer is listed twice.
 5. "NVIDIA B300, air-cooled" and "liquid-cooled" are two machines: what stands behind the comma is a condition.
 6. In the API `vram` is of all chips together; the label has one chip's. A month is 672 to 744 times the hourly price:
    beyond that one of them has another unit, and nothing is read.
-7. A price holds in all regions. `regions` are those that have the size now; it may be none, and `available` false: then
+7. Its name alone says how a size is sold: `-spot` (8 of 19 on 2026-10-08, by github.com/shyamsfo/bernoulli), and
+   `-contracted`, at the price of one's own contract. `-lc` is cooled by liquid. A name of another form is told.
+8. A price holds in all regions. `regions` are those that have the size now; it may be none, and `available` false: then
    it has a price and no stock. The row without a region says if any has it.
 """
 
 import os
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from extract.base import Context, no_scope
 from extract.neoclouds import answers
@@ -45,17 +48,18 @@ OTHER_HEADINGS = ("CPU Droplet Pricing", "Bandwidth Billing")
 NO_CONTRACT_PRICE = "Per contract after contacting sales"
 COLUMNS = ("GPU", "Price")
 HOURS_PER_MONTH = (670, 750)
+_SIZE = re.compile(r"gpu-[a-z0-9]+x\d+-\d+gb(?P<liquid>-lc)?(?P<spot>-spot)?")
 _CHIPS = re.compile(r"(?P<chip>[A-Za-z0-9][^,()$]*?)(?:, (?P<condition>[a-z -]+))?(?: \((?P<count>[1-9]\d?)x\))?")
 
 
 def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return the page alone, or the sizes of the API and what the page alone has."""
-    return (SIZES, SPOT) if os.environ.get(TOKEN_VARIABLE) else (PAGE,)
+    """Return the sizes of the API, or the page where there is no token."""
+    return (SIZES if os.environ.get(TOKEN_VARIABLE) else PAGE,)
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield the page, or all pages of sizes; raise CredentialsMissing where the token is missing or refused."""
-    if scope not in (PAGE, SPOT, SIZES):
+    if scope not in (PAGE, SIZES):
         raise no_scope(SOURCE.name, scope, scopes(ctx))
     if scope != SIZES:
         yield ctx.web.get(url, accept=HTML)
@@ -118,12 +122,17 @@ def _sizes(document: Document) -> Iterator[Found]:
         if slug in slugs:
             raise size.form_changed("slug", "duplicate size")
         slugs.add(slug)
-        yield from _size(size, slug)
+        if name := _SIZE.fullmatch(slug):
+            yield from _size(size, name)
+        else:
+            yield "per contract" if slug.endswith("-contracted") else Unknown(f"the size {slug}")
 
-    yield from each((size for page in answers.pages(document) for size in page.objects("sizes")), read_size)
+    found = list(each((size for page in answers.pages(document) for size in page.objects("sizes")), read_size))
+    refuse_exchanged(found)
+    yield from found
 
 
-def _size(size: Fields, slug: str) -> Iterator[Found]:
+def _size(size: Fields, name: re.Match[str]) -> Iterator[Found]:
     """Yield the price of a size, and its stock in each region."""
     chip = size.inner("gpu_info")
     count, memory = chip.whole("count"), chip.inner("vram")
@@ -135,11 +144,13 @@ def _size(size: Fields, slug: str) -> Iterator[Found]:
     if not price or not least * price <= monthly <= most * price:
         raise size.wrong("price_monthly", f"expected {least} to {most} x price_hourly, which is {price}")
     label = f"{chip.text('model')} {total // count}GB"
-    yield offer(label, price, count=count, instance_type=slug)
+    option = "spot" if name["spot"] else "on_demand"
+    columns: dict[str, Any] = {"count": count, "instance_type": name[0], "option": option}
+    yield offer(label, price, conditions="liquid-cooled" if name["liquid"] else None, **columns)
     regions = size.texts("regions")
     status = "available" if size.flag("available") and regions else "not available"
     for region in (None, *regions):
-        yield stock(label, count=count, instance_type=slug, region_id=region, stock_status=status)
+        yield stock(label, region_id=region, stock_status=status, **columns)
 
 
 SOURCE = web_source(

@@ -1,7 +1,6 @@
 """How the sources of this folder fetch their documents: one fetch of one scope, all pages of it or none."""
 
 import functools
-import json
 import os
 import re
 import time
@@ -11,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from extract.base import Context, Parsed, Source, no_scope, url_in
-from extract.neoclouds.answers import HINT, PAGES, errors_of, refusal
+from extract.neoclouds.answers import HINT, PAGES, content, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
@@ -215,12 +214,9 @@ def paged(get: Callable[[Any], Response], following: Callable[[Any, Any], Any], 
         if answer.body == before:
             raise refusal("a page repeats the one before it", "page", number)
         before = answer.body
-        try:
-            content = json.loads(answer.body)
-        except (ValueError, RecursionError) as error:
-            raise refusal(f"no JSON: {error}", "page", number) from error
+        found = content(answer.body)
         yield answer
-        place = following(content, place)
+        place = following(found, place)
         if not place:
             return
     raise refusal("the pages do not end", "page", MAX_PAGES)

@@ -160,8 +160,9 @@ def _texts(value: object, lines: Mapping[str, Any], within: tuple[str, ...] = ()
     match value:
         case {"children": children}:
             yield from _texts(children, lines, within)
-        case ["$", str(), _, dict(properties), *_]:
-            yield from _texts(properties, lines, within)
+        case ["$", str(kind), _, dict(properties), *_]:
+            if kind not in ("del", "s", "strike") and "line-through" not in str(properties.get("className")):
+                yield from _texts(properties, lines, within)
         case list():
             for inner in value:
                 yield from _texts(inner, lines, within)
@@ -195,8 +196,6 @@ def _seen(key: str, count: int, texts: list[object]) -> Seen | None:
     if NO_PRICE in shown or amounts != [amounts[0], amounts[0] + 1]:
         raise refusal("expected one amount and the time that it buys", key, " ".join(shown))
     price = shown_price("".join(shown[amounts[0] :][:2]), key, units=("hr",), noted=False)
-    if price.amount is None:
-        raise refusal("expected an amount", key, " ".join(shown))
     named = {name: shown[shown.index(name) + 1] for name in ("vCPU", "RAM") if name in shown[:-1]}
     is_named = len(named) == 2 and not set(named.values()) & {"RAM", "Storage"}
     return Seen(price, f"{named['vCPU']} vCPU, {named['RAM']} RAM" if is_named else None)

@@ -45,6 +45,7 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_NOISE = re.compile(r"[\s./-]+|per")
+_SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,8 +197,8 @@ def offer(
 
     `label` is the chip as the provider names it. `price` is of the whole machine where `instance_type` is given or
     `count` is above 1, else of one chip; `count` is the chips in it. A price as shown brings its currency, and whether
-    it is a floor. `others` are further columns of OBSERVATION, such as instance_type, region_id, tier,
-    minimum_quantity, commitment_term_hours, fabric, host_provider_name, statistic.
+    it is a floor. `others` are further columns of OBSERVATION, such as instance_type, region_id, tier, fabric.
+    Raises LayoutChanged where the label, the instance type or the tier says spot, and `option` is another.
     """
     if unknown := set(others) - set(OBSERVATION):
         raise TypeError(f"not columns of an observation: {', '.join(sorted(unknown))}")
@@ -207,6 +208,8 @@ def offer(
         price = price.amount
     if not price:
         return f"no {option} price"
+    if option != "spot" and _SPOT.search(f"{label} {others.get('instance_type')} {others.get('tier')}"):
+        raise refusal(f"a name of spot machines, with a price of {option}", label, str(others.get("instance_type")))
     whole_machine = others.get("instance_type") is not None or count != 1
     fields = {
         "accelerator_label": " ".join(label.split()),

@@ -19,6 +19,8 @@ else:
     Node = Any
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
+NOT_SHOWN = 'del, s, strike, .line-through, [style*="line-through"], .w-condition-invisible, .hide'
+"""What is crossed out, and what sites made with Webflow keep and do not show: neither is a price that anybody pays."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
@@ -65,6 +67,8 @@ class Page:
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         if self.is_excerpt and (problem := _unbalanced(text)):
             raise refusal(f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
+        for node in reversed(self.tree.css(NOT_SHOWN)):  # those within others first
+            node.decompose()
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: Node | None) -> Iterator[Node]:

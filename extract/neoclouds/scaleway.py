@@ -58,16 +58,12 @@ def read(document: Document) -> Iterator[Found]:
     """Yield the price of each type with a GPU, and its stock where the answer has it."""
     zone = document.scope if re.fullmatch(ZONE, document.scope) else None
     types: dict[str, Fields] = {}
-    statuses: dict[str, str] = {}
+    statuses: dict[str, Fields] = {}
     for servers in (page.inner("servers") for page in answers.pages(document)):
         for name in servers:
             one = servers.inner(name)
-            if name in (statuses if "availability" in one else types):
+            if (statuses if "availability" in one else types).setdefault(name, one) is not one:
                 raise form_changed("duplicate type: the pages changed while they were read", "servers", name)
-            if "availability" in one:
-                statuses[name] = one.text("availability")
-            else:
-                types[name] = one
     if not types:
         raise refusal("expected types, found none", "servers", 0)
     found = list(each(((one, name, statuses.get(name), zone) for name, one in types.items()), _type))
@@ -76,7 +72,7 @@ def read(document: Document) -> Iterator[Found]:
         yield Empty()
 
 
-def _type(row: tuple[Fields, str, str | None, str | None]) -> Iterator[Found]:
+def _type(row: tuple[Fields, str, Fields | None, str | None]) -> Iterator[Found]:
     one, name, status, zone = row
     one.only_money("hourly_price", "monthly_price")
     count = one.whole("gpu") if one.any("gpu") is not None else 0
@@ -86,7 +82,7 @@ def _type(row: tuple[Fields, str, str | None, str | None]) -> Iterator[Found]:
     price, label = _hourly_price(one), _label(name, one)
     columns: dict[str, Any] = {"count": count, "instance_type": name, "region_id": zone}
     if status is not None:
-        yield stock(label, stock_status=status, **columns)
+        yield stock(label, stock_status=status.text("availability"), **columns)
     if "end_of_service" in one and one.flag("end_of_service"):
         yield END_OF_SERVICE
     else:

@@ -24,14 +24,14 @@ setting `url` is without page and limit.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from extract.base import Context
 from extract.neoclouds import answers
-from extract.neoclouds.answers import Fields, refusal
+from extract.neoclouds.answers import Fields
 from extract.neoclouds.fetching import paged, web_source
 from extract.neoclouds.offers import Found, Priced, by_option, each, market, offer, stock
 from extract.web.interface import Response
@@ -52,14 +52,10 @@ Markets = dict[Market, dict[tuple[object, ...], Decimal | None]]
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the list; raise LayoutChanged where a page does not say how many there are."""
-    return paged(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), _following)
-
-
-def _following(page: Any, number: int) -> int | None:
-    total = page.get("totalPages") if isinstance(page, Mapping) else None
-    if not isinstance(total, int) or isinstance(total, bool):
-        raise refusal("expected a number of pages", "totalPages", total)
-    return number + 1 if number < total else None
+    return paged(
+        lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"),
+        lambda page, number: number < Fields("page", page).whole("totalPages") and number + 1,
+    )
 
 
 def read(document: Document) -> Iterator[Found]:

@@ -3,8 +3,8 @@
 The page is https://www.together.ai/pricing ; its prices of tokens are not read.
 
 1. Three tables name the same GPUs: dedicated inference (H100 5.49), clusters (H100 3.99), and a hidden one of hourly
-   prices from before. Each is known by its heading and its headers; the hidden one is counted and never read. What a
-   table is of becomes the tier.
+   prices from before. Each is known by its heading and its headers; the hidden one is never read, nor a hidden column,
+   which had a preemptible H100 at half the price in September 2026. What a table is of becomes the tier.
 2. Clusters have two rows of headers: on demand, and reserved by the days reserved. A reservation of 7-30 days has a
    term of its least length, 168 hours.
 3. The rows lie in `div` elements within the body of the table, where HTML has no place for them: parsers move those out

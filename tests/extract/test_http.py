@@ -208,6 +208,14 @@ def test_retry_after_may_be_a_date(site: Site) -> None:
     assert web().get(site.url + "/file").body == b"{}"
 
 
+@pytest.mark.parametrize("when", ["Mon, 01 Jan 99999999999 00:00:00 GMT", "soon", "-1"])
+def test_retry_after_that_is_no_time_says_nothing(site: Site, when: str) -> None:
+    """The pause is ours then, also where no clock can show the date."""
+    site.answers["/file"] = [send(status=429, Retry_After=when), send(b"{}")]
+
+    assert web().get(site.url + "/file").body == b"{}"
+
+
 @pytest.mark.parametrize("status", [204, 400, 403, 404, 410])
 def test_other_statuses_are_final(site: Site, status: int) -> None:
     """What will not pass by itself is asked once, and the error names the status."""

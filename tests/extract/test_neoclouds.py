@@ -22,6 +22,13 @@ WHOLE = [case for case in CASES if not case.gaps]
 ATTRIBUTE = re.compile(r"[\w -]+=\"([^\"]*\w)")
 SEEN = re.compile(r"(?:^|>)([^<>]*?\w)")
 """What a reader sees of a piece of HTML."""
+SHOWN_PRICE = re.compile(rb"(>\s*)((?:&nbsp;)?\$[\d.,]+[^<]*)(?=<)")
+"""A price in the markup of a page."""
+CROSSED_OUT = (
+    "<del>{}</del>", "<s>{}</s>", '<span class="text-gray line-through">{}</span>',
+    '<b><strike><i style="text-decoration: line-through">{}</i></strike></b>',
+    '<span class="price w-condition-invisible">{}</span>',
+)  # fmt: skip
 LOGIN = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Sign in</h1><form></form></body></html>"
 
 
@@ -164,6 +171,18 @@ def test_a_harmless_edit_changes_nothing(case: Case) -> None:
     for text, replacement in case.harmless:
         assert rows(case.parse(edited(case, text, replacement))) == case.expected
     assert rows(case.parse(b"\xef\xbb\xbf" + case.body)) == case.expected
+
+
+@pytest.mark.parametrize("crossed_out", CROSSED_OUT)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if len(SHOWN_PRICE.findall(case.body)) >= len(case.expected) / 2], ids=of
+)
+def test_a_price_that_is_crossed_out_is_none(case: Case, crossed_out: str) -> None:
+    """Sites leave the old price of a machine beside the new one, and that of one that is sold out alone."""
+    old = crossed_out.format("$9.99/hr").encode()
+    assert rows(case.parse(SHOWN_PRICE.sub(rb"\1" + old + rb" \2", case.body))) == case.expected
+    with pytest.raises(LayoutChanged):
+        case.parse(SHOWN_PRICE.sub(rb"\1" + crossed_out.encode().replace(b"{}", rb"\2"), case.body))
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,8 @@ LABELS = [
     ("runpod", "A100 SXM", "A100-80GB", "SXM", None, "1"),
     ("runpod", "A100 SXM 40GB", "A100-40GB", "SXM", "40", "1"),
     ("runpod", "NVIDIA H100 80GB HBM3", "H100", "SXM", "80", "1"),
+    ("shadeform", "GH200 96GB pcie", "GH200", None, "96", "1"),
+    ("shadeform", "GAUDI2 96GB pcie", "Gaudi2", None, "96", "1"),
     ("verda", "12x GB300 SXM6 288GB instant cluster", "GB300", None, "288", "1"),
     ("vultr", "vcg-a100-1c-6g-4vram", "A100-80GB", None, "4", "0.05"),
     ("vultr", "NVIDIA_A100 4GB", "A100-80GB", None, "4", "0.05"),

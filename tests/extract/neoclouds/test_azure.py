@@ -180,6 +180,19 @@ def test_pages_follow_one_another(site: Site) -> None:
     assert rows(SOURCE.parse(found)) == CASE.expected
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [(b"<!DOCTYPE html><title>Just a moment...</title>", "HTML"), (b" ", "nothing"), (b"{", "no JSON")],
+)
+def test_a_page_that_is_no_json_is_named(site: Site, body: bytes, found: str) -> None:
+    """A guard against robots answers 200 with a page of its own: the error says so, and shows how it begins."""
+    site.answers[asked("eastus")] = [send(body)]
+
+    with pytest.raises(LayoutChanged, match=f"expected JSON, found {found}") as refusal:
+        SOURCE.fetch(context(site), "eastus")
+    assert refusal.value.value == body.decode()
+
+
 def test_a_limited_rate_is_waited_for(site: Site) -> None:
     """429 with the API's own header: the second try comes after the time that it says."""
     page = PAGES[1]

@@ -76,22 +76,28 @@ def test_without_a_token_the_page_tells_all(monkeypatch: pytest.MonkeyPatch):
         SOURCE.fetch(context(web), "sizes")
 
 
-def test_with_a_token_the_page_tells_spot_alone(monkeypatch: pytest.MonkeyPatch):
-    """The API has the prices on demand, page by page; the token stands in a header and nowhere else."""
+def test_with_a_token_the_api_tells_all(monkeypatch: pytest.MonkeyPatch):
+    """Page by page; the token stands in a header and nowhere else."""
     monkeypatch.setenv("DIGITALOCEAN_TOKEN", "dop_v1_secret")
     more = {"sizes": [CPU | {"slug": f"s-{number}"} for number in range(3)], "links": {"pages": {"next": API + "2"}}}
-    web = Web({URL: CASE.body, API + "1": more, API + "2": SIZES})
+    web = Web({API + "1": more, API + "2": SIZES})
 
-    assert SOURCE.scopes(context()) == ("sizes", "spot")
+    assert SOURCE.scopes(context()) == ("sizes",)
     sizes = SOURCE.fetch(context(web), "sizes")
-    spot = SOURCE.parse(SOURCE.fetch(context(web), "spot").documents[0])
 
     assert [row["instance_type"] for row in rows(SOURCE.parse(sizes.documents[0]))] == [H100["slug"], ADA["slug"]]
-    assert {row["purchase_option"] for row in rows(spot)} == {"spot"}
+    assert web.asked == [(API + "1", "Bearer dop_v1_secret"), (API + "2", "Bearer dop_v1_secret")]
+    assert "secret" not in repr(sizes)
+
+
+def test_a_page_that_was_kept_for_its_spot_prices_gives_them_alone():
+    """Of before the API had spot; its prices on demand were in the API's answer of the same day."""
+    spot = SOURCE.parse(document(SOURCE, CASE.body, "spot"))
+
     assert rows(spot) == [row for row in CASE.expected if row["purchase_option"] == "spot"]
     assert spot.ignored == {"in the API's answer": 7, "per contract": 2}
-    assert web.asked == [(API + "1", "Bearer dop_v1_secret"), (API + "2", "Bearer dop_v1_secret"), (URL, "")]
-    assert "secret" not in repr(sizes)
+    with pytest.raises(SourceError, match="no such scope"):
+        SOURCE.fetch(context(Web({})), "spot")
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -128,6 +134,46 @@ def test_the_api_tells_sizes_and_where_they_are():
     ]
     assert found.ignored == {"no GPU": 1}
     assert set(parsed(changed(available=False)).facts["availability"]["stock_status"]) == {"not available"}
+
+
+def test_the_name_of_a_size_says_how_it_is_sold():
+    """As the API answered on 2026-10-08 (https://github.com/shyamsfo/bernoulli/blob/775b0d3d/product/research/
+    digitalocean-gpu-options.md): spot alone of three chips, one of them cooled with liquid or with air at one price.
+
+    What is under contract has one's own price, and what a name of another form says is not known.
+    """
+    found = parsed(
+        size("gpu-mi350x1-288gb-spot", "amd_mi350x", 1, 288, 2.46, ["ric1"]),
+        size("gpu-mi355x8-2304gb-spot", "amd_mi355x", 8, 2304, 23.76, ["mem1"]),
+        size("gpu-b300x1-288gb-lc-spot", "nvidia_b300", 1, 288, 8, ["mkc1"]),
+        size("gpu-b300x1-288gb-spot", "nvidia_b300", 1, 288, 8, []),
+        size("gpu-mi325x1-256gb", "amd_mi325x", 1, 256, 3.8, ["nyc2", "tor1"]),
+        size("gpu-mi325x8-2048gb-fabric-contracted", "amd_mi325x", 8, 2048, 0, ["atl1"]),
+        size("gpu-mi300x1-192gb-devcloud", "amd_mi300x", 1, 192, 1.99, ["atl1"]),
+    )
+
+    assert [
+        (row["instance_type"], row["purchase_option"], row.get("conditions"), row["unit_price"]) for row in rows(found)
+    ] == [
+        ("gpu-mi350x1-288gb-spot", "spot", None, "2.46"),
+        ("gpu-mi355x8-2304gb-spot", "spot", None, "23.76"),
+        ("gpu-b300x1-288gb-lc-spot", "spot", "liquid-cooled", "8"),
+        ("gpu-b300x1-288gb-spot", "spot", None, "8"),
+        ("gpu-mi325x1-256gb", "on_demand", None, "3.8"),
+    ]
+    stocks = found.facts["availability"]
+    assert set(stocks.filter(stocks["instance_type"].str.ends_with("-spot"))["purchase_option"]) == {"spot"}
+    assert found.ignored == {"per contract": 1}
+    assert found.unknown == ("the size gpu-mi300x1-192gb-devcloud",)
+
+
+def test_spot_that_is_dearer_than_on_demand_is_refused():
+    """Names do not say then what they said."""
+    with pytest.raises(LayoutChanged, match=r"spot price above 3\.8"):
+        parsed(
+            size("gpu-mi325x1-256gb", "amd_mi325x", 1, 256, 3.8, []),
+            size("gpu-mi325x1-256gb-spot", "amd_mi325x", 1, 256, 4.8, []),
+        )
 
 
 @pytest.mark.parametrize("fields", [

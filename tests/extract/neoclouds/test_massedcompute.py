@@ -71,6 +71,15 @@ def test_a_row_has_one_price_of_one_hour(cells: list[str]):
         prices(row(), row(name="A100 (80GB)", cells=cells))
 
 
+@pytest.mark.parametrize(("kind", "style"), [("del", ""), ("s", ""), ("strike", ""), ("span", "text-sm line-through")])
+def test_a_price_that_is_crossed_out_is_none(kind: str, style: str):
+    """The old price of a machine beside the new one; of one that is sold out nothing is left."""
+    old = ["$", kind, None, {"className": style, "children": ["$$9.99", "/hr"]}]
+    assert prices(row(cells=[old, "$$2.73", "/hr"])) == prices(row())
+    with pytest.raises(LayoutChanged):
+        prices(row(), row(name="A100 (80GB)", cells=[old]))
+
+
 def test_the_count_of_the_key_is_the_one_shown():
     """Else the price of one GPU would be wrong by a whole factor."""
     with pytest.raises(LayoutChanged):
@@ -96,6 +105,8 @@ def test_words_in_brackets_are_a_tier_unless_they_are_about_the_chips():
     assert [(r["accelerator_label"], r.get("tier")) for r in found] == [
         ("H100 (80GB)", "Premium"), ("A5000 [NVLink]", None),
     ]  # fmt: skip
+    with pytest.raises(LayoutChanged, match="spot"):
+        prices(row(name="H100 (80GB) [Spot]"))
 
 
 def test_two_machines_of_one_name_are_told_apart_by_their_size():

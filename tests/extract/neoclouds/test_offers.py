@@ -7,7 +7,7 @@ import pytest
 from neoclouds.case import MOMENT
 
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.offers import Empty, Found, Unknown, by_option, offer, parsed, parser, shown_price, stock
+from extract.neoclouds.offers import Empty, Found, Offer, Unknown, by_option, offer, parsed, parser, shown_price, stock
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -55,6 +55,27 @@ def test_no_price_at_all_is_refused_unless_a_source_says_that_it_may_be() -> Non
         parser("toy", "Toy", nothing)(DOCUMENT)
     assert raised.value.source == "toy"
     assert parsed(["no GPU", Empty()], "Toy").rows.is_empty()
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("A100 Spot", {}),
+        ("A100", {"instance_type": "n3-A100x1-spot"}),
+        ("A100", {"tier": "Spot"}),
+        ("A100", {"instance_type": "gpu_preemptible_1"}),
+        ("A100 [Interruptible]", {}),
+    ],
+)
+def test_what_is_named_spot_has_no_price_on_demand(label: str, names: dict[str, str]) -> None:
+    assert offer(label, None, **names) == "no on_demand price"
+    assert isinstance(offer(label, H100, option="spot", **names), Offer)
+    with pytest.raises(LayoutChanged, match="a name of spot machines, with a price of on_demand"):
+        offer(label, H100, **names)
+
+
+def test_a_word_with_spot_in_it_is_no_spot() -> None:
+    assert isinstance(offer("A100", H100, instance_type="hotspot-a100", tier="spotless"), Offer)
 
 
 def test_a_column_that_does_not_exist_is_no_offer() -> None:

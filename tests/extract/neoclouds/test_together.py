@@ -1,5 +1,7 @@
 """What is particular to Together's page: tables that look alike, cells that span, and columns by length of term."""
 
+import re
+
 import pytest
 from neoclouds.case import rows
 from neoclouds.cases.together import CASE
@@ -31,11 +33,27 @@ def test_one_gpu_has_the_price_of_each_product():
 
 def test_the_hidden_table_is_never_read():
     """Whatever stands in it, or if it is there at all; a second table that is seen is refused."""
-    assert CASE.parse(CASE.body).ignored["row of the hidden table"] == 3
-    assert prices(PAGE.replace(HIDDEN, HIDDEN.replace("$3.99", "$1.23"))) == prices(PAGE)
+    seen = HIDDEN.replace('class="hide"', 'class="c19"')
+    assert CASE.parse(CASE.body).ignored["row of the hidden table"] == 0
+    assert CASE.parse(PAGE.replace(HIDDEN, seen).encode()).ignored["row of the hidden table"] == 3
+    for table in (HIDDEN, seen):
+        assert prices(PAGE.replace(HIDDEN, table.replace("$3.99", "$1.23"))) == prices(PAGE)
     assert prices(PAGE.replace(HIDDEN, "")) == prices(PAGE)
     with pytest.raises(LayoutChanged, match="one table"):
-        CASE.parse(PAGE.replace(HIDDEN, HIDDEN.replace("Hourly", "Per node")).encode())
+        CASE.parse(PAGE.replace(HIDDEN, seen.replace("Hourly", "Per node")).encode())
+
+
+def test_a_hidden_column_is_never_read():
+    """Nor does it keep the others from being read; one that is seen does."""
+    start = PAGE.index("</th>", CLUSTERS) + len("</th>")
+
+    def page(hidden: str) -> str:
+        rows_below = re.sub(r"(<tr fs-.*?</td>)", rf"\1<td{hidden}>$1.99</td>", PAGE[start:], flags=re.DOTALL)
+        return f'{PAGE[:start]}<th rowspan="2"{hidden}>Preemptible Compute</th>{rows_below}'
+
+    assert prices(page(' class="hide"')) == prices(PAGE)
+    with pytest.raises(LayoutChanged, match="one table"):
+        CASE.parse(page("").encode())
 
 
 def test_rows_may_lie_in_the_table_itself():

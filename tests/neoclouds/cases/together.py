@@ -51,7 +51,6 @@ CASE = Case(
         "On-demand</p></div></div><div",
         "ON-Demand",
         "Reserved",
-        "Hourly",
         "7-30 days",
         "31-90 days",
         "91-180 days",
