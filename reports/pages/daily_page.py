@@ -246,9 +246,12 @@ def trouble(scopes: pl.DataFrame) -> str:
 def render(found: Facts, places: Sequence[str]) -> list[str]:
     """Return the page as it is in each of several places below the reports; the same facts give the same bytes."""
     day = wording.day(found.built_at)
-    makers: tuple[Callable[[Facts], Markup], ...] = (_changes, _gaps, _method)
     parts = [guard.part("The basis", lambda: _basis(found))]
-    parts += [guard.part(title, partial(make, found)) for (_, title), make in zip(PARTS, makers, strict=True)]
+    makers: tuple[Callable[[], Markup], ...] = (
+        lambda: _changes(found), lambda: _gaps(found), lambda: _method(found, parts),
+    )  # fmt: skip
+    for (_, title), make in zip(PARTS, makers, strict=True):
+        parts.append(guard.part(title, make))
     return [
         frame(
             "daily.html.j2",
@@ -339,7 +342,7 @@ def _gaps(found: Facts) -> Markup:
     )
 
 
-def _method(found: Facts) -> Markup:
-    """Return the way from documents to numbers: where formulas and SQL are, and each document."""
-    documents = source_tables.documents(found["document"]) if found["document"].height else None
-    return _part("method")(found["model"].height, documents)
+def _method(found: Facts, parts: Sequence[Markup]) -> Markup:
+    """Return the way from documents to numbers: where formulas and SQL are, and the documents of the parts before."""
+    documents = source_tables.linked(found["document"], parts)
+    return _part("method")(found["model"].height, source_tables.documents(documents) if documents.height else None)

@@ -1,5 +1,8 @@
 """What prices rest on and what is lacking: sources and their health, refused rows, unknown chips, documents."""
 
+import re
+from collections.abc import Iterable
+
 import polars as pl
 
 from reports import wording
@@ -14,6 +17,7 @@ MAX_GAPS = 25
 NEVER = "never read"
 WHOLE = "the whole answer is concerned"
 REASONS = wording.words_of("gap")
+_LINKED = re.compile(r'href="#d-([^"]{12})"')
 COUNTED = wording.counted_of("gaps")
 
 
@@ -135,8 +139,14 @@ def lacking(unknown: pl.DataFrame, gaps: pl.DataFrame) -> list[str]:
     return parts
 
 
+def linked(found: pl.DataFrame, parts: Iterable[str]) -> pl.DataFrame:
+    """Return those documents to which a part of a page links, in their order."""
+    shas = {sha for part in parts for sha in _LINKED.findall(part)}
+    return found.filter(pl.col("document_sha256").str.head(12).is_in(shas)) if found.height else found
+
+
 def documents(found: pl.DataFrame) -> Table:
-    """Return every document that the page refers to, where it was read and when."""
+    """Return the documents of a page, where each was read and when."""
     return Table(
         id="documents",
         title=f"{wording.count(found.height, 'document')} behind the numbers of this page",

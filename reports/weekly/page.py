@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -78,6 +79,7 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     brief = sections.brief(found)
     faults = [*brief.faults]
     details = [(title, _guarded(title, make, found, faults)) for title, make in PARTS.items()]
+    details.append(("Documents", _guarded("Documents", partial(_documents, [part for _, part in details]), found, faults)))
     charts = _guarded("Charts", week_charts.figures, found, faults) if draw else Markup()
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
@@ -159,6 +161,11 @@ def _checked(found: WeekFacts) -> Markup:
             *([source_tables.refusals(found["refused"])] if found["refused"].height else []),
         ]
     )
+
+
+def _documents(parts: Sequence[Markup], found: WeekFacts) -> Markup:
+    shown = source_tables.linked(found.documents, parts)
+    return _joined([source_tables.documents(shown) if shown.height else "None."])
 
 
 # --- tables
@@ -367,8 +374,5 @@ PARTS: Mapping[str, Part] = {
     "How it is computed": lambda found: macro("week_parts.html.j2", "method")(
         sections.closing(found), found.known_then
     ),
-    "Documents": lambda found: _joined(
-        [source_tables.documents(found.documents) if found.documents.height else "None."]
-    ),
 }
-"""The parts below the brief, each folded."""
+"""The parts below the brief, each folded; the documents to which they link follow."""
