@@ -80,13 +80,14 @@ def check_live(read: Reader, *, source_names: tuple[str, ...], region: str, prog
     archive of all of them to send. Exit code 1: a source failed.
     """
     from flows.collect import live
+    from reports import wording
 
     chosen = read()
     checks, archive = live.run(chosen, source_names, region, progress)
     n_failed = sum(each.verdict == "failed" for each in checks)
     lines = [line for each in checks for line in each.lines()]
     status = chosen.data_dir / live.FOLDER / live.STATUS
-    lines += [f"{len(checks)} sources, {n_failed} failed", f"status page: {status}"]
+    lines += [f"{wording.count(len(checks), 'source')}, {n_failed} failed", f"status page: {status}"]
     lines += [f"bundles, to send: {archive}"] if archive else []
     value = {"checks": [asdict(each) for each in checks], "archive": archive and str(archive), "page": str(status)}
     return Result(value, lines, is_failed=n_failed > 0)
@@ -201,6 +202,7 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
     was known before stays known.
     """
     from flows.collect import steps
+    from reports import wording
     from warehouse.log.withdraw import events_of, selected
 
     if not reason.strip():
@@ -209,8 +211,9 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
         fetches = selected(one.con, selection, one.landing.entries())
         found = events_of(one.con, fetches)
         lines = [
-            f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "
-            f"{found.offers} offers, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
+            f"{'would withdraw' if dry_run else 'withdrawn'}: {wording.count(found.fetches, 'fetch', 'fetches')}, "
+            f"{wording.count(found.events, 'price change')} of {wording.count(found.offers, 'offer')}, "
+            f"{found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
         ]
         lines += [f"  {each.source} {each.scope} {each.observed_at:%Y-%m-%d %H:%M}" for each in fetches]
         if not dry_run:

@@ -247,11 +247,9 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
     """Return the page as it is in each of several places below the reports; the same facts give the same bytes."""
     day = wording.day(found.built_at)
     parts = [guard.part("The basis", lambda: _basis(found))]
-    makers: tuple[Callable[[], Markup], ...] = (
-        lambda: _changes(found), lambda: _gaps(found), lambda: _method(found, parts),
-    )  # fmt: skip
-    for (_, title), make in zip(PARTS, makers, strict=True):
-        parts.append(guard.part(title, make))
+    makers: tuple[Callable[[], Markup], ...] = (lambda: _changes(found), lambda: _gaps(found))
+    parts += [guard.part(title, make) for (_, title), make in zip(PARTS[:2], makers, strict=True)]
+    parts.append(guard.part(PARTS[2][1], lambda: _method(found, parts)))
     return [
         frame(
             "daily.html.j2",

@@ -79,7 +79,9 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     brief = sections.brief(found)
     faults = [*brief.faults]
     details = [(title, _guarded(title, make, found, faults)) for title, make in PARTS.items()]
-    details.append(("Documents", _guarded("Documents", partial(_documents, [part for _, part in details]), found, faults)))
+    details.append(
+        ("Documents", _guarded("Documents", partial(_documents, [part for _, part in details]), found, faults))
+    )
     charts = _guarded("Charts", week_charts.figures, found, faults) if draw else Markup()
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
