@@ -274,14 +274,12 @@ def not_seen(found: WeekFacts) -> list[str]:
 
 
 def checks(found: WeekFacts) -> list[str]:
-    """Return how many truth checks newly differ, and the first of them; empty where none does."""
+    """Return how many truth checks newly differ, and the first, without counts that grow each day; or nothing."""
     if not found.checks:
         return []
     row, n = found.checks[0], len(found.checks)
     how = f"{wording.count(n, 'truth check')} newly {'differs' if n == 1 else 'differ'}"
-    return [
-        line(f"{how}: {row['check_name']}, {brief(row['subject'])}, {row['n_differing']:,} of {row['n_compared']:,}.")
-    ]
+    return [line(f"{how}: {row['check_name']}, {brief(row['subject'])}.")]
 
 
 def also(found: WeekFacts) -> str:

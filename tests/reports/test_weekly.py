@@ -353,6 +353,16 @@ def test_costs_of_the_file_s_own_day_make_no_edition(told, tmp_path: Path) -> No
     assert not list(tmp_path.glob("weeks/*edition*"))
 
 
+def test_a_check_that_compares_more_each_day_makes_no_edition(told, tmp_path: Path) -> None:
+    """What differs of a week stays; by how many pairs it was compared goes with the file's own day."""
+    check = {"check_name": "daily_fetches", "subject": "toy", "n_differing": 1}
+    for n_compared in (11, 12):
+        found = replace(told("2026-W05"), checks=[check | {"n_compared": n_compared}])
+        page = weekly_page.write(found, tmp_path).page.read_text(encoding="utf-8")
+        assert "1 truth check newly differs: daily_fetches, toy." in page
+    assert not list(tmp_path.glob("weeks/*edition*"))
+
+
 def test_a_week_that_is_not_over_says_so_and_keeps_no_edition(file: Path, tmp_path: Path) -> None:
     found = facts.read(file, Week(2026, 7))
     page = weekly_page.write(found, tmp_path).page
