@@ -1,5 +1,6 @@
 """Asking the published file: one SELECT of reports/sql/ gives rows as mappings, or a frame."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
@@ -33,7 +34,8 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **values: object) -> list[Row
 
 def named(text: str, values: Mapping[str, object]) -> dict[str, object] | None:
     """Return those of the values that a SELECT names."""
-    return {key: value for key, value in values.items() if f"${key}" in text} or None
+    names = {*re.findall(r"\$(\w+)", text)}
+    return {key: value for key, value in values.items() if key in names} or None
 
 
 def rows(cursor: duckdb.DuckDBPyConnection) -> list[Row]:

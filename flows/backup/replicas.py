@@ -18,7 +18,6 @@ from flows.collect import ingest, publisher, steps
 from flows.config.settings import Settings
 from flows.shared import Clock, Progress
 from flows.shared.append_log import Lines
-from reports import wording
 from warehouse import disk
 from warehouse.errors import ChipledgerError
 from warehouse.lake import transfer
@@ -60,8 +59,7 @@ class Rebuilt:
     def lines(self) -> Iterator[str]:
         """Yield the outcome for people: the hash of all tables, and what differs."""
         tables, rows = len(self.after), sum(table.n_rows for table in self.after.values())
-        fetches = wording.count(self.n_fetches, "fetch", "fetches")
-        yield f"{tables} tables of {rows:,} rows, rebuilt from {fetches}: {content.whole(self.after)}"
+        yield f"{tables} tables of {rows:,} rows, rebuilt from {self.n_fetches} fetches: {content.whole(self.after)}"
         if self.before:
             yield f"as they were: {content.whole(self.before)}"
         elif self.unreadable:
@@ -161,8 +159,8 @@ class Moved:
         yield f"{content.whole(self.published)}  all tables published, of both"
         if self.landed:
             yield (
-                f"{wording.count(self.landed.n_documents, 'document')} of {self.landed.n_bytes / 1e6:.1f} MB and "
-                f"{wording.count(self.landed.n_lines, 'line')} of the journal copied, every hash as it was"
+                f"{self.landed.n_documents} documents of {self.landed.n_bytes / 1e6:.1f} MB and {self.landed.n_lines} "
+                "lines of the journal copied, every hash as it was"
             )
             if self.landed.missing:
                 yield (

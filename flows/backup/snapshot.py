@@ -260,9 +260,9 @@ class Backup:
     missing: Sequence[str]
 
     def lines(self) -> Iterator[str]:
-        files = wording.count(len(self.manifest.items), "file")
-        n_bytes = sum(item.size for item in self.manifest.items)
-        yield f"{self.path}: {files} of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
+        files = self.manifest.items
+        n_bytes = sum(item.size for item in files)
+        yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
 
     def notes(self) -> Iterator[str]:
@@ -280,7 +280,7 @@ class Restored:
     summary: Summary
 
     def lines(self) -> Iterator[str]:
-        yield f"{wording.count(len(self.manifest.items), 'file')} of {self.manifest.made_at}, every hash as it was"
+        yield f"{len(self.manifest.items)} files of {self.manifest.made_at}, every hash as it was"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
         if self.set_aside:
             yield f"what was there lies in {self.set_aside}"

@@ -202,7 +202,6 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
     was known before stays known.
     """
     from flows.collect import steps
-    from reports import wording
     from warehouse.log.withdraw import events_of, selected
 
     if not reason.strip():
@@ -211,9 +210,8 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
         fetches = selected(one.con, selection, one.landing.entries())
         found = events_of(one.con, fetches)
         lines = [
-            f"{'would withdraw' if dry_run else 'withdrawn'}: {wording.count(found.fetches, 'fetch', 'fetches')}, "
-            f"{wording.count(found.events, 'price change')} of {wording.count(found.offers, 'offer')}, "
-            f"{found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
+            f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "
+            f"{found.offers} offers, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
         ]
         lines += [f"  {each.source} {each.scope} {each.observed_at:%Y-%m-%d %H:%M}" for each in fetches]
         if not dry_run:

@@ -504,18 +504,15 @@ def import_focus(_read: Reader, *, files: tuple[Path, ...], out: Path, force: bo
 
 def _fleet_lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield dates and counts first, then the tables; the two sums are separate and of different lines."""
-    from reports import wording
-
     total = found["totals"]
-    n_lines = wording.count(total["n_lines"], "line")
     yield f"prices of {found['build']['prices_built_at']:%Y-%m-%d %H:%M} UTC; a month is 730 hours"
     yield (
-        f"at list: {_usd(total['list_usd_per_month'])} a month for {total['n_with_list_price']} of {n_lines} "
-        f"({total['n_not_current']} of them at prices that are not current)"
+        f"at list: {_usd(total['list_usd_per_month'])} a month for {total['n_with_list_price']} of {total['n_lines']} "
+        f"lines ({total['n_not_current']} of them at prices that are not current)"
     )
     yield (
         f"as contracted: {_usd(total['contracted_usd_per_month'])} a month for {total['n_with_contracted_price']} of "
-        f"{n_lines}"
+        f"{total['n_lines']} lines"
     )
     if total["n_with_list_price"] < total["n_lines"]:
         yield "lines without a list price are in no sum at list: `chipledger fleet check` says why"

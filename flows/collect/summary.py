@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from flows.collect.offline import ARCHIVES
 from reports import wording
 from warehouse.log.parsed import ScopeResult
 
@@ -65,20 +66,29 @@ class Summary:
         return bool(self.private_fault or self.week_faults or self.page_faults)
 
     @property
+    def is_archive(self) -> bool:
+        """Return whether all that was fetched is in the package, so that none of it is a price of today."""
+        return {result.source for result in self.results} <= {*ARCHIVES} and bool(self.results)
+
+    @property
     def n_events(self) -> int:
         return sum(result.n_events for result in self.results) + self.n_decided_events
 
     @cached_property
     def truth(self) -> list[str]:
-        """Return a line for each truth check that newly differs, and the number of those that did before."""
+        """Return a line for each truth check that newly differs, and the number of those that are known.
+
+        Known are those that did before, and those of the archive, which is the same for everybody.
+        """
         if self.file is None or not self.file.exists():
             return []
         from flows.collect import truth
 
         found = truth.differing(self.file)
-        news = [each for each in found if truth.key(each) not in self.known_truth]
+        news = [each for each in found if truth.key(each) not in self.known_truth and not self.is_archive]
         n_known = len(found) - len(news)
-        return truth.lines(news) + ([f"{n_known:,} known: `chipledger doctor` says of each"] if n_known else [])
+        where = "the report's page of sources" if self.is_archive else "`chipledger doctor`"
+        return truth.lines(news) + ([f"{n_known:,} known: {where} says of each"] if n_known else [])
 
     def lines(self) -> Iterator[str]:
         """Yield the summary as lines for people: counts, what failed, what to know, and where the results are."""
@@ -141,7 +151,10 @@ class Summary:
             lines = list(price_lines(file, self.chips))
         except duckdb.Error as error:  # a file of another version
             lines = [f"prices by chip could not be read: {str(error).splitlines()[0]}"]
-        yield from ("", *lines)
+        yield ""
+        if self.is_archive:
+            yield "Prices of the archive in the package, none of today: `chipledger run` fetches those."
+        yield from lines
         yield 'Open the report above. Ask: chipledger query "from mart.price_now". Decide: chipledger decide --help'
 
     def as_dict(self) -> dict[str, Any]:

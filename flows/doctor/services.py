@@ -74,6 +74,10 @@ def hosts(settings: Settings, *, clock: Clock, progress: Progress) -> list[Row]:
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         answers = dict(zip(wanted, pool.map(lambda host: _fetched(host, clock, progress), wanted), strict=True))
     rows = [_reached(name, {root(url): answers[root(url)] for url in urls}) for name, urls in hosts.items() if urls]
+    if len(rows) > 1 and all(answer.fault and answer.status is None for answer in answers.values()):
+        host, first = next(iter(answers.items()))
+        found = f"no host of {len(rows)} sources answers, as {host}: {first.fault[:MAX_FAULT]}"
+        rows = [fail("network", found, "Check network, proxy (HTTPS_PROXY) and certificates")]
     return [*rows, _clock(list(answers.values()))] if answers else []
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -36,17 +37,25 @@ def cell(value: object) -> object:
     A text that a spreadsheet could run gets an apostrophe before it, which spreadsheets read as "this is text"; so does
     what follows a separator in it. A semicolon in JSON text is written as JSON's escape of it.
     """
+    if isinstance(value, (str, datetime)):
+        return _text(value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    if isinstance(value, Decimal | date | datetime):
+    if isinstance(value, Decimal | date):
         return plain(value)
     if isinstance(value, Mapping | list | tuple):
         return as_json(value).replace(";", "\\u003b").replace("|", "\\u007c")
-    return RISKY.sub("'", str(value))
+    return _text(str(value))
+
+
+@lru_cache(maxsize=10_000)
+def _text(value: str | datetime) -> str:
+    # Millions of rows say the same few texts and moments.
+    return RISKY.sub("'", str(plain(value)))
 
 
 class _Lines:

@@ -229,11 +229,10 @@ def providers(front: Front, paths: Mapping[str, str]) -> Table:
 
     def column(chip: str) -> Column:
         form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
-        unknown = f"whether it is {form} is not stated"
         return Number(
             chip,
             lambda row: shown(row.get(chip)),
-            why=lambda row: unknown if row.get(chip, {}).get("is_form_unknown") else None,
+            why=lambda row: f"whether it is {form} is not stated" if row.get(chip, {}).get("is_form_unknown") else None,
         )
 
     return Table(
@@ -289,7 +288,8 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        return text + small(wording.short(wording.listed(*(cell[name] for name in ("service_provider_name", "form_factor", "tier"))), most=20))
+        seller = wording.listed(cell["service_provider_name"], cell["form_factor"], cell["tier"])
+        return text + small(wording.short(seller, most=20))
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 

@@ -17,7 +17,6 @@ MAX_GAPS = 25
 NEVER = "never read"
 WHOLE = "the whole answer is concerned"
 REASONS = wording.words_of("gap")
-_LINKED = re.compile(r'href="#d-([^"]{12})"')
 COUNTED = wording.counted_of("gaps")
 
 
@@ -139,10 +138,11 @@ def lacking(unknown: pl.DataFrame, gaps: pl.DataFrame) -> list[str]:
     return parts
 
 
-def linked(found: pl.DataFrame, parts: Iterable[str]) -> pl.DataFrame:
-    """Return those documents to which a part of a page links, in their order."""
-    shas = {sha for part in parts for sha in _LINKED.findall(part)}
-    return found.filter(pl.col("document_sha256").str.head(12).is_in(shas)) if found.height else found
+def linked(found: pl.DataFrame, parts: Iterable[str]) -> Table | str:
+    """Return those documents to which a part of a page links, in their order, or that there are none."""
+    shas = {sha for part in parts for sha in re.findall(r'href="#d-([^"]{12})"', part)}
+    shown = found.filter(pl.col("document_sha256").str.head(12).is_in(shas)) if shas else found.clear()
+    return documents(shown) if shown.height else "None."
 
 
 def documents(found: pl.DataFrame) -> Table:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -79,9 +78,9 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     brief = sections.brief(found)
     faults = [*brief.faults]
     details = [(title, _guarded(title, make, found, faults)) for title, make in PARTS.items()]
-    details.append(
-        ("Documents", _guarded("Documents", partial(_documents, [part for _, part in details]), found, faults))
-    )
+    made = [part for _, part in details]
+    listed = _guarded("Documents", lambda each: _joined([source_tables.linked(each["document"], made)]), found, faults)
+    details.append(("Documents", listed))
     charts = _guarded("Charts", week_charts.figures, found, faults) if draw else Markup()
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
@@ -163,11 +162,6 @@ def _checked(found: WeekFacts) -> Markup:
             *([source_tables.refusals(found["refused"])] if found["refused"].height else []),
         ]
     )
-
-
-def _documents(parts: Sequence[Markup], found: WeekFacts) -> Markup:
-    shown = source_tables.linked(found.documents, parts)
-    return _joined([source_tables.documents(shown) if shown.height else "None."])
 
 
 # --- tables
@@ -362,8 +356,7 @@ def _greyed(moment: datetime, found: WeekFacts) -> str:
 
 
 def _span(found: WeekFacts) -> str:
-    end = found.last_day if found.is_over else found.as_of
-    return f"{wording.day(found.week.since)} to {wording.day(end)}"
+    return f"{wording.day(found.week.since)} to {wording.day(found.last_day if found.is_over else found.as_of)}"
 
 
 PARTS: Mapping[str, Part] = {

@@ -77,6 +77,16 @@ def test_a_server_that_fails_is_there(site: Site) -> None:
     assert (row["result"], "503" in str(row["found"])) == ("warn", True)
 
 
+def test_without_a_network_there_is_one_line() -> None:
+    """Not one a source, which all say the same; of a single source its own line says what to do."""
+    rows = reached(vultr={"url": GONE}, crusoe={"url": f"{GONE}/v1"})
+    assert list(rows) == ["network", "clock"]
+    assert (rows["network"]["result"], str(rows["network"]["found"]).split(", as ")[0]) == (
+        "fail", "no host of 2 sources answers",
+    )  # fmt: skip
+    assert list(reached(vultr={"url": GONE})) == ["vultr", "clock"]
+
+
 def test_a_source_of_two_hosts_wants_both(site: Site) -> None:
     site.answers["/robots.txt"] = [send(status=200)]
     feed = {"prices_url": f"{site.url}/spot.json", "advisor_url": f"{GONE}/advisor.json"}

@@ -1,11 +1,14 @@
 """The last lines of a run: at most a hundred columns, and each number the one of int.front_chip."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from flows.collect import summary
+from warehouse.log.parsed import ScopeResult
 
 COLUMNS = (
     "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",
@@ -59,6 +62,19 @@ def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
     assert [*summary.price_lines(file)][-1].replace(" %", "%") == told
 
 
+def test_a_run_of_the_archive_says_that_no_price_is_of_today(offline_run: Path) -> None:
+    """And does not tell what differs in it as news: it is the same for everybody, and on the page of sources."""
+    result = ScopeResult(source="price_archive", scope="a", observed_at=datetime.now(UTC), status="ok")
+    made = summary.Summary(run_id="a", started_at=datetime.now(UTC), file=offline_run / "prices.duckdb",
+                           report=offline_run / "reports/index.html", results=[result])  # fmt: skip
+    of_archive, live = ([*replace(made, results=each).lines()] for each in (made.results, []))
+    told = "Prices of the archive in the package, none of today: `chipledger run` fetches those."
+    assert (told in of_archive, told in live) == (True, False)
+    known = [line for line in of_archive if line.startswith("truth check")]
+    assert known == ["truth check differs: 3 known: the report's page of sources says of each"]
+    assert sum(line.startswith("truth check differs: generation") for line in live) == 3
+
+
 def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """A provider's name of any length leaves the other cells in their columns."""
     monkeypatch.setattr(summary, "PRICES", summary.PRICES.replace(
@@ -72,19 +88,18 @@ def test_the_docs_have_the_counts_of_the_archive(offline_run: Path) -> None:
     """Of docs/quick-start.md what a run prints, of docs/offline-archive.md the offers, all and by option."""
     docs = Path(__file__).parents[2] / "docs"
     with duckdb.connect(str(offline_run / "prices.duckdb"), read_only=True) as con:
-        fetches, changes, offers = con.execute(
-            "select (select count(*) from core.scope_run), (select count(*) from core.price_event), count(*) "
-            "from mart.price_now"
-        ).fetchall()[0]
+        (fetches, rows), changes, offers = (con.execute(sql).fetchone() for sql in (
+            "select count(*), sum(n_rows) from core.scope_run", "select count(*) from core.price_event",
+            "select count(*) from mart.price_now",
+        ))  # fmt: skip
         counts = con.execute(
             "select purchase_option, count(*) filter (is_aws), count(*) filter (is_aws and is_ranked), "
             "count(*) filter (not is_aws), count(*) filter (not is_aws and is_ranked) "
             "from (select *, service_provider_name = 'AWS' as is_aws from mart.price_now) group by all order by all"
         ).fetchall()
     start, archive = ((docs / f"{name}.md").read_text(encoding="utf-8") for name in ("quick-start", "offline-archive"))
-    assert f"{fetches} fetches: {fetches} read;" in start
-    assert f"{changes:,} changes stored" in start
-    assert f"After a run: {offers:,} offers" in archive
+    assert f"{fetches} fetches: {fetches} read; {rows:,} rows read; {changes[0]:,} changes stored" in start
+    assert f"After a run: {offers[0]:,} offers" in archive
     words = {"reserved": "Reserved", "savings_plan": "Savings Plans", "capacity_block": "Capacity Blocks"}
     assert len(counts) == 5
     for option, *numbers in counts:

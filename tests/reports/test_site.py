@@ -63,6 +63,12 @@ def test_every_page_is_light(hostile_reports: Path) -> None:
     assert {name: size for name, size in sizes.items() if size > MOST_BYTES} == {}
 
 
+def test_a_select_gets_the_values_that_it_names() -> None:
+    """By whole names: DuckDB refuses a value that the text does not name."""
+    values = {"n": 1, "need": 2, "needs": [3]}
+    assert (queries.named("from $needs", values), queries.named("select 1", values)) == ({"needs": [3]}, None)
+
+
 def test_every_page_says_where_the_reader_is(hostile_reports: Path) -> None:
     """By a link to itself, in the navigation or below; there the navigation names the part it belongs to."""
     parents = {"latest.html": "index.html", "sources.html": "methods.html", "evidence.html": "index.html",
