@@ -8,6 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
+from extract import SOURCES
+from flows.config.settings import Settings
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/**/*.md")})
 
@@ -115,6 +118,13 @@ def test_readme_names_the_commands_that_ci_runs() -> None:
     shown = set(code((ROOT / "README.md").read_text(encoding="utf-8")))
 
     assert {"make run", "make test"} <= shown
+
+
+def test_readme_counts_the_providers_that_are_on() -> None:
+    """Those of a live source that is on unless the settings say otherwise; AWS, and rates of currencies, are none."""
+    on = {one.provider for one in SOURCES if one.kind == "live" and Settings().is_on(one)} - {"AWS", "ECB"}
+
+    assert f"those of {len(on)} other providers" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 def test_ci_runs_the_one_check_command() -> None:

@@ -80,13 +80,14 @@ def check_live(read: Reader, *, source_names: tuple[str, ...], region: str, prog
     archive of all of them to send. Exit code 1: a source failed.
     """
     from flows.collect import live
+    from reports import wording
 
     chosen = read()
     checks, archive = live.run(chosen, source_names, region, progress)
     n_failed = sum(each.verdict == "failed" for each in checks)
     lines = [line for each in checks for line in each.lines()]
     status = chosen.data_dir / live.FOLDER / live.STATUS
-    lines += [f"{len(checks)} sources, {n_failed} failed", f"status page: {status}"]
+    lines += [f"{wording.count(len(checks), 'source')}, {n_failed} failed", f"status page: {status}"]
     lines += [f"bundles, to send: {archive}"] if archive else []
     value = {"checks": [asdict(each) for each in checks], "archive": archive and str(archive), "page": str(status)}
     return Result(value, lines, is_failed=n_failed > 0)

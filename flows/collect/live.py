@@ -29,7 +29,7 @@ from flows.collect.inspect_document import differences, known_shapes, shape_of
 from flows.config.settings import Settings
 from flows.shared import Progress, redact
 from flows.shared.output import as_json, echo
-from reports import files
+from reports import files, wording
 from reports.pages import frame
 from reports.templating import render
 from warehouse.documents import Document
@@ -70,13 +70,14 @@ class Check:
     @property
     def found(self) -> dict[str, str]:
         """Return status, size, seconds and numbers of rows as texts, by the name that a person reads."""
+        facts = wording.count(self.facts, "fact")
         prices = f", {self.lowest} to {self.highest} ({self.against_known})" if self.lowest else ""
         return {
             "robots.txt": self.robots,
             "status": ", ".join(dict.fromkeys(str(answer["status"]) for answer in self.answers)) or "no answer",
             "size": f"{self.n_bytes:,} bytes",
             "time": f"{self.seconds:.1f} s",
-            "read": f"{self.rows} rows{prices}, {self.facts} facts, {self.refused} refused",
+            "read": f"{wording.count(self.rows, 'row')}{prices}, {facts}, {self.refused} refused",
         }
 
     def lines(self) -> list[str]:

@@ -18,6 +18,7 @@ from flows.doctor import services
 from flows.doctor.row import Row, fail, ok, warn
 from flows.private import fleet
 from flows.shared import Clock, Progress
+from reports import wording
 from warehouse import disk
 from warehouse.errors import ChipledgerError, WriterBusy
 from warehouse.lake import ducklake, publication
@@ -134,7 +135,7 @@ def published(file: Path, now: datetime) -> Row:
     if build is None:
         return fail("published file", "it does not say when it was built", "`chipledger build` makes it anew")
     built_at, version = build
-    found = f"built {built_at:%Y-%m-%d %H:%M} UTC by version {version}, {rows:,} rows read"
+    found = f"built {built_at:%Y-%m-%d %H:%M} UTC by version {version}, {wording.count(rows, 'row')} read"
     if version != importlib.metadata.version("chipledger"):
         return warn("published file", found, "`chipledger build` makes it anew with this version")
     if now.replace(tzinfo=None) - built_at > OLD:
@@ -207,7 +208,7 @@ def _landing(path: Path | str) -> list[Row]:
     except ChipledgerError as error:
         return [fail("landing", str(error), "`chipledger data restore` a backup")]
     advice = "`chipledger data restore` a backup: prices must lead back to their documents"
-    return [read_back(landing, list(documents), f"{n_entries:,} lines, ", advice)]
+    return [read_back(landing, list(documents), f"{wording.count(n_entries, 'line')}, ", advice)]
 
 
 def read_back(landing: Landing, hashes: list[str], counted: str, advice: str) -> Row:
@@ -217,7 +218,7 @@ def read_back(landing: Landing, hashes: list[str], counted: str, advice: str) ->
     faults = [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
     if faults:
         return fail("landing", f"{len(faults)} of {len(sample)} documents checked: {faults[0]}", advice)
-    return ok("landing", f"{counted}{len(hashes):,} documents, {len(sample)} of them read back by their hashes")
+    return ok("landing", f"{counted}{wording.count(len(hashes), 'document')}, {len(sample)} of them read back by hash")
 
 
 def _fault(landing: Landing, sha256: str) -> str:

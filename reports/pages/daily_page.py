@@ -1,7 +1,7 @@
 """The page of a day: what the published file says of it, the sentence of news, and its parts in their order."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -107,11 +107,8 @@ def read(published: Published) -> Facts:
     changes = read_frame(con, "change", since=ago[RECENT_DAYS], **learnt)
     if not changes.height:
         changes = read_frame(con, "change", since=ALWAYS, **learnt)
-    moved = [
-        since_run(changes).head(change_tables.MAX_CHANGES),
-        earlier(changes).head(change_tables.MAX_CHANGES),
-        last_known(changes),
-    ]
+    moved = [each.head(change_tables.MAX_CHANGES) for each in (since_run(changes), earlier(changes))]
+    moved.append(last_known(changes))
     shas = sorted({*pl.concat(f["document_sha256"] for f in moved).drop_nulls()})
     sparks = chart_facts.sparks(con, pl.concat(f["offer_id"] for f in moved), until=built_at)
     return Facts(
@@ -245,10 +242,9 @@ def trouble(scopes: pl.DataFrame) -> str:
 
 def render(found: Facts, places: Sequence[str]) -> list[str]:
     """Return the page as it is in each of several places below the reports; the same facts give the same bytes."""
-    day = wording.day(found.built_at)
-    makers: tuple[Callable[[Facts], Markup], ...] = (_changes, _gaps, _method)
-    parts = [guard.part("The basis", lambda: _basis(found))]
-    parts += [guard.part(title, partial(make, found)) for (_, title), make in zip(PARTS, makers, strict=True)]
+    parts = [guard.part("The basis", lambda: _basis(found)), guard.part(PARTS[0][1], lambda: _changes(found))]
+    parts.append(guard.part(PARTS[1][1], lambda: _gaps(found)))
+    parts.append(guard.part(PARTS[2][1], lambda: _method(found, parts)))
     return [
         frame(
             "daily.html.j2",
@@ -256,7 +252,7 @@ def render(found: Facts, places: Sequence[str]) -> list[str]:
             place=place,
             build=(found.built_at, found.version),
             nav=PARTS,
-            day=day,
+            day=wording.day(found.built_at),
             # Our own links are written as from the top folder; those of sources begin with their scheme.
             parts=[Markup(LINK.sub(rf"\g<0>{root(place)}", str(each))) for each in parts],  # noqa: S704 (escaped before)
         )
@@ -339,7 +335,6 @@ def _gaps(found: Facts) -> Markup:
     )
 
 
-def _method(found: Facts) -> Markup:
-    """Return the way from documents to numbers: where formulas and SQL are, and each document."""
-    documents = source_tables.documents(found["document"]) if found["document"].height else None
-    return _part("method")(found["model"].height, documents)
+def _method(found: Facts, parts: Sequence[Markup]) -> Markup:
+    """Return the way from documents to numbers: where formulas and SQL are, and the documents of the parts before."""
+    return _part("method")(found["model"].height, source_tables.linked(found["document"], parts))

@@ -229,11 +229,10 @@ def providers(front: Front, paths: Mapping[str, str]) -> Table:
 
     def column(chip: str) -> Column:
         form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
-        unknown = f"whether it is {form} is not stated"
         return Number(
             chip,
             lambda row: shown(row.get(chip)),
-            why=lambda row: unknown if row.get(chip, {}).get("is_form_unknown") else None,
+            why=lambda row: f"whether it is {form} is not stated" if row.get(chip, {}).get("is_form_unknown") else None,
         )
 
     return Table(
@@ -289,7 +288,8 @@ def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) 
     if name in ("aws_1y", "aws_3y"):
         return text + small(wording.plan(cell))
     if name == "elsewhere":
-        return text + small(wording.short(wording.listed(cell["service_provider_name"], cell["tier"]), most=20))
+        seller = wording.listed(cell["service_provider_name"], cell["form_factor"], cell["tier"])
+        return text + small(wording.short(seller, most=20))
     return text + (small(cell["region_id"]) if cell["region_id"] != "us-east-1" else "")
 
 
@@ -348,12 +348,12 @@ def headline(front: Front) -> str:
     cells = front.cells[front.chip]
     seller = cells.get("elsewhere", {}).get("service_provider_name")
     ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
-    known = [(cells[name][PRICE], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
-    parts = [f"{wording.price(usd)}{'' if n else ' USD an hour'} {way}" for n, (usd, way) in enumerate(known)]
+    known = [(cells[name], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
+    parts = [f"{wording.price(cell[PRICE])}{'' if n else ' USD an hour'} {way}" for n, (cell, way) in enumerate(known)]
     if not parts:
         return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"
-    return f"{article} {front.chip} costs {wording.few(parts)}; {_moved(front)}"
+    return f"{article} {wording.chip(known[0][0])} costs {wording.few(parts)}; {_moved(front)}"
 
 
 def _moved(front: Front) -> str:

@@ -189,7 +189,7 @@ def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
         if (row := found.get(cell))
     ]
     if parts:
-        return f"{name}: {' and '.join(parts)}, USD an hour"
+        return f"{wording.chip(found.get('aws_on_demand') or found['elsewhere'])}: {' and '.join(parts)}, USD an hour"
     last = max(prices, key=lambda row: row["last_observed_at"])
     option, usd = wording.option(last["purchase_option"]), wording.price(last["price_usd"])
     if last["is_ranked"]:

@@ -1,4 +1,5 @@
 -- The newest changes of prices in a year that are news by themselves: no spot or market price, and no doubtful move.
+-- What several collectors saw is there once, of the first of them, as in week_move.
 select
     c.service_provider_name,
     coalesce(c.instance_type, c.accelerator_name, o.accelerator_label) as offered,
@@ -29,5 +30,13 @@ inner join core.offer_unit as u on c.offer_id = u.offer_id
 where
     c.change_kind in ('list_change', 'new_offer', 'returned_offer', 'gone_offer')
     and c.observed_at > meta.built_at() - interval 365 days
+qualify
+    coalesce(
+        c.last_observed_before_at >= lag(c.observed_at) over (
+            partition by decision.same_move(c, u.form_factor, o.accelerator_label) -- noqa: RF02
+            order by c.observed_at, c.offer_id
+        ),
+        true
+    )
 order by c.observed_at desc, c.offer_id asc
 limit 200

@@ -15,11 +15,7 @@ with move as (
         c.effective_hourly_price_after / units as price_after,
         decision.same_move(c, u.form_factor, o.accelerator_label) as thing_id, -- noqa: RF02
         coalesce(
-            seen_from >= max(c.observed_at) over (
-                partition by thing_id order by c.observed_at, c.offer_id
-                rows between unbounded preceding and 1 preceding
-            ),
-            true
+            seen_from >= lag(c.observed_at) over (partition by thing_id order by c.observed_at, c.offer_id), true
         ) as is_first
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
@@ -33,10 +29,7 @@ with move as (
 numbered as (
     select
         *,
-        count(*) filter (where is_first) over (
-            partition by thing_id order by observed_at, offer_id
-            rows between unbounded preceding and current row
-        ) as event_number
+        count(*) filter (where is_first) over (partition by thing_id order by observed_at, offer_id) as event_number
     from move
 ),
 

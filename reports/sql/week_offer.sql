@@ -7,13 +7,8 @@ select
     c.change_kind,
     count(*) as n_offers,
     min(
-        case
-            when u.accelerator_count > 0 and c.pricing_currency = 'USD'
-                then
-                    coalesce(c.effective_hourly_price_after, c.effective_hourly_price_before)
-                    / u.accelerator_count::DOUBLE
-        end
-    ) as least_price_usd,
+        coalesce(c.effective_hourly_price_after, c.effective_hourly_price_before) / u.accelerator_count::DOUBLE
+    ) filter (where u.accelerator_count > 0 and c.pricing_currency = 'USD') as least_price_usd,
     min(c.last_observed_before_at) as event_from,
     min(c.observed_at) as event_at,
     list_sort(list(distinct c.source)) as sources,

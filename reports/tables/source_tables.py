@@ -1,5 +1,8 @@
 """What prices rest on and what is lacking: sources and their health, refused rows, unknown chips, documents."""
 
+import re
+from collections.abc import Iterable
+
 import polars as pl
 
 from reports import wording
@@ -135,8 +138,15 @@ def lacking(unknown: pl.DataFrame, gaps: pl.DataFrame) -> list[str]:
     return parts
 
 
+def linked(found: pl.DataFrame, parts: Iterable[str]) -> Table | str:
+    """Return those documents to which a part of a page links, in their order, or that there are none."""
+    shas = {sha for part in parts for sha in re.findall(r'href="#d-([^"]{12})"', part)}
+    shown = found.filter(pl.col("document_sha256").str.head(12).is_in(shas)) if shas else found.clear()
+    return documents(shown) if shown.height else "None."
+
+
 def documents(found: pl.DataFrame) -> Table:
-    """Return every document that the page refers to, where it was read and when."""
+    """Return the documents of a page, where each was read and when."""
     return Table(
         id="documents",
         title=f"{wording.count(found.height, 'document')} behind the numbers of this page",

@@ -97,7 +97,6 @@ class WeekFacts:
     frames: Mapping[str, pl.DataFrame]
     faults: Mapping[str, str]
     drift: pl.DataFrame | None
-    documents: pl.DataFrame
     charted: Charted | None
     rate: currencies.Rate | None = None
     fleet: FleetNews | None = None
@@ -217,7 +216,6 @@ def read(
             frames=answers.frames,
             faults=answers.faults,
             drift=drift,
-            documents=pl.DataFrame(),
             charted=charted,
             rate=rate,
         )
@@ -251,7 +249,7 @@ class _Answers:
 def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answers) -> WeekFacts:
     """Return the facts with what the published file itself has: documents, and the marts that are not made again."""
     shas = {sha for each in found.frames.values() if "document_sha256" in each for sha in each["document_sha256"]}
-    documents = answers.value("document", lambda: frame(con, "document", shas=sorted(shas - {None})))
+    answers.put("document", lambda: frame(con, "document", shas=sorted(shas - {None})))
     differing = answers.value("truth", lambda: truth_tables.differing(truth_checks(con) if found.is_newest else None))
     frames = dict(found.frames)
     has = {name for (name,) in con.execute("select name from meta.model").fetchall()}
@@ -268,7 +266,7 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
         for row in differing or ()
         if row["newest_differing_at"] is None or found.week.since <= row["newest_differing_at"] < found.week.until
     ]
-    return replace(found, frames=frames, checks=checks, documents=pl.DataFrame() if documents is None else documents)
+    return replace(found, frames=frames, checks=checks)
 
 
 def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:

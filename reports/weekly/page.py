@@ -78,6 +78,9 @@ def render(found: WeekFacts, earlier: Sequence[Edition] = (), *, draw: bool = Tr
     brief = sections.brief(found)
     faults = [*brief.faults]
     details = [(title, _guarded(title, make, found, faults)) for title, make in PARTS.items()]
+    made = [part for _, part in details]
+    listed = _guarded("Documents", lambda each: _joined([source_tables.linked(each["document"], made)]), found, faults)
+    details.append(("Documents", listed))
     charts = _guarded("Charts", week_charts.figures, found, faults) if draw else Markup()
     state = "" if found.is_over else f", so far: the week is over on {wording.day(found.week.until)}"
     known = "from what was known when it ended" if found.known_then else "from what is known now"
@@ -353,8 +356,7 @@ def _greyed(moment: datetime, found: WeekFacts) -> str:
 
 
 def _span(found: WeekFacts) -> str:
-    end = found.last_day if found.is_over else found.as_of
-    return f"{wording.day(found.week.since)} to {wording.day(end)}"
+    return f"{wording.day(found.week.since)} to {wording.day(found.last_day if found.is_over else found.as_of)}"
 
 
 PARTS: Mapping[str, Part] = {
@@ -367,8 +369,5 @@ PARTS: Mapping[str, Part] = {
     "How it is computed": lambda found: macro("week_parts.html.j2", "method")(
         sections.closing(found), found.known_then
     ),
-    "Documents": lambda found: _joined(
-        [source_tables.documents(found.documents) if found.documents.height else "None."]
-    ),
 }
-"""The parts below the brief, each folded."""
+"""The parts below the brief, each folded; the documents to which they link follow."""

@@ -338,6 +338,7 @@ def test_the_command_prints_a_line_each_and_exits_with_one(sites: dict[str, Site
     assert sum(name.endswith("bundle.json") for name in names) == 2
     assert "status.html" in names
     assert "set-cookie" not in str(json.loads(in_json.stdout)).lower()
+    assert "1 source, 0 failed" in command(tmp_path, sites, "--source", "lambda").stdout.splitlines()
     assert f"status page: {tmp_path}/captures/status.html" in lines
 
 

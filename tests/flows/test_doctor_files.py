@@ -22,6 +22,7 @@ from extract import SOURCES
 from flows.config.settings import Settings
 from flows.doctor import checks
 from flows.doctor.row import Row
+from warehouse.landing.folder import Landing
 from warehouse.log import db
 
 
@@ -84,6 +85,12 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+def test_one_document_is_said_as_one(folder: Path) -> None:
+    landing = Landing(folder / "landing")
+    sha256 = next(iter(landing.entries())).content["documents"][0]["sha256"]
+    assert checks.read_back(landing, [sha256], "", "")["found"] == "1 document, 1 of them read back by hash"
+
+
 def test_a_good_directory_is_read_and_left_as_it_is(folder: Path) -> None:
     """What is old and what was never read is named; nothing is wrong, nothing changed."""
     before = contents(folder)
@@ -94,7 +101,7 @@ def test_a_good_directory_is_read_and_left_as_it_is(folder: Path) -> None:
     assert "HTTP 503" in str(rows["prices of toy"]["found"])
     assert rows["prices of toy"]["advice"] == "`chipledger collect --source toy`"
     assert rows["prices never read"]["found"] == "vultr"
-    assert str(rows["landing"]["found"]).endswith(" lines, 3 documents, 3 of them read back by their hashes")
+    assert str(rows["landing"]["found"]).endswith(" lines, 3 documents, 3 of them read back by hash")
     assert contents(folder) == before
     assert all(row["advice"] for row in rows.values() if row["result"] != "ok")
 

@@ -70,7 +70,7 @@ def test_a_good_one_is_read_and_left_as_it_is(made: Settings) -> None:
         "catalogue", "log", "publication", "journal parts", "landing", "shared rows", "shared landing", "copy here"
     ]  # fmt: skip
     assert str(rows["publication"]["found"]).startswith("1, the newest of 2026-01-02 00:00 UTC by version ")
-    assert rows["landing"]["found"] == "2 documents, 2 of them read back by their hashes"
+    assert rows["landing"]["found"] == "2 documents, 2 of them read back by hash"
     assert str(rows["copy here"]["found"]).startswith("of 2026-01-02 00:00 UTC, the newest; built ")
     assert contents(made.data_dir.parent) == before
     whole = {str(row["check"]) for row in checks.data_files(made, SOON)}

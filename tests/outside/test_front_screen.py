@@ -85,7 +85,9 @@ def test_ten_seconds_answer_the_four_first_questions(browser: Browser, offline_r
         news, models = page.locator("h1").inner_text(), page.locator(".models").inner_text()
         ages = page.locator("#chips tbody tr td:last-child").all_inner_texts()
         seen = page.locator(".models").bounding_box()
-    assert re.match(r"An H100 costs \d+\.\d\d USD an hour at AWS, .* and \d+\.\d\d at \w+; in 90 days \w+ raised", news)
+    assert re.match(
+        r"An H100 SXM costs \d+\.\d\d USD an hour at AWS, .* and \d+\.\d\d at \w+; in 90 days \w+ raised", news
+    )
     assert re.search(r"gpt-oss-120b [\d.]+ on \w+", models)
     assert seen
     assert seen["y"] + seen["height"] < HEIGHT

@@ -19,6 +19,8 @@ from flows.collect.steps import open_run
 from flows.config.settings import Settings
 from reports import wording
 from reports.pages import daily_page, frame
+from reports.queries import opened
+from reports.tables import change_tables
 from warehouse.errors import SourceError
 
 MOST_BYTES = 300_000
@@ -154,11 +156,25 @@ def test_every_change_of_the_page_is_the_marts(live: Path, live_page: Path) -> N
 
 
 def test_every_document_of_a_price_is_listed_with_its_whole_hash(live: Path, live_page: Path) -> None:
-    linked = {link[3:] for link in Outline(live_page.read_text(encoding="utf-8")).links if link.startswith("#d-")}
+    """And no other: the offers of the last known changes are read for every page, and shown on few."""
+    read = Outline(live_page.read_text(encoding="utf-8"))
+    linked = {link[3:] for link in read.links if link.startswith("#d-")}
+    assert linked == {id[2:] for id in read.ids if re.fullmatch(r"d-\w{12}", id)}
     hashes = {sha for (sha,) in query(live, "select document_sha256 from core.document")}
     page = live_page.read_text(encoding="utf-8")
     assert linked
     assert all(any(sha.startswith(short) and f">{sha}<" in page for sha in hashes) for short in linked)
+
+
+def test_the_documents_of_changes_that_a_table_leaves_out_are_not_listed(
+    live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of the last known changes, which are read for every page, and shown where nothing is recent."""
+    monkeypatch.setattr(change_tables, "MAX_CHANGES", 1)
+    with opened(live) as published:
+        (page,) = daily_page.render(daily_page.read(published), ["latest.html"])
+    linked, listed = ({*re.findall(rf'{what}d-(\w{{12}})"', page)} for what in ('href="#', 'id="'))
+    assert listed == linked != set()
 
 
 # --- what the page claims

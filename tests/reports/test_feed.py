@@ -45,6 +45,14 @@ def test_an_entry_is_a_change_with_its_prices(folder: Path) -> None:
     assert any(title == "Beta H100 SXM on-demand: gone, 3.00 USD" for title in titles)
 
 
+def test_a_move_that_two_collectors_saw_is_told_once(folder: Path) -> None:
+    """By the one who saw it first; the other names the same chip by other words, and so as another offer."""
+    (told,) = (text for entry in entries(folder) if "RunPod" in (text := entry.findtext("a:content", "", ATOM)))
+    assert "RunPod H100 PCIe on-demand secure: 2.39 to 2.89 USD" in told
+    assert "Seen first 2026-01-11 12:00 UTC" in told
+    assert "Source aws_spot_feed" in told
+
+
 @pytest.mark.parametrize(
     ("payment", "hourly", "once", "amounts"),
     [
@@ -97,10 +105,7 @@ def test_latest_is_what_its_schema_says(folder: Path) -> None:
 
 def test_amounts_keep_their_digits(folder: Path) -> None:
     latest = json.loads((folder / "latest.json").read_text(encoding="utf-8"), parse_float=Decimal)
-    (raised, _) = sorted(
-        (each for each in latest["changes"] if each["service_provider_name"] == "RunPod"),
-        key=lambda each: each["observed_at"],
-    )
+    (raised,) = (each for each in latest["changes"] if each["service_provider_name"] == "RunPod")
 
     assert (raised["unit_price_before"], raised["unit_price_after"]) == (Decimal("2.39"), Decimal("2.89"))
 

@@ -110,6 +110,17 @@ def test_as_of_half_a_year_later_all_is_old(market: Path, tmp_path: Path) -> Non
     assert re.search(r'<span class="no"><a href="#d-\w+" data-offer-id="\d+">5\.00</a></span>', page)
 
 
+def test_the_cheapest_elsewhere_says_of_which_form_it_is(offline_run: Path) -> None:
+    """AWS sells the SXM form, so it is the cheapest of that one: a PCIe card costs less, and stands below."""
+    page = (offline_run / "reports/chips/h100.html").read_text(encoding="utf-8")
+    assert "H100 SXM: 6.88 on demand at AWS and 3.20 at Hyperstack, the cheapest seen elsewhere" in text_of(page)
+    assert row(page, "Hyperstack", group="PCIe")["on demand"].startswith("2.50")
+    front = (offline_run / "reports/index.html").read_text(encoding="utf-8")
+    assert re.search(r">3\.20</a><small>Hyperstack, SXM</small>", front)
+    page = (offline_run / "reports/chips/mi300x.html").read_text(encoding="utf-8")  # of which one form is sold
+    assert "MI300X: 2.99 at Hot Aisle" in text_of(page)
+
+
 def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
     """Nothing is "elsewhere" then; and its lines do not end where the page's date is, while the last price counts."""
     page = (offline_run / "reports/chips/tpu-v5e.html").read_text(encoding="utf-8")

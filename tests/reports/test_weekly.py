@@ -311,6 +311,18 @@ def test_a_page_needs_nothing_else_and_stays(told, tmp_path: Path) -> None:
     assert "RunPod raised H100 PCIe 21 %" in listed
 
 
+def test_a_week_lists_the_documents_that_its_numbers_link_to(
+    told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no other: those of the moves that a table leaves out, and of chips that the page does not show."""
+    monkeypatch.setattr(weekly_page, "MAX_MOVES", 1)
+    found = replace(told("2026-W02"), chips=("H100",))
+    page = weekly_page.write(found, tmp_path).page.read_text(encoding="utf-8")
+    linked, listed = ({*re.findall(rf'{what}d-(\w{{12}})"', page)} for what in ('href="#', 'id="'))
+    assert "1 more row left out" in page
+    assert linked == listed == {"aws_price_li", "aws_spot_fee"}
+
+
 def test_a_week_told_otherwise_keeps_what_was_said_before(told, tmp_path: Path) -> None:
     found = told("2026-W02")
     first = weekly_page.write(found, tmp_path).page.read_bytes()
@@ -338,6 +350,16 @@ def test_costs_of_the_file_s_own_day_make_no_edition(told, tmp_path: Path) -> No
         page = weekly_page.write(with_frames(found, token_point=point, token_cost=costs), tmp_path).page
         text = page.read_text(encoding="utf-8")
         assert (str(usd) in text, f"Prices as of {day} Feb." in text) == (True, True)
+    assert not list(tmp_path.glob("weeks/*edition*"))
+
+
+def test_a_check_that_compares_more_each_day_makes_no_edition(told, tmp_path: Path) -> None:
+    """What differs of a week stays; by how many pairs it was compared goes with the file's own day."""
+    check = {"check_name": "daily_fetches", "subject": "toy", "n_differing": 1}
+    for n_compared in (11, 12):
+        found = replace(told("2026-W05"), checks=[check | {"n_compared": n_compared}])
+        page = weekly_page.write(found, tmp_path).page.read_text(encoding="utf-8")
+        assert "1 truth check newly differs: daily_fetches, toy." in page
     assert not list(tmp_path.glob("weeks/*edition*"))
 
 
