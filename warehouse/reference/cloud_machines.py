@@ -15,7 +15,7 @@ PROVIDERS = {
     **dict.fromkeys(("AWS", "AWS EC2", "Amazon", "Amazon AWS", "Amazon EC2", "Amazon Web Services"), "AWS"),
     **dict.fromkeys(("GCP", "Google", "Google Cloud Platform"), "Google Cloud"),
     **dict.fromkeys(("OCI", "Oracle", "Oracle Cloud Infrastructure"), "Oracle Cloud"),
-    **{"DataCrunch": "Verda", "Verda (DataCrunch)": "Verda", "Microsoft Azure": "Azure", "TensorDock": "TensorDock"},
+    **{"DataCrunch": "Verda", "Verda (DataCrunch)": "Verda", "Microsoft Azure": "Azure", "TensorDock": "tensordock"},
 }
 """What people and collectors call providers."""
 
