@@ -199,7 +199,7 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
 
 def test_a_tier_is_told_whatever_its_length() -> None:
     """A price of another tier is another offer: what is too long for the column is cut."""
-    cell = {front_page.PRICE: 6.232, "offer_id": None, "service_provider_name": "Verda"}
+    cell = {front_page.PRICE: 6.232, "offer_id": None, "service_provider_name": "Verda", "form_factor": None}
     texts = [
         front_page._cell({"elsewhere": cell | {"tier": tier}}, "elsewhere", 2, datetime(2026, 10, 15, tzinfo=UTC))
         for tier in ("VM", "confidential computing", None)
