@@ -253,6 +253,13 @@ def test_what_a_catalogue_refuses_is_said_whole(lake_place: Place) -> None:
     ("error", "why"),
     [
         (duckdb.Error('Failed to execute query "ROLLBACK":\n'), 'Failed to execute query "ROLLBACK"'),
+        (
+            duckdb.IOException(
+                'IO Error: Unable to connect to Postgres at "user=a password=s3cr3t": connection to server '
+                'at "127.0.0.1", port 5432 failed: FATAL:  password authentication failed for user "a"\n'
+            ),
+            'cannot be reached: FATAL: password authentication failed for user "a"',  # and not with which password
+        ),
         (duckdb.HTTPException("HTTP Error: reading 'http://x/y.parquet' (HTTP 503 Service Unavailable)"), "HTTP 503"),
         (
             duckdb.HTTPException("HTTP Error: Request returned HTTP 503 for HTTP PUT to 'http://x/y.parquet'"),

@@ -37,9 +37,9 @@ LOG = logging.getLogger(__name__)
 POSTGRES = "the catalogue in PostgreSQL"
 LOST = re.compile(
     r"(server closed the|no|terminating|SSL|could not receive data from server:) connection[^\n]*"
-    r'|Failed to execute query "ROLLBACK"'
+    r'|Failed to execute query "ROLLBACK"|FATAL: [^\n]*'
 )
-"""How libpq says to DuckDB that a session has ended; the last where it had ended between two statements."""
+"""How libpq says to DuckDB that a session has ended, between two statements, too, or that there is no new one."""
 AGAIN = "Run again: what was landed is loaded then, once. `chipledger doctor` says what is wrong"
 REFUSED = re.compile(r"[^\n:]*\(HTTP code \d{3}\)|HTTP \d{3}|[^\n:]*error for HTTP")
 """How a bucket's server says to DuckDB that it does not answer, or not now."""
