@@ -90,6 +90,20 @@ def test_a_file_before_the_oldest_shape_is_refused(tmp_path: Path) -> None:
     assert (caught.value.value, "data rebuild" in caught.value.hint) == ("0001_initial.sql", True)
 
 
+@pytest.mark.of_file("a lake has no file of its own")
+def test_a_file_that_another_program_has_open_is_not_damaged(tmp_path: Path) -> None:
+    """To make it anew would not help: the hint names what does."""
+    path = tmp_path / "build.duckdb"
+    code = f"import duckdb; con = duckdb.connect({str(path)!r}); print('open', flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(ChipledgerError, match="cannot be opened") as caught, db.open_build(path):
+            pass
+        holder.communicate(b"\n")
+    assert caught.value.hint.startswith("Another program has it open: end it")
+
+
 def test_runs_of_some_fetches_ask_no_others() -> None:
     query = db.runs_of("from asked_fetch")
     assert query.count("asked_fetch") == 1

@@ -90,12 +90,15 @@ def open_build(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     except duckdb.Error as error:
         if disk.is_fault(error):
             raise
+        hint = "`chipledger data rebuild` makes it anew: the landing folder holds all it held"
+        if "Could not set lock" in str(error):
+            hint = "Another program has it open: end it, or let it query prices.duckdb, and run again"
         raise ChipledgerError(
             "the writer's file cannot be opened",
             source=str(path),
             field="duckdb",
             value=str(error).splitlines()[0],
-            hint="`chipledger data rebuild` makes it anew: the landing folder holds all it held",
+            hint=hint,
         ) from error
     try:
         _prepare(con)
