@@ -17,7 +17,7 @@ of before the API had spot: of them spot alone is read.
 6. In the API `vram` is of all chips together; the label has one chip's. A month is 672 to 744 times the hourly price:
    beyond that one of them has another unit, and nothing is read.
 7. Its name alone says how a size is sold: `-spot` (8 of 19 on 2026-10-08, by github.com/shyamsfo/bernoulli), and
-   `-contracted`, at the price of one's own contract. `-lc` is cooled by liquid. A name of another form is told.
+   `-contracted`, at the price of one's own contract. `-lc` is cooled by liquid. A name of another form is reported.
 8. A price holds in all regions. `regions` are those that have the size now; it may be none, and `available` false: then
    it has a price and no stock. The row without a region says if any has it.
 """
