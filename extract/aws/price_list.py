@@ -66,7 +66,7 @@ OTHER_FAMILIES = frozenset(
 """With the accelerator families, every Instance Family that the price list has shown; any other is reported."""
 
 RESERVATIONS = ("UnusedCapacityReservation", "AllocatedCapacityReservation", "AllocatedHost")
-WORDS: Mapping[str, Mapping[str | None, str | None]] = {
+RULES: Mapping[str, Mapping[str | None, str | None]] = {
     "CapacityStatus": {None: None, "Used": None, **dict.fromkeys(RESERVATIONS, "unused_reservation")},
     "MarketOption": {None: None, "OnDemand": None, "CapacityBlock": "capacity_block"},
     "Pre Installed S/W": {None: None, "NA": None, **dict.fromkeys(("SQL Web", "SQL Std", "SQL Ent"), "other_software")},
@@ -74,7 +74,7 @@ WORDS: Mapping[str, Mapping[str | None, str | None]] = {
     "TermType": {"OnDemand": None, "Reserved": None},
     "LeaseContractLength": {None: None},
 }
-"""By column, why a word there is not the price of running a machine; None where it is. A price with any other word is
+"""By column, why a value there is not the price of running a machine; None where it is. A price with any other one is
 reported, and may be a known offer's: where the offer has no other, it waits in quarantine, and the offer stays."""
 NO_RULE = "no_rule"
 
@@ -357,14 +357,14 @@ def parse(document: Document) -> Parsed:
             kept.append(price)
         else:
             ignored[reason] += 1
-        words = ""
+        text = ""
         if reason == NO_RULE:
-            words = ", ".join(f"{column} {word!r}" for column, word in _words(price) if word not in WORDS[column])
-            doubtful.append(replace(price, amount=f"{price.amount} with {words}"))
+            text = ", ".join(f"{column} {value!r}" for column, value in _values(price) if value not in RULES[column])
+            doubtful.append(replace(price, amount=f"{price.amount} with {text}"))
         elif price.product.instance_type and price.product.family not in ACCELERATOR_FAMILIES | OTHER_FAMILIES:
-            words = f"instance family {price.product.family!r}"
-        if words:
-            unknown.setdefault(words, f"{words} (such as {price.product.instance_type})")
+            text = f"instance family {price.product.family!r}"
+        if text:
+            unknown.setdefault(text, f"{text} (such as {price.product.instance_type})")
     rows, others = _rows(kept, scope), _rows(doubtful, scope)
     return reading.parsed(rows, doubtful=others, ignored=ignored, unknown=unknown.values())
 
@@ -529,21 +529,21 @@ def _refusal(price: Price, scope: str) -> str | None:
         return "other_os"
     if product.tenancy != "Shared":
         return "other_tenancy"
-    words = _words(price)
-    known = next(filter(None, (WORDS[column].get(word) for column, word in words)), None)
+    values = _values(price)
+    known = next(filter(None, (RULES[column].get(value) for column, value in values)), None)
     if known is not None or product.operation == CAPACITY_BLOCK_OPERATION:
         return known or "capacity_block"
     if product.operation != OPERATION:
         return "other_operation"
-    return None if all(word in WORDS[column] for column, word in words) else NO_RULE
+    return None if all(value in RULES[column] for column, value in values) else NO_RULE
 
 
-def _words(price: Price) -> list[tuple[str, str | None]]:
-    """Return what a price says in each column of WORDS; of a lease, what is no number of years."""
+def _values(price: Price) -> list[tuple[str, str | None]]:
+    """Return what a price says in each column of RULES; of a lease, what is no number of years."""
     product = price.product
     lease = price.lease if price.term_type == "Reserved" and _term_hours(price.lease) is None else None
-    words = (product.capacity_status, product.market_option, product.software, product.license, price.term_type, lease)
-    return list(zip(WORDS, words, strict=True))
+    values = (product.capacity_status, product.market_option, product.software, product.license, price.term_type, lease)
+    return list(zip(RULES, values, strict=True))
 
 
 # --- observations

@@ -136,11 +136,13 @@ def parsed(
 ) -> Parsed:
     """Return what a document says: its observations in the order of some columns, the rest in that of their names.
 
-    `doubtful` ones are in words without a rule: the row gate refuses those whose offer has no other, which then stays.
+    `doubtful` ones have values that no rule covers: of an offer without another row the row gate refuses them, so that
+    the offer does not end.
     """
-    found = list(rows)
-    plain = {tuple(row.get(name) for name in IDENTITY) for row in found}
-    found += [row for row in doubtful if tuple(row.get(name) for name in IDENTITY) not in plain]
+    found, others = list(rows), list(doubtful)
+    if others:
+        sure = {tuple(row.get(name) for name in IDENTITY) for row in found}
+        found += [row for row in others if tuple(row.get(name) for name in IDENTITY) not in sure]
     return Parsed(
         rows=observation_frame(found).sort(sort, nulls_last=True),
         ignored={name: count for name, count in sorted((ignored or {}).items()) if count},

@@ -392,12 +392,14 @@ def _unknown(rate: Rate, instance_type: str | None, reason: str | None) -> Itera
     is_named = _LIKE_AN_ACCELERATOR.search(rate.instance_type or rate.usage_type) is not None
     if reason == "no_instance_type" and is_named and not USAGE.get(usage_kind(rate)):  # a host has none, only a family
         yield f"instance type {rate.instance_type!r}"
-    words = (
-        ("duration", rate.duration, TERM_HOURS),
-        ("payment option", rate.payment, PAYMENT_MODELS),
-        ("unit", rate.unit, (HOURLY_UNIT,)),
-    )
-    yield from (f"{name} {word!r}" for name, word, known in words if reason is None and word not in known)
+    if reason is not None:
+        return
+    if rate.duration not in TERM_HOURS:
+        yield f"duration {rate.duration!r}"
+    if rate.payment not in PAYMENT_MODELS:
+        yield f"payment option {rate.payment!r}"
+    if rate.unit != HOURLY_UNIT:
+        yield f"unit {rate.unit!r}"
 
 
 def _row(rate: Rate, instance_type: str) -> dict[str, object]:

@@ -263,8 +263,8 @@ def _near(one: Decimal, other: Decimal) -> bool:
 
 
 def _chip(run: Run) -> str | None:
-    # Runners of one chip are told apart after a hyphen, as in h200-nb and b200-trt, and stand after the cluster and a
-    # colon; h200-nvl is another form.
+    # A hyphen begins the name of a runner of the same chip (h200-nb, b200-trt), a colon ends that of a cluster;
+    # h200-nvl is another form.
     names = [text.lower().rpartition(":")[2] for one in ("hw", "prefill_hw", "decode_hw") if (text := run.text(one))]
     chips = {name if resolve(name) else name.partition("-")[0]: name for name in names}
     if len(chips) > 1:

@@ -24,7 +24,7 @@ Cloud GPU plans are at https://api.vultr.com/v2/plans?type=all , bare metal at h
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from extract.base import Context
@@ -48,8 +48,11 @@ MEMORY = re.compile(r"-(\d+)vram$")
 SLICE = re.compile(r"([1-9]\d?)/([1-9]\d?)")
 
 
-Chips = tuple[int, str]
-"""The chips of a plan: their number (1 for a slice of one), and what Vultr calls them."""
+class Chips(NamedTuple):
+    """The chips of a plan: their number (1 for a slice of one), and what Vultr calls them."""
+
+    number: int
+    label: str
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
@@ -79,10 +82,10 @@ def _plan(row: tuple[Fields, bool]) -> Iterator[Found]:
     for one in _rows(plan, chips, "bare metal" if is_metal else None):
         yield one
         if isinstance(one, Offer):
-            listed: dict[str, Any] = {"instance_type": plan.text("id"), "tier": one["tier"], "count": chips[0]}
+            listed: dict[str, Any] = {"instance_type": plan.text("id"), "tier": one["tier"], "count": chips.number}
             for place in places:
                 option = str(one["purchase_option"])
-                yield stock(chips[1], option=option, region_id=place, stock_status="listed", **listed)
+                yield stock(chips.label, option=option, region_id=place, stock_status="listed", **listed)
 
 
 def _plans(document: Document) -> Iterator[tuple[Fields, bool]]:
@@ -116,7 +119,7 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
     named = METAL.fullmatch(machine) if is_metal else None
     if name is None:
         if named and "gpu_count" not in plan:
-            return int(named[1]), named[2]
+            return Chips(int(named[1]), named[2])
         if machine.startswith("vcg-") or "-gpu" in machine or ("gpu_count" in plan and plan.any("gpu_count")):
             raise plan.wrong("gpu_type", f"expected the field gpu_type of {machine}, a plan with GPUs")
         return "a plan without accelerators"
@@ -131,13 +134,13 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
         label = f"{name} {memory} GB"
         chip = resolve(label, "Vultr") if memory else None
         is_one = chip is not None and chip.accelerator_memory_gib == memory
-        return (1, label) if is_one else "a plan that does not say how many chips it has"
+        return Chips(1, label) if is_one else "a plan that does not say how many chips it has"
     if isinstance(count, str) and (part := SLICE.fullmatch(count)) and int(part[1]) < int(part[2]):
-        return (1, f"{name} {memory} GB") if memory else "a slice of unknown size"
+        return Chips(1, f"{name} {memory} GB") if memory else "a slice of unknown size"
     if not isinstance(count, str) or not re.fullmatch(r"[1-9]\d?", count) or (named and named[1] != count):
         raise plan.wrong("gpu_count", f"expected a number of chips that fits {machine}")
     each, rest = divmod(memory, int(count))
-    return int(count), f"{name} {each} GB" if each and not rest else name
+    return Chips(int(count), f"{name} {each} GB" if each and not rest else name)
 
 
 def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
@@ -151,12 +154,12 @@ def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
     if "location_cost" in plan and plan.any("location_cost"):
         costs = plan.inner("location_cost")
         places += [(place, costs.inner(place)) for place in costs]
-    columns: dict[str, Any] = {"count": chips[0], "instance_type": plan.text("id"), "tier": tier}
+    columns: dict[str, Any] = {"count": chips.number, "instance_type": plan.text("id"), "tier": tier}
     columns["conditions"] = "invoiced monthly" if is_monthly else None
     for place, fields in places:
         fields.only_money(*COSTS, "location_cost")
         for option, price in _prices(fields, sold).items():
-            yield offer(chips[1], price, option=option, region_id=place, **columns)
+            yield offer(chips.label, price, option=option, region_id=place, **columns)
 
 
 def _prices(fields: Fields, sold: Mapping[str, bool] | None) -> dict[str, Decimal | None]:

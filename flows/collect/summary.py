@@ -85,7 +85,7 @@ class Summary:
         from flows.collect import truth
 
         found = truth.differing(self.file)
-        news = [each for each in found if truth.key(each) not in self.known_truth and not self.is_archive]
+        news = [] if self.is_archive else [each for each in found if truth.key(each) not in self.known_truth]
         n_known = len(found) - len(news)
         where = "the report's page of sources" if self.is_archive else "`chipledger doctor`"
         return truth.lines(news) + ([f"{n_known:,} known: {where} says of each"] if n_known else [])

@@ -455,10 +455,13 @@ def _own_is_cheaper(options: Sequence[Row], needs: Sequence[Row], load: Load) ->
 
 def _market(options: Sequence[Row]) -> Row | None:
     """Return the lower quartile, over providers, of what the load costs on demand; None where nobody asks a price."""
-    sold = sorted((row for row in options if row["purchase_option"] == "on_demand"), key=lambda row: -row["list_usd"])
-    if not sold:
+    least: dict[str, float] = {}
+    for row in options:
+        if row["purchase_option"] == "on_demand":
+            name = row["service_provider_name"]
+            least[name] = min(row["list_usd"], least.get(name, math.inf))
+    if not least:
         return None
-    least = {row["service_provider_name"]: row["list_usd"] for row in sold}
     prices = sorted(least.values())
     quarter, half, _ = quantiles(prices, n=4, method="inclusive") if len(prices) > 1 else prices * 3
     return {"quarter_usd": quarter, "median_usd": half, "least_usd": prices[0], "providers": least}
@@ -466,7 +469,10 @@ def _market(options: Sequence[Row]) -> Row | None:
 
 def _commitments(options: Sequence[Row]) -> list[Row]:
     """Return the cheapest commitment of each length, the shortest first."""
-    first = {row["commitment_class"]: row for row in reversed(options) if row["purchase_option"] in BINDING}
+    first: dict[str, Row] = {}
+    for row in options:
+        if row["purchase_option"] in BINDING:
+            first.setdefault(row["commitment_class"], row)
     return sorted(first.values(), key=lambda row: row["commitment_term_hours"])
 
 

@@ -38,17 +38,19 @@ def write(published: Published, folder: Path) -> None:
 
 def atom(changes: list[Row], *, built_at: datetime, version: str, pages: Container[str]) -> str:
     """Return the feed: one entry for each change, its id a function of offer and moment; linked to its week's page."""
-    entries = [
-        {
-            "id": uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn,
-            "title": title(row),
-            "updated": _stamp(row["observed_at"]),
-            "page": page if (page := place(Week.of(row["observed_at"]))) in pages else "",
-            "kind": row["change_kind"],
-            "content": _content(row),
-        }
-        for row in changes
-    ]
+    entries = []
+    for row in changes:
+        page = place(Week.of(row["observed_at"]))
+        entries.append(
+            {
+                "id": uuid.uuid5(SPACE, f"{row['offer_id']} {row['observed_at'].isoformat()}").urn,
+                "title": title(row),
+                "updated": _stamp(row["observed_at"]),
+                "page": page if page in pages else "",
+                "kind": row["change_kind"],
+                "content": _content(row),
+            }
+        )
     updated = max((entry["updated"] for entry in entries), default=_stamp(built_at))
     return render("feed.xml.j2", id=uuid.uuid5(SPACE, "feed").urn, updated=updated, version=version, entries=entries)
 
