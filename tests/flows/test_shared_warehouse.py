@@ -324,6 +324,28 @@ def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_pa
 
 
 @pytest.mark.prove
+def test_what_a_bucket_would_not_delete_goes_later(
+    toy: Toy, sqlite_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right that is missing, or a process that is killed, leaves no published file that nobody knows of."""
+    writer = toy.settings().replace(**on(sqlite_place, tmp_path / "writer", tmp_path / "landing"))
+    for at, price in enumerate(("1", "1.5"), start=1):
+        run(toy, writer, at, a={"x": price})
+
+    def refused(*_: object) -> None:
+        raise ChipledgerError("a published file cannot be moved", field="S3", value="AccessDenied")
+
+    folder = Path(sqlite_place.data_path) / "published"
+    with db.open_log(sqlite_place) as con:
+        with monkeypatch.context() as patched, pytest.raises(ChipledgerError, match="AccessDenied"):
+            patched.setattr(publication, "remove", refused)
+            maintenance.maintain(con, days=0, now=datetime.now(UTC))
+        assert len(list(folder.glob("*.duckdb"))) == 2
+        maintenance.maintain(con, days=0, now=datetime.now(UTC))
+        assert [folder / one.name for one in publication.listed(con)] == list(folder.glob("*.duckdb"))
+
+
+@pytest.mark.prove
 def test_all_of_it_in_a_bucket(
     toy: Toy, lake_place: Place, tmp_path: Path, s3_server: str, bucket: landing_places.Place
 ) -> None:

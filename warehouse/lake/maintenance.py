@@ -37,10 +37,11 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> lis
         gone = [each for each in kept[:-1] if each.published_at < oldest]
         kept = [each for each in kept if each not in gone]
         if gone:
+            named = {each.sha256 for each in kept}
+            # Forgotten last: what could not be removed is tried again.
+            publication.remove(shared.place, [each for each in gone if each.sha256 not in named])
             ids = [[each.published_at, each.snapshot_id] for each in gone]
             ducklake.transacted(con, lambda: con.executemany(FORGET, ids))
-            named = {each.sha256 for each in kept}
-            publication.remove(shared.place, [each for each in gone if each.sha256 not in named])
         expired = _expire(con, {each.snapshot_id for each in kept}, oldest)
         deleted = con.execute(
             f"call ducklake_cleanup_old_files('{ducklake.NAME}', older_than => ?::TIMESTAMPTZ)", [now - GRACE]
