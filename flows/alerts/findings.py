@@ -138,7 +138,7 @@ def news(file: Path, state: State, chosen: AlertSettings, *, at: datetime) -> li
             if kind == "chip" and not rows and kind not in state.since:
                 continue  # nothing before any live source has priced a chip
             known = state.known.get(kind, {})
-            items = [(name, fact) for name, fact in _candidates(kind, rows, known, chosen) if name not in known]
+            items = [(name, fact) for name, fact in _candidates(kind, rows, known, chosen, at) if name not in known]
             now_known = _verdicts(rows, known) if kind == "claim" else dict.fromkeys((name for name, _ in items), "")
             entry: dict[str, Any] = {"kind": kind, "at": at.astimezone(UTC).isoformat(), "known": now_known}
             if kind not in state.since:
@@ -170,11 +170,12 @@ def _stale_id(source: str, scope: str, last_good_at: datetime | None) -> str:
 
 
 def _candidates(
-    kind: str, rows: Iterable[Row], known: Mapping[str, str], chosen: AlertSettings
+    kind: str, rows: Iterable[Row], known: Mapping[str, str], chosen: AlertSettings, at: datetime
 ) -> Iterator[tuple[str, Row]]:
     """Yield what may be news, by a lasting id: what is known by its id is none; a new claim is only noted.
 
-    A move sent before that was reverted, and a scope that was read in between and is stale again, have other ids.
+    A move sent before that was reverted, a scope that was read in between and is stale again, and a verdict that
+    changes again have other ids.
     """
     for row in rows:
         if kind == "move":
@@ -193,20 +194,12 @@ def _candidates(
         elif kind == "claim" and row["is_settled"]:
             claim, verdict = row["claim_id"], row["verdict_today"]
             if claim in known and known[claim] != verdict:
-                yield f"{claim} {known[claim]} {verdict} {turns(known, claim)}", {**row, "verdict_before": known[claim]}
+                yield f"{claim} {verdict} {at.isoformat()}", {**row, "verdict_before": known[claim]}
 
 
 def _verdicts(rows: Iterable[Row], known: Mapping[str, str]) -> dict[str, str]:
-    """Return the verdicts that changed, by claim, and how many each of these claims has had."""
-    changed = {
-        row["claim_id"]: row["verdict_today"] for row in rows if known.get(row["claim_id"]) != row["verdict_today"]
-    }
-    return changed | {f"{claim}#": str(turns(known, claim) + 1) for claim in changed}
-
-
-def turns(known: Mapping[str, str], claim_id: str) -> int:
-    """Return how many verdicts a claim has had, so that the same change, when it returns, has another id."""
-    return int(known.get(f"{claim_id}#", "0"))
+    """Return the verdicts that changed, by claim."""
+    return {row["claim_id"]: row["verdict_today"] for row in rows if known.get(row["claim_id"]) != row["verdict_today"]}
 
 
 def _plain(row: Row) -> dict[str, Any]:
