@@ -112,8 +112,9 @@ def failing(monkeypatch: pytest.MonkeyPatch, code: str, status: int, *, times: i
     ("code", "status", "words"),
     [
         ("AccessDenied", 403, "s3:PutObject"),
-        ("InvalidAccessKeyId", 403, "s3:PutObject"),
-        ("ExpiredToken", 400, "s3:PutObject"),
+        ("InvalidAccessKeyId", 403, "give the process new ones"),
+        ("ExpiredToken", 400, "give the process new ones"),
+        ("RequestTimeTooSkewed", 403, "clock"),
         ("NoSuchBucket", 404, "Make the bucket first"),
         ("SlowDown", 503, "Try again later"),
     ],

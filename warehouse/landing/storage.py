@@ -32,9 +32,11 @@ LEFT_S = 86_400
 ABSENT = {"404", "NoSuchKey", "NotFound"}
 EXISTS = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 PERMISSIONS = "It needs s3:GetObject, s3:PutObject and s3:ListBucket on the bucket and what lies in it"
-DENIED = ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken")
+NOT_VALID = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
 HINTS = {
-    **dict.fromkeys(DENIED, PERMISSIONS),
+    **dict.fromkeys(("403", "AccessDenied"), PERMISSIONS),
+    **dict.fromkeys(NOT_VALID, "The credentials found are wrong, or valid no more: give the process new ones"),
+    "RequestTimeTooSkewed": "Set this machine's clock (`timedatectl set-ntp true`)",
     "NoSuchBucket": "Make the bucket first, or correct its name: nothing is made in your account",
 }
 
