@@ -19,8 +19,11 @@ else:
     Node = Any
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
-NOT_SHOWN = 'del, s, strike, .line-through, [style*="line-through"], .w-condition-invisible, .hide'
-"""What is crossed out, and what sites made with Webflow keep and do not show: neither is a price that anybody pays."""
+NOT_SHOWN = (
+    'del, s, strike, .line-through, [style*="line-through" i], .w-condition-invisible, .hide, [hidden], '
+    '[style*="display:none" i], [style*="display: none" i]'
+)
+"""What is crossed out, and what a page keeps and does not show: neither is a price that anybody pays."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
@@ -31,6 +34,9 @@ MAX_OPEN = 10_000
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 _RAW = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 """Comments, scripts and styles: what looks like a tag there is none."""
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_DISPLAY = re.compile(r"(?<![\w-])display\s*:\s*([a-z-]+)")
+_CLASS = re.compile(r"\.[A-Za-z_][\w-]*")
 _END = re.compile("</html>", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s*+(?>(?:<!--.*?(?:-->|\Z)|<(script|style|noscript)\b.*?(?:</\1\s*>|\Z))\s*)*+", re.DOTALL | re.IGNORECASE
@@ -67,8 +73,10 @@ class Page:
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         if self.is_excerpt and (problem := _unbalanced(text)):
             raise refusal(f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
-        for node in reversed(self.tree.css(NOT_SHOWN)):  # those within others first
-            node.decompose()
+        not_shown = ", ".join((NOT_SHOWN, *_hidden_classes("".join(node.text() for node in self.tree.css("style")))))
+        for node in reversed(self.tree.css(not_shown)):  # those within others first
+            if node.attributes.get("role") != "tabpanel":  # which a click on its tab shows
+                node.decompose()
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: Node | None) -> Iterator[Node]:
@@ -168,6 +176,22 @@ class Section:
         if row is None or row.mem_id not in {node.mem_id for node in self.nodes}:
             raise refusal(f"expected more columns than {first!r} in {self.name!r}", "column", first)
         return row, [text_of(cell) for cell in children(row)]
+
+
+def _hidden_classes(style: str) -> list[str]:
+    """Return the classes, such as .old, that the style of a page hides on every screen and shows by no other rule."""
+    hidden: list[str] = []
+    shown = ""
+    depth = 0
+    for block in _COMMENT.sub("", style).split("}"):
+        selectors, _, declarations = block.rpartition("{")
+        display = _DISPLAY.search(declarations)
+        if display is not None and display[1] != "none":
+            shown += selectors
+        elif display is not None and depth == 0 and "{" not in selectors:  # which a rule within @media has
+            hidden += (one.strip() for one in selectors.split(","))
+        depth += block.count("{") - 1
+    return [one for one in hidden if _CLASS.fullmatch(one) and one not in shown]
 
 
 def _max_open(text: str) -> int:
