@@ -269,7 +269,9 @@ def written(file: Path, charges: list[dict[str, str]]) -> Path:
     if file.suffix == ".csv":
         file.write_text(text(charges), encoding="utf-8")
     else:
-        duckdb.sql(f"copy (from read_csv('{written(file.with_suffix('.csv'), charges)}', all_varchar = true)) to '{file}'")
+        duckdb.sql(
+            f"copy (from read_csv('{written(file.with_suffix('.csv'), charges)}', all_varchar = true)) to '{file}'"
+        )
     return file
 
 

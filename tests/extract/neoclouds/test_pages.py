@@ -75,7 +75,9 @@ def test_a_part_ends_at_the_next_heading_of_its_rank_or_above():
 )  # fmt: skip
 def test_a_price_that_is_not_shown_is_none(old: str):
     """A page keeps prices of before, hidden by an attribute or by its own style."""
-    style = "<style>/* .new {} */ .a, .old { color: red; display: none } @media print { .new { display: none } }</style>"
+    style = (
+        "<style>/* .new {} */ .a, .old { color: red; display: none } @media print { .new { display: none } }</style>"
+    )
     shown = page(f"<html><head>{style}</head><body>{old}<p class='new'>$3.10</p></body></html>").whole()
     assert [pages.text_of(node) for node in shown.css("p")] == ["$3.10"]
 
