@@ -60,7 +60,7 @@ from urllib.parse import urlsplit
 
 from extract.base import Context, Source, no_scope, past_fetch, past_only
 from extract.neoclouds.answers import refusal
-from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
+from extract.neoclouds.offers import TEN_DECIMALS, Found, Strange, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
@@ -84,10 +84,6 @@ OFF_BY = Decimal("0.08")
 MAX_CONTRADICTING = Decimal("0.1")
 """Part of the machines that may contradict themselves before the table is taken to have changed."""
 
-CONTRADICTIONS = (
-    *("another count than its name", "another memory than its name", "another form than its name"),
-    *("another count than GpuInfo", "another memory than GpuInfo", "another chip than its name"),
-)
 UNNAMED_MEMORY = "an A100 labelled 80 GB whose machine does not say so"
 
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,2})?")
@@ -185,7 +181,7 @@ def read(document: Document) -> Iterator[Found]:
         price, spot = (_amount(cells[column], f"line {lines + 1}, {column}") for column in ("Price", "SpotPrice"))
         label, reason = _label(scope, catalogue, machine)
         if label is None:
-            contradicting += reason in CONTRADICTIONS
+            contradicting += isinstance(reason, Strange)
             yield reason
             continue
         yield from _without(price, spot, scope)
@@ -275,22 +271,22 @@ def _label(scope: str, catalogue: Catalogue, machine: Machine) -> tuple[str | No
         return None, reason
     counted = re.search(catalogue.count, machine.name) if catalogue.count else None
     if counted and Decimal(counted[1]) != machine.chips:
-        return None, "another count than its name"
+        return None, Strange("another count than its name")
     if info.chips is not None and info.chips != machine.chips:
-        return None, "another count than GpuInfo"
+        return None, Strange("another count than GpuInfo")
     form, own_form = _form(words), _form(machine.name)
     if form and own_form and form != own_form:
-        return None, "another form than its name"
+        return None, Strange("another form than its name")
     if own_form and not form and catalogue.names_form:
         words += f" {own_form}"
     memory, own_memory, info_memory = _memory(words), _memory(machine.name), _info_memory(catalogue, machine, info)
     if memory and info_memory and not _is_near(memory, info_memory):
-        return None, "another memory than GpuInfo"
+        return None, Strange("another memory than GpuInfo")
     if not memory and info_memory:
         memory = info_memory
         words += f" {plain(memory)}GB"
     if catalogue.names_memory and own_memory and memory and not _is_near(memory, own_memory):
-        return None, "another memory than its name"
+        return None, Strange("another memory than its name")
     if scope == "spheron" and machine.cells.get("Provider") == "sesterce" and _SESTERCE_A100.match(machine.name):
         return None, UNNAMED_MEMORY
     return words, ""
@@ -305,7 +301,7 @@ def _words(scope: str, catalogue: Catalogue, machine: Machine, info: Info) -> tu
     if scope == "shadeform" and not machine.name.partition("_")[2].lower().startswith(
         re.split("[-_ ]", name)[0].lower()
     ):
-        return None, "another chip than its name"
+        return None, Strange("another chip than its name")
     if catalogue.words:
         found = re.search(catalogue.words, machine.name)
         return (found[1].replace("_", " "), "") if found else (None, "an ask for a single machine")

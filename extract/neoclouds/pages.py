@@ -143,14 +143,10 @@ class Section:
         tables = self.css("table")
         if len(tables) != 1:
             raise refusal(f"expected one table in {self.name!r}, found {len(tables)}", "table", len(tables))
-        every = [[text_of(cell) for cell in row.css("th, td")] for row in tables[0].css("tr")]
-        head, *rows = [row for row in every if row] or [[]]
+        head, *rows = [[text_of(cell) for cell in row] for row in grid(tables[0])] or [[]]
         if sorted(head) != sorted(headers):
             found = " | ".join(head) or "no row"
             raise refusal(f"expected the columns {' | '.join(headers)}, found {found}", "table", found)
-        for row in rows:
-            if len(row) != len(head):
-                raise refusal(f"expected {len(head)} cells, found {len(row)}", "row", " | ".join(row))
         return [dict(zip(head, row, strict=True)) for row in rows]
 
     def split(self, fences: Sequence[Node]) -> "list[Section]":
@@ -185,13 +181,13 @@ def _hidden_classes(style: str) -> list[str]:
     depth = 0
     for block in _COMMENT.sub("", style).split("}"):
         selectors, _, declarations = block.rpartition("{")
-        display = _DISPLAY.search(declarations)
-        if display is not None and display[1] != "none":
-            shown += selectors
-        elif display is not None and depth == 0 and "{" not in selectors:  # which a rule within @media has
-            hidden += (one.strip() for one in selectors.split(","))
+        for display in _DISPLAY.findall(declarations):
+            if display != "none":
+                shown += selectors
+            elif depth == 0 and "{" not in selectors:  # which the first rule within @media has
+                hidden += selectors.split(",")
         depth += block.count("{") - 1
-    return [one for one in hidden if _CLASS.fullmatch(one) and one not in shown]
+    return [one for one in map(str.strip, hidden) if _CLASS.fullmatch(one) and one not in shown]
 
 
 def _max_open(text: str) -> int:
@@ -297,8 +293,10 @@ def grid(node: Node) -> list[list[Node]]:
                 across += 1
             for further in range(_span(cell, "rowspan")):
                 for right in range(_span(cell, "colspan")):
-                    if spans.setdefault((down + further, across + right), cell) is not cell:
+                    place = (down + further, across + right)
+                    if place in spans:
                         raise refusal("two cells stand in one place", "row", text_of(row))
+                    spans[place] = cell
     width = 1 + max((across for _, across in spans), default=-1)
     for down, row in enumerate(rows):
         holes = sum((down, across) not in spans for across in range(width))

@@ -46,12 +46,19 @@ TRIMMED = frozenset({"gpu", "hourly_price", "arch", "ncpus", "ram"})
 
 def pages(ctx: Context, url: str, zone: str) -> Iterator[Response]:
     """Yield the pages of types of a zone, then those of their stock."""
+
+    def following(page: object, place: tuple[str, int]) -> tuple[str, int] | None:
+        path, number = place
+        is_full = len(list(Fields("page", page).inner("servers"))) >= TYPES_A_PAGE
+        return (path, number + 1) if is_full else None
+
+    def get(place: tuple[str, int]) -> Response:
+        path, number = place
+        address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}"
+        return ctx.web.get(f"{address}?per_page={TYPES_A_PAGE}&page={number}")
+
     for path in ("servers", "servers/availability"):
-        address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}?per_page={TYPES_A_PAGE}&page="
-        yield from paged(
-            lambda number, address=address: ctx.web.get(f"{address}{number}"),  # type: ignore[misc]
-            lambda page, number: len(list(Fields("page", page).inner("servers"))) >= TYPES_A_PAGE and number + 1,
-        )
+        yield from paged(get, following, first=(path, 1))
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -62,8 +69,10 @@ def read(document: Document) -> Iterator[Found]:
     for servers in (page.inner("servers") for page in answers.pages(document)):
         for name in servers:
             one = servers.inner(name)
-            if (statuses if "availability" in one else types).setdefault(name, one) is not one:
+            known = statuses if "availability" in one else types
+            if name in known:
                 raise form_changed("duplicate type: the pages changed while they were read", "servers", name)
+            known[name] = one
     if not types:
         raise refusal("expected types, found none", "servers", 0)
     found = list(each(((one, name, statuses.get(name), zone) for name, one in types.items()), _type))

@@ -52,10 +52,11 @@ Markets = dict[Market, dict[tuple[object, ...], Decimal | None]]
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the list; raise LayoutChanged where a page does not say how many there are."""
-    return paged(
-        lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"),
-        lambda page, number: number < Fields("page", page).whole("totalPages") and number + 1,
-    )
+
+    def following(page: object, number: int) -> int | None:
+        return number + 1 if number < Fields("page", page).whole("totalPages") else None
+
+    return paged(lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"), following)
 
 
 def read(document: Document) -> Iterator[Found]:
