@@ -4,6 +4,7 @@ Class names change with every build of a site, and positions with every new colu
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,9 @@ MAX_OPEN = 10_000
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 _RAW = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 """Comments, scripts and styles: what looks like a tag there is none."""
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_DISPLAY = re.compile(r"(?<![\w-])display\s*:\s*([a-z-]+)")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_AT_RULE = re.compile(r"@[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}")
+_HIDES = re.compile(r"(?<![\w-])display\s*:\s*none")
 _CLASS = re.compile(r"\.[A-Za-z_][\w-]*")
 _END = re.compile("</html>", re.IGNORECASE)
 _BEHIND = re.compile(
@@ -175,19 +177,12 @@ class Section:
 
 
 def _hidden_classes(style: str) -> list[str]:
-    """Return the classes, such as .old, that the style of a page hides on every screen and shows by no other rule."""
-    hidden: list[str] = []
-    shown = ""
-    depth = 0
-    for block in _COMMENT.sub("", style).split("}"):
-        selectors, _, declarations = block.rpartition("{")
-        for display in _DISPLAY.findall(declarations):
-            if display != "none":
-                shown += selectors
-            elif depth == 0 and "{" not in selectors:  # which the first rule within @media has
-                hidden += selectors.split(",")
-        depth += block.count("{") - 1
-    return [one for one in map(str.strip, hidden) if _CLASS.fullmatch(one) and one not in shown]
+    """Return the classes, such as .old, that the style of a page hides on every screen and names in no other rule."""
+    style = _COMMENT.sub("", style)
+    rules = [rule.partition("{") for rule in _AT_RULE.sub("", style).split("}")]
+    names = [one.strip() for selectors, _, what in rules if _HIDES.search(what) for one in selectors.split(",")]
+    classes = Counter(_CLASS.findall(style))
+    return [one for one in names if classes[one] == 1]
 
 
 def _max_open(text: str) -> int:
