@@ -153,15 +153,11 @@ class Info(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """One line of a table: the cells by column, and the chips in it."""
+    """One line of a table: the machine's name, the cells by column, and the chips in it."""
 
+    name: str
     cells: dict[str, str]
     chips: Decimal
-
-    @property
-    def name(self) -> str:
-        """Return the machine's name."""
-        return self.cell("InstanceType")
 
     def cell(self, column: str) -> str:
         """Return the text of a cell, empty where the table has no such column."""
@@ -243,13 +239,13 @@ def _lines(body: bytes) -> Iterator[dict[str, str]]:
 
 def _machine(cells: dict[str, str], number: int) -> Machine | None:
     """Return a machine, None where it has no chips; raise LayoutChanged where it has half of them."""
-    if not cells["InstanceType"].strip():
+    if not (name := cells["InstanceType"].strip()):
         raise refusal("expected the name of a machine", f"line {number}, InstanceType", "")
     chips = _amount(cells["AcceleratorCount"], f"line {number}, AcceleratorCount")
     if bool(chips) != bool(cells["AcceleratorName"].strip()):
         found = f"{cells['AcceleratorName']!r} and {cells['AcceleratorCount']!r}"
         raise refusal("expected both a chip and a count", f"line {number}, AcceleratorName", found)
-    return Machine(cells, chips) if chips else None
+    return Machine(name, cells, chips) if chips else None
 
 
 def _amount(text: str, field: str) -> Decimal | None:

@@ -27,7 +27,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
-from extract.neoclouds.fetching import chosen, paged, web_source
+from extract.neoclouds.fetching import chosen, numbered, web_source
 from extract.neoclouds.offers import Empty, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -46,19 +46,9 @@ TRIMMED = frozenset({"gpu", "hourly_price", "arch", "ncpus", "ram"})
 
 def pages(ctx: Context, url: str, zone: str) -> Iterator[Response]:
     """Yield the pages of types of a zone, then those of their stock."""
-
-    def following(page: object, place: tuple[str, int]) -> tuple[str, int] | None:
-        path, number = place
-        is_full = len(list(Fields("page", page).inner("servers"))) >= TYPES_A_PAGE
-        return (path, number + 1) if is_full else None
-
-    def get(place: tuple[str, int]) -> Response:
-        path, number = place
-        address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}"
-        return ctx.web.get(f"{address}?per_page={TYPES_A_PAGE}&page={number}")
-
     for path in ("servers", "servers/availability"):
-        yield from paged(get, following, first=(path, 1))
+        address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}?per_page={TYPES_A_PAGE}&page="
+        yield from numbered(ctx, address, lambda page, _: len(list(page.inner("servers"))) >= TYPES_A_PAGE)
 
 
 def read(document: Document) -> Iterator[Found]:
