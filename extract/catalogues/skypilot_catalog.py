@@ -426,11 +426,12 @@ _lock = Lock()
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """One version of a table: the commit that made it, its moment (UTC), its path, and git's name of its bytes."""
+    """One version of a table: its commit, its moment (UTC), path and format, and git's name of its bytes."""
 
     commit: str
     at: datetime
     path: str
+    format: int
     blob: str
 
     @property
@@ -472,27 +473,26 @@ class History:
 
         Raises SourceError where there never was one.
         """
-        options = ("--first-parent", "--diff-merges=first-parent", "--no-renames", "--raw", "--no-abbrev")
+        options = ("--reverse", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--raw", "--no-abbrev")
         tables = f":(glob)catalogs/v*/{scope}/vms.csv"
         output = self._git("log", *options, "--format=%x01%H %ct", BRANCH, "--", tables).decode("utf-8", "replace")
-        found: list[tuple[datetime, int, int, Version]] = []
+        found: list[Version] = []
         commit, moment = "", datetime.min.replace(tzinfo=UTC)
-        for place, line in enumerate(output.splitlines()):
+        for line in output.splitlines():
             if head := _COMMIT.fullmatch(line):
                 commit, moment = head[1], datetime.fromtimestamp(int(head[2]), UTC)
             elif (change := _CHANGE.fullmatch(line)) and change[2] != "D":
-                version = Version(commit=commit, at=moment, path=change[3], blob=change[1])
-                # git lists the newest commit first.
-                found.append((moment, -place, int(change[4]), version))
+                one = Version(commit=commit, at=moment, path=change[3], format=int(change[4]), blob=change[1])
+                found.append(one)
         if not found:
             hint = f"See catalogs/ of {self.url}"
             raise SourceError("the repository has no such table", source=NAME, field="scope", value=scope, hint=hint)
         versions: dict[datetime, Version] = {}
         newest = 0
-        for moment, _, number, version in sorted(found, key=lambda item: item[:3]):
-            if number >= newest:  # none of a format once there is a newer one
-                newest = number
-                versions[moment] = version
+        for version in sorted(found, key=lambda one: one.at):
+            if version.format >= newest:  # none of a format once there is a newer one
+                newest = version.format
+                versions[version.at] = version
         return list(versions.values())
 
     def read(self, version: Version) -> bytes:

@@ -52,15 +52,13 @@ _SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IG
 class ShownPrice:
     """What a text says of a price: the amount (None: there is none), its currency and unit, and if it is a floor.
 
-    `unit` is in lower case without separators, such as gpuhr or hour; empty where the text names none. `is_noted` says
-    that a footnote mark follows it.
+    `unit` is in lower case without separators, such as gpuhr or hour; empty where the text names none.
     """
 
     amount: Decimal | None
     currency: str = ""
     unit: str = ""
     is_floor: bool = False
-    is_noted: bool = False
 
 
 def shown_price(
@@ -90,8 +88,7 @@ def shown_price(
     if not amount:
         raise refusal("a price of zero", field, text)
     currency = CURRENCIES[mark.upper()] if mark else ""
-    is_floor, is_noted = found["floor"] is not None, bool(found["note"])
-    return ShownPrice(amount=amount, currency=currency, unit=unit, is_floor=is_floor, is_noted=is_noted)
+    return ShownPrice(amount=amount, currency=currency, unit=unit, is_floor=found["floor"] is not None)
 
 
 class Offer(dict[str, object]):
