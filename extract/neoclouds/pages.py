@@ -4,7 +4,6 @@ Class names change with every build of a site, and positions with every new colu
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -35,10 +34,6 @@ MAX_OPEN = 10_000
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:-]*)[^<>]*?(/?)>")
 _RAW = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 """Comments, scripts and styles: what looks like a tag there is none."""
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_AT_RULE = re.compile(r"@[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}")
-_HIDES = re.compile(r"(?<![\w-])display\s*:\s*none")
-_CLASS = re.compile(r"\.[A-Za-z_][\w-]*")
 _END = re.compile("</html>", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s*+(?>(?:<!--.*?(?:-->|\Z)|<(script|style|noscript)\b.*?(?:</\1\s*>|\Z))\s*)*+", re.DOTALL | re.IGNORECASE
@@ -75,8 +70,7 @@ class Page:
         self.tree: LexborHTMLParser = LexborHTMLParser(text)
         if self.is_excerpt and (problem := _unbalanced(text)):
             raise refusal(f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
-        not_shown = ", ".join((NOT_SHOWN, *_hidden_classes("".join(node.text() for node in self.tree.css("style")))))
-        for node in reversed(self.tree.css(not_shown)):  # those within others first
+        for node in reversed(self.tree.css(NOT_SHOWN)):  # those within others first
             if node.attributes.get("role") != "tabpanel":  # which a click on its tab shows
                 node.decompose()
         self._nodes = list(self._visible(self.tree.root))
@@ -174,15 +168,6 @@ class Section:
         if row is None or row.mem_id not in {node.mem_id for node in self.nodes}:
             raise refusal(f"expected more columns than {first!r} in {self.name!r}", "column", first)
         return row, [text_of(cell) for cell in children(row)]
-
-
-def _hidden_classes(style: str) -> list[str]:
-    """Return the classes, such as .old, that the style of a page hides on every screen and names in no other rule."""
-    style = _COMMENT.sub("", style)
-    rules = [rule.partition("{") for rule in _AT_RULE.sub("", style).split("}")]
-    names = [one.strip() for selectors, _, what in rules if _HIDES.search(what) for one in selectors.split(",")]
-    classes = Counter(_CLASS.findall(style))
-    return [one for one in names if classes[one] == 1]
 
 
 def _max_open(text: str) -> int:
