@@ -482,8 +482,7 @@ class History:
             if head := _COMMIT.fullmatch(line):
                 commit, moment = head[1], datetime.fromtimestamp(int(head[2]), UTC)
             elif (change := _CHANGE.fullmatch(line)) and change[2] != "D":
-                one = Version(commit=commit, at=moment, path=change[3], format=int(change[4]), blob=change[1])
-                found.append(one)
+                found.append(Version(commit=commit, at=moment, path=change[3], format=int(change[4]), blob=change[1]))
         if not found:
             hint = f"See catalogs/ of {self.url}"
             raise SourceError("the repository has no such table", source=NAME, field="scope", value=scope, hint=hint)
