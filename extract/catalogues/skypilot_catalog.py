@@ -60,7 +60,7 @@ from urllib.parse import urlsplit
 
 from extract.base import Context, Source, no_scope, past_fetch, past_only
 from extract.neoclouds.answers import refusal
-from extract.neoclouds.offers import TEN_DECIMALS, Found, offer, parser, plain
+from extract.neoclouds.offers import TEN_DECIMALS, Found, Strange, offer, parser, plain
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
@@ -84,10 +84,6 @@ OFF_BY = Decimal("0.08")
 MAX_CONTRADICTING = Decimal("0.1")
 """Part of the machines that may contradict themselves before the table is taken to have changed."""
 
-CONTRADICTIONS = (
-    *("another count than its name", "another memory than its name", "another form than its name"),
-    *("another count than GpuInfo", "another memory than GpuInfo", "another chip than its name"),
-)
 UNNAMED_MEMORY = "an A100 labelled 80 GB whose machine does not say so"
 
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,2})?")
@@ -157,15 +153,11 @@ class Info(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """One line of a table: the cells by column, and the chips in it."""
+    """One line of a table: the machine's name, the cells by column, and the chips in it."""
 
+    name: str
     cells: dict[str, str]
     chips: Decimal
-
-    @property
-    def name(self) -> str:
-        """Return the machine's name."""
-        return self.cell("InstanceType")
 
     def cell(self, column: str) -> str:
         """Return the text of a cell, empty where the table has no such column."""
@@ -185,7 +177,7 @@ def read(document: Document) -> Iterator[Found]:
         price, spot = (_amount(cells[column], f"line {lines + 1}, {column}") for column in ("Price", "SpotPrice"))
         label, reason = _label(scope, catalogue, machine)
         if label is None:
-            contradicting += reason in CONTRADICTIONS
+            contradicting += isinstance(reason, Strange)
             yield reason
             continue
         yield from _without(price, spot, scope)
@@ -247,13 +239,13 @@ def _lines(body: bytes) -> Iterator[dict[str, str]]:
 
 def _machine(cells: dict[str, str], number: int) -> Machine | None:
     """Return a machine, None where it has no chips; raise LayoutChanged where it has half of them."""
-    if not cells["InstanceType"].strip():
+    if not (name := cells["InstanceType"].strip()):
         raise refusal("expected the name of a machine", f"line {number}, InstanceType", "")
     chips = _amount(cells["AcceleratorCount"], f"line {number}, AcceleratorCount")
     if bool(chips) != bool(cells["AcceleratorName"].strip()):
         found = f"{cells['AcceleratorName']!r} and {cells['AcceleratorCount']!r}"
         raise refusal("expected both a chip and a count", f"line {number}, AcceleratorName", found)
-    return Machine(cells, chips) if chips else None
+    return Machine(name, cells, chips) if chips else None
 
 
 def _amount(text: str, field: str) -> Decimal | None:
@@ -275,22 +267,22 @@ def _label(scope: str, catalogue: Catalogue, machine: Machine) -> tuple[str | No
         return None, reason
     counted = re.search(catalogue.count, machine.name) if catalogue.count else None
     if counted and Decimal(counted[1]) != machine.chips:
-        return None, "another count than its name"
+        return None, Strange("another count than its name")
     if info.chips is not None and info.chips != machine.chips:
-        return None, "another count than GpuInfo"
+        return None, Strange("another count than GpuInfo")
     form, own_form = _form(words), _form(machine.name)
     if form and own_form and form != own_form:
-        return None, "another form than its name"
+        return None, Strange("another form than its name")
     if own_form and not form and catalogue.names_form:
         words += f" {own_form}"
     memory, own_memory, info_memory = _memory(words), _memory(machine.name), _info_memory(catalogue, machine, info)
     if memory and info_memory and not _is_near(memory, info_memory):
-        return None, "another memory than GpuInfo"
+        return None, Strange("another memory than GpuInfo")
     if not memory and info_memory:
         memory = info_memory
         words += f" {plain(memory)}GB"
     if catalogue.names_memory and own_memory and memory and not _is_near(memory, own_memory):
-        return None, "another memory than its name"
+        return None, Strange("another memory than its name")
     if scope == "spheron" and machine.cells.get("Provider") == "sesterce" and _SESTERCE_A100.match(machine.name):
         return None, UNNAMED_MEMORY
     return words, ""
@@ -305,7 +297,7 @@ def _words(scope: str, catalogue: Catalogue, machine: Machine, info: Info) -> tu
     if scope == "shadeform" and not machine.name.partition("_")[2].lower().startswith(
         re.split("[-_ ]", name)[0].lower()
     ):
-        return None, "another chip than its name"
+        return None, Strange("another chip than its name")
     if catalogue.words:
         found = re.search(catalogue.words, machine.name)
         return (found[1].replace("_", " "), "") if found else (None, "an ask for a single machine")
@@ -434,11 +426,12 @@ _lock = Lock()
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """One version of a table: the commit that made it, its moment (UTC), its path, and git's name of its bytes."""
+    """One version of a table: its commit, its moment (UTC), path and format, and git's name of its bytes."""
 
     commit: str
     at: datetime
     path: str
+    format: int
     blob: str
 
     @property
@@ -480,27 +473,25 @@ class History:
 
         Raises SourceError where there never was one.
         """
-        options = ("--first-parent", "--diff-merges=first-parent", "--no-renames", "--raw", "--no-abbrev")
+        options = ("--reverse", "--first-parent", "--diff-merges=first-parent", "--no-renames", "--raw", "--no-abbrev")
         tables = f":(glob)catalogs/v*/{scope}/vms.csv"
         output = self._git("log", *options, "--format=%x01%H %ct", BRANCH, "--", tables).decode("utf-8", "replace")
-        found: list[tuple[datetime, int, int, Version]] = []
+        found: list[Version] = []
         commit, moment = "", datetime.min.replace(tzinfo=UTC)
-        for place, line in enumerate(output.splitlines()):
+        for line in output.splitlines():
             if head := _COMMIT.fullmatch(line):
                 commit, moment = head[1], datetime.fromtimestamp(int(head[2]), UTC)
             elif (change := _CHANGE.fullmatch(line)) and change[2] != "D":
-                version = Version(commit=commit, at=moment, path=change[3], blob=change[1])
-                # git lists the newest commit first.
-                found.append((moment, -place, int(change[4]), version))
+                found.append(Version(commit=commit, at=moment, path=change[3], format=int(change[4]), blob=change[1]))
         if not found:
             hint = f"See catalogs/ of {self.url}"
             raise SourceError("the repository has no such table", source=NAME, field="scope", value=scope, hint=hint)
         versions: dict[datetime, Version] = {}
         newest = 0
-        for moment, _, number, version in sorted(found, key=lambda item: item[:3]):
-            if number >= newest:  # none of a format once there is a newer one
-                newest = number
-                versions[moment] = version
+        for version in sorted(found, key=lambda one: one.at):
+            if version.format >= newest:  # none of a format once there is a newer one
+                newest = version.format
+                versions[version.at] = version
         return list(versions.values())
 
     def read(self, version: Version) -> bytes:

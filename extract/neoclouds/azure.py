@@ -67,7 +67,11 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
 
     def following(page: Any, _: str) -> str | None:
         place = Fields("page", page).any("NextPageLink")
-        return _same_host(url, str(place)) if place else None
+        if not place:
+            return None
+        if not (query := str(place).partition("?")[2]):
+            raise refusal("expected an address with a query", "NextPageLink", place)
+        return f"{url}?{query}"  # its own address names the port, which is another host
 
     return paged(ctx.web.get, following, address)
 
@@ -87,14 +91,6 @@ def read(document: Document) -> Iterator[Found]:
             if key := _key(item, document):
                 newest[key[:-1]] = max(newest.get(key[:-1], ""), key[-1])
     yield from each(items, lambda item: _item(item, document, newest))
-
-
-def _same_host(url: str, following: str) -> str:
-    """Return the query of the next page at the address that was asked; it names the port, which is another host."""
-    query = following.partition("?")[2]
-    if not query:
-        raise refusal("expected an address with a query", "NextPageLink", following)
-    return f"{url}?{query}"
 
 
 def _key(item: Fields, document: Document) -> tuple[str, ...] | None:

@@ -30,7 +30,7 @@ from typing import Any
 from extract.base import Context, no_scope
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.fetching import HTML, key_checked, no_key, paged, web_source
+from extract.neoclouds.fetching import HTML, key_checked, no_key, numbered, web_source
 from extract.neoclouds.offers import Found, Offer, Unknown, each, offer, refuse_exchanged, shown_price, stock
 from extract.neoclouds.pages import Page, text_of
 from extract.web.interface import Response
@@ -69,12 +69,12 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
         raise no_key(TOKEN_VARIABLE, "no token with the scope size:read")
     address, headers = f"{API_URL}?per_page={SIZES_A_PAGE}&page=", {"Authorization": f"Bearer {token}"}
     with key_checked(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read"):
-        yield from paged(lambda number: ctx.web.get(f"{address}{number}", headers=headers), _following)
+        yield from numbered(ctx, address, _has_next, headers)
 
 
-def _following(page: object, number: int) -> int | None:
-    links = Fields("page", page).inner("links")
-    return number + 1 if "pages" in links and "next" in links.inner("pages") else None
+def _has_next(page: Fields, _: int) -> bool:
+    links = page.inner("links")
+    return "pages" in links and "next" in links.inner("pages")
 
 
 def read(document: Document) -> Iterator[Found]:

@@ -4,13 +4,13 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 from extract.base import Context, Parsed, Source, no_scope, url_in
-from extract.neoclouds.answers import HINT, PAGES, content, errors_of, refusal
+from extract.neoclouds.answers import HINT, PAGES, Fields, content, errors_of, refusal
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
@@ -200,6 +200,17 @@ def _all(pages: Iterable[Response]) -> list[Response]:
     if not answers:
         raise refusal("no page at all", "pages", 0)
     return answers
+
+
+def numbered(
+    ctx: Context, address: str, has_more: Callable[[Fields, int], bool], headers: Mapping[str, str] | None = None
+) -> Iterator[Response]:
+    """Yield the pages of an address that ends in "page=", from 1 on, while `has_more` says of one that more follow."""
+
+    def following(page: object, number: int) -> int | None:
+        return number + 1 if has_more(Fields("page", page), number) else None
+
+    return paged(lambda number: ctx.web.get(f"{address}{number}", headers=headers or {}), following)
 
 
 def paged(get: Callable[[Any], Response], following: Callable[[Any, Any], Any], first: Any = 1) -> Iterator[Response]:

@@ -12,8 +12,8 @@ of these is missing. `warehouse/data/cloud_machine.csv` has what a machine is ma
    of capacity for a time, and have a tier of their own. A description of an accelerator that is not known is named.
 3. A3 Mega has cores and memory of its own (A3Plus), and its accelerator three names.
 4. An A4 is sold by "1 gpu slice", with cores and memory in it.
-5. Parts of an accelerator (G4 of 6, 12 and 24 vCPUs) are sold by SKUs of their own, and are not summed. T4, P4, P100,
-   V100 and K80 are attached to machines of N1, of any size: they have no machine.
+5. G4 of 6, 12 and 24 vCPUs are one, two and four of "1/8 vGPU no lssd", with cores and memory in it
+   (https://cloud.google.com/skus/sku-groups/g4-on-demand-vms). T4, P4, P100, V100 and K80 are attached to any N1.
 6. `serviceRegions` says where a price holds, not the words of the description: "Americas" are three regions or six.
 7. A commitment is of parts, each by the hour; "Reserved ..." without a mode is a reservation's own line at no price.
 8. TPUs v5e, v5p, v6e and 7x are sold by the chip: TpuV5e, and in some options V5e or V5e TPU. That the 12.00 of TPU7x
@@ -54,6 +54,7 @@ ACCELERATORS = {
     "Nvidia L4 GPU": "L4",
     "RTX 6000 96GB": "RTX PRO 6000",
     "A4 Nvidia B200 (1 gpu slice)": "B200 slice",
+    "1/8 vGPU no lssd": "RTX PRO 6000 slice",
 }
 PARTS = {f"{host} {words}": (host, part) for host in HOSTS for words, part in HOST_PARTS.items()}
 PARTS |= {words: (accelerator, "gpu") for words, accelerator in ACCELERATORS.items()}
@@ -159,8 +160,6 @@ def _sku(sku: Fields, prices: Prices) -> Iterator[Found]:
             yield "no part of a machine with accelerators"
         elif ATTACHED.fullmatch(item):
             yield "an accelerator without a machine of its own"
-        elif "vGPU" in item:
-            yield "a part of an accelerator"
         else:
             yield Unknown(f"the accelerator {item}")
         return
@@ -214,7 +213,9 @@ def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rat
     """Return what a machine is made of, or why it has no price; None where its accelerator has none."""
     host, accelerator = MACHINES[machine.instance_type.rpartition("-")[0]]
     wanted = [(accelerator, "gpu", machine.accelerator_count)]
-    if machine.accelerator_count % 1 or (accelerator, "gpu") not in parts:
+    if machine.accelerator_count < 1:
+        host, wanted = None, [("RTX PRO 6000 slice", "gpu", 8 * machine.accelerator_count)]
+    if wanted[0][:2] not in parts:
         return None
     if host is not None and machine.local_ssd_gb is None:
         return f"{machine.instance_type}, the size of whose local SSD is not known"

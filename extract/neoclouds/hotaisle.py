@@ -21,7 +21,7 @@ from typing import Any
 from extract.neoclouds.answers import refusal
 from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, Offer, ShownPrice, offer, plain, shown_price
-from extract.neoclouds.pages import Node, Page, children, innermost, inside, text_of
+from extract.neoclouds.pages import Node, Page, children, innermost, text_of
 from warehouse.documents import Document
 
 UNIT = "/GPU/hr"
@@ -54,10 +54,9 @@ Summed = dict[str, set[tuple[str, str]]]
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each size of each plan, and that of old customers."""
     page = Page(document)
-    visible = list(inside(page.tree.body)) if page.tree.body is not None else []
     rows: list[Offer | str] = []
     summed: Summed = {}
-    for node in innermost(visible, UNIT):
+    for node in innermost(page.whole().nodes, UNIT):
         parent = node.parent
         around = [text_of(child) for child in children(parent)] if parent is not None else []
         if around and around[0] in SUMMARY:
@@ -114,8 +113,8 @@ def _plan(node: Node) -> Iterator[Offer | str]:
 
 
 def _price(text: str, field: str) -> ShownPrice:
-    price = shown_price(text, field, units=("gpuhr",))
-    if price.amount is None or price.is_floor or price.is_noted:
+    price = shown_price(text, field, units=("gpuhr",), noted=False)
+    if price.amount is None or price.is_floor:
         raise refusal("expected a price, without more words", field, text)
     return price
 

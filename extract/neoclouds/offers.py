@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -52,15 +52,13 @@ _SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IG
 class ShownPrice:
     """What a text says of a price: the amount (None: there is none), its currency and unit, and if it is a floor.
 
-    `unit` is in lower case without separators, such as gpuhr or hour; empty where the text names none. `is_noted` says
-    that a footnote mark follows it.
+    `unit` is in lower case without separators, such as gpuhr or hour; empty where the text names none.
     """
 
     amount: Decimal | None
     currency: str = ""
     unit: str = ""
     is_floor: bool = False
-    is_noted: bool = False
 
 
 def shown_price(
@@ -90,8 +88,7 @@ def shown_price(
     if not amount:
         raise refusal("a price of zero", field, text)
     currency = CURRENCIES[mark.upper()] if mark else ""
-    is_floor, is_noted = found["floor"] is not None, bool(found["note"])
-    return ShownPrice(amount=amount, currency=currency, unit=unit, is_floor=is_floor, is_noted=is_noted)
+    return ShownPrice(amount=amount, currency=currency, unit=unit, is_floor=found["floor"] is not None)
 
 
 class Offer(dict[str, object]):
@@ -258,17 +255,10 @@ def by_option(on_demand: Decimal | None, spot: Decimal | None, field: str) -> di
 
 def refuse_exchanged(found: Iterable[Found]) -> None:
     """Raise FormChanged where spot is above on demand, of one chip, count, conditions and restriction."""
-    rows = [one for one in found if isinstance(one, Offer)]
-    on_demand = {
-        _machine(row): Decimal(str(row["unit_price"])) for row in rows if row["purchase_option"] == "on_demand"
-    }
-    for row in rows:
-        if row["purchase_option"] == "spot":
-            by_option(on_demand.get(_machine(row)), Decimal(str(row["unit_price"])), str(row["accelerator_label"]))
-
-
-def _machine(row: Offer) -> tuple[object, ...]:
-    return tuple(row.get(name) for name in ("accelerator_label", "accelerator_count", "conditions", "restriction"))
+    prices = _prices_of(found)
+    for (option, *machine), spot in prices.items():
+        if option == "spot":
+            by_option(min(prices.get(("on_demand", *machine), spot)), max(spot), str(machine[0]))
 
 
 def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:
@@ -293,23 +283,23 @@ def outside(rows: Iterable[Node], *sections: Section) -> Iterator[Unknown]:
 def readings_agree(first: Iterable[Found], others: Iterable[Found], what: str) -> None:
     """Raise FormChanged where two readings of one page give other prices; what only one of them has, is no difference.
 
-    Compared are offers by chip, count, purchase option and restriction; at least one must be in both.
+    Compared are offers by chip, count, purchase option, conditions and restriction; at least one must be in both.
     """
     ours, theirs = _prices_of(first), _prices_of(others)
     common = ours.keys() & theirs.keys()
     for key in sorted(common, key=str):
         if ours[key] != theirs[key]:
-            raise form_changed(f"two readings of one page differ: {what}", str(key[0]), f"{ours[key]}, {theirs[key]}")
+            raise form_changed(f"two readings of one page differ: {what}", str(key[1]), f"{ours[key]}, {theirs[key]}")
     if ours and theirs and not common:
         raise form_changed(f"two readings of one page have no offer in common: {what}", "prices", len(ours))
 
 
-def _prices_of(found: Iterable[Found]) -> dict[tuple[object, ...], set[object]]:
-    prices: dict[tuple[object, ...], set[object]] = {}
+def _prices_of(found: Iterable[Found]) -> dict[tuple[object, ...], set[Decimal]]:
+    names = ("purchase_option", "accelerator_label", "accelerator_count", "conditions", "restriction")
+    prices: dict[tuple[object, ...], set[Decimal]] = defaultdict(set)
     for one in found:
         if isinstance(one, Offer):
-            key = tuple(one.get(name) for name in ("accelerator_label", "accelerator_count", "purchase_option"))
-            prices.setdefault((*key, one.get("restriction")), set()).add(one["unit_price"])
+            prices[tuple(map(one.get, names))].add(Decimal(str(one["unit_price"])))
     return prices
 
 

@@ -6,9 +6,9 @@ Settings: `regions` ("all" of SUBSIDIARIES, or a list of them), `url` (up to and
 
 1. A price is a whole number of 1e-8 units: 280000000 is 2.80. Beside it stands `formattedPrice`, the same for readers,
    to its last decimal ("2.80 €"): where they differ the scale has changed, and nothing is read.
-2. The term is the ending of `planCode` and nothing else: US plans have the intervalUnit "none" for hours and months.
+2. The term is the ending of `planCode`: US plans have the intervalUnit "none" for hours and months.
    `.consumption` is an hour, `.minute.consumption` a minute (AI plans), `.monthly.postpaid` a month taken whole.
-   A machine with another ending, never seen so far, is another layout.
+   Another ending, an intervalUnit that contradicts it, or a `commitment` of months, never seen so far, is refused.
 3. GPU instances are those with the commercial brick "gpu". AI plans (`ai-training.h100-1-gpu.minute.consumption`) have
    the same technical data under another brick: as hours they would be sixty times too cheap. Their service is the tier.
 4. Counted are AI plans without technical data, and plans of partners' software (`ai-app.<partner>-<app>-gpu...`,
@@ -113,6 +113,7 @@ def _row(addon: Fields, code: str, currency: str, ai_plan: re.Match[str] | None)
     if not count or not memory:
         raise gpu.wrong("number", f"expected at least one GPU with memory, found {count} with {memory} GB")
     columns: dict[str, Any] = {"instance_type": found["machine"], "sku_price_id": code}
+    price = _price(addon, currency, "month" if code.endswith(".monthly.postpaid") else "hour")
     if ai_plan:
         columns |= {"pricing_unit": "Minutes", "tier": ai_plan["service"]}
     else:
@@ -124,15 +125,18 @@ def _row(addon: Fields, code: str, currency: str, ai_plan: re.Match[str] | None)
             raise blobs.wrong("tags", "expected active or coming_soon among the tags of a machine")
         if "coming_soon" in tags:
             columns |= {"restriction": "announced", "conditions": "coming soon"}
-    return offer(f"{gpu.text('model')} {memory}GB", _price(addon, currency), count=count, currency=currency, **columns)
+    return offer(f"{gpu.text('model')} {memory}GB", price, count=count, currency=currency, **columns)
 
 
-def _price(addon: Fields, currency: str) -> Decimal:
+def _price(addon: Fields, currency: str, unit: str) -> Decimal:
     pricings = addon.objects("pricings")
     if len(pricings) != 1:
         raise addon.wrong("pricings", f"expected one price, found {len(pricings)}")
     pricing = pricings[0]
     pricing.only_money("price", "formattedPrice", "strategy")
+    pricing.one_of("intervalUnit", ("none", unit))
+    if pricing.whole("commitment"):
+        raise pricing.wrong("commitment", "expected a price without a commitment of months")
     price = pricing.whole("price") * SCALE
     text = pricing.text("formattedPrice")
     shown = SHOWN.search(text)

@@ -19,8 +19,11 @@ else:
     Node = Any
 
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
-NOT_SHOWN = 'del, s, strike, .line-through, [style*="line-through"], .w-condition-invisible, .hide'
-"""What is crossed out, and what sites made with Webflow keep and do not show: neither is a price that anybody pays."""
+NOT_SHOWN = (
+    'del, s, strike, .line-through, [style*="line-through" i], .w-condition-invisible, .hide, [hidden], '
+    '[style*="display:none" i], [style*="display: none" i]'
+)
+"""What is crossed out, and what a page keeps and does not show: neither is a price that anybody pays."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 """Elements without an end tag, by the HTML standard."""
@@ -68,7 +71,8 @@ class Page:
         if self.is_excerpt and (problem := _unbalanced(text)):
             raise refusal(f"expected an HTML page, or a whole excerpt: {problem}", "body", text[:80])
         for node in reversed(self.tree.css(NOT_SHOWN)):  # those within others first
-            node.decompose()
+            if node.attributes.get("role") != "tabpanel":  # which a click on its tab shows
+                node.decompose()
         self._nodes = list(self._visible(self.tree.root))
 
     def _visible(self, node: Node | None) -> Iterator[Node]:
@@ -135,14 +139,10 @@ class Section:
         tables = self.css("table")
         if len(tables) != 1:
             raise refusal(f"expected one table in {self.name!r}, found {len(tables)}", "table", len(tables))
-        every = [[text_of(cell) for cell in row.css("th, td")] for row in tables[0].css("tr")]
-        head, *rows = [row for row in every if row] or [[]]
+        head, *rows = [[text_of(cell) for cell in row] for row in grid(tables[0])] or [[]]
         if sorted(head) != sorted(headers):
             found = " | ".join(head) or "no row"
             raise refusal(f"expected the columns {' | '.join(headers)}, found {found}", "table", found)
-        for row in rows:
-            if len(row) != len(head):
-                raise refusal(f"expected {len(head)} cells, found {len(row)}", "row", " | ".join(row))
         return [dict(zip(head, row, strict=True)) for row in rows]
 
     def split(self, fences: Sequence[Node]) -> "list[Section]":
@@ -273,8 +273,10 @@ def grid(node: Node) -> list[list[Node]]:
                 across += 1
             for further in range(_span(cell, "rowspan")):
                 for right in range(_span(cell, "colspan")):
-                    if spans.setdefault((down + further, across + right), cell) is not cell:
+                    place = (down + further, across + right)
+                    if place in spans:
                         raise refusal("two cells stand in one place", "row", text_of(row))
+                    spans[place] = cell
     width = 1 + max((across for _, across in spans), default=-1)
     for down, row in enumerate(rows):
         holes = sum((down, across) not in spans for across in range(width))

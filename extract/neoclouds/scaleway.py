@@ -27,7 +27,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields, form_changed, refusal
-from extract.neoclouds.fetching import chosen, paged, web_source
+from extract.neoclouds.fetching import chosen, numbered, web_source
 from extract.neoclouds.offers import Empty, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -48,10 +48,7 @@ def pages(ctx: Context, url: str, zone: str) -> Iterator[Response]:
     """Yield the pages of types of a zone, then those of their stock."""
     for path in ("servers", "servers/availability"):
         address = f"{url.rstrip('/')}/instance/v1/zones/{zone}/products/{path}?per_page={TYPES_A_PAGE}&page="
-        yield from paged(
-            lambda number, address=address: ctx.web.get(f"{address}{number}"),  # type: ignore[misc]
-            lambda page, number: len(list(Fields("page", page).inner("servers"))) >= TYPES_A_PAGE and number + 1,
-        )
+        yield from numbered(ctx, address, lambda page, _: len(list(page.inner("servers"))) >= TYPES_A_PAGE)
 
 
 def read(document: Document) -> Iterator[Found]:
@@ -62,8 +59,10 @@ def read(document: Document) -> Iterator[Found]:
     for servers in (page.inner("servers") for page in answers.pages(document)):
         for name in servers:
             one = servers.inner(name)
-            if (statuses if "availability" in one else types).setdefault(name, one) is not one:
+            known = statuses if "availability" in one else types
+            if name in known:
                 raise form_changed("duplicate type: the pages changed while they were read", "servers", name)
+            known[name] = one
     if not types:
         raise refusal("expected types, found none", "servers", 0)
     found = list(each(((one, name, statuses.get(name), zone) for name, one in types.items()), _type))

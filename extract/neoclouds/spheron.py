@@ -32,7 +32,7 @@ from typing import Any
 from extract.base import Context
 from extract.neoclouds import answers
 from extract.neoclouds.answers import Fields
-from extract.neoclouds.fetching import paged, web_source
+from extract.neoclouds.fetching import numbered, web_source
 from extract.neoclouds.offers import Found, Priced, by_option, each, market, offer, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
@@ -52,10 +52,7 @@ Markets = dict[Market, dict[tuple[object, ...], Decimal | None]]
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of the list; raise LayoutChanged where a page does not say how many there are."""
-    return paged(
-        lambda number: ctx.web.get(f"{url}?page={number}&limit={LIMIT}"),
-        lambda page, number: number < Fields("page", page).whole("totalPages") and number + 1,
-    )
+    return numbered(ctx, f"{url}?limit={LIMIT}&page=", lambda page, number: number < page.whole("totalPages"))
 
 
 def read(document: Document) -> Iterator[Found]:

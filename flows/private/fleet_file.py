@@ -147,6 +147,11 @@ OPTIONAL = (
     *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
     *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective", "resource_id"),
 )
+APART = re.compile(
+    "subaccountid|lineitemusageaccountid|(lineitem)?availabilityzone|tags|resourcetags.*|costcategory.*"
+    "|commitmentdiscountid|reservationreservationarn|savingsplansavingsplanarn"
+)
+"""Columns that tell charges apart which are alike otherwise: AWS adds up those that agree in all of them."""
 
 
 class Imported(NamedTuple):
@@ -172,19 +177,22 @@ def read_focus(*files: Path) -> Imported:
                 raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
             _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
             read.add(digest)
-        # Half a day more than there is: starts and stops within an hour are billed apart.
+        # Half a period more than there is: a start is paid for a minute at least.
         twice = (
-            "select 1 from focus_charge where reason is null and ends_at <= starts_at + interval 1 day "
-            "group by resource_id, starts_at::DATE having resource_id is not null and sum(hours) > 36"
+            "select 1 from focus_charge where reason is null group by resource_id, starts_at, ends_at "
+            "having resource_id is not null and sum(hours) > 1.5 * epoch(ends_at - starts_at) / 3600 "
+            "union all select 1 from focus_charge where reason is null "
+            "group by kind, apart, resource_id, starts_at, ends_at, hours having count(distinct file) > 1"
         )
         if con.execute(twice).fetchone():
-            hint = "Name one delivery of each month: the next one holds its charges again"
+            hint = "Name one delivery of each month, in one format: the next one holds its charges again"
             raise ChipledgerError("hours of a machine twice", source=files[-1].name, field="file", hint=hint)
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
-            "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, billing_currency "
-            "from focus_charge where reason is not null group by reason, billing_currency order by all",
+            "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, "
+            "kind.billed_currency as billing_currency from focus_charge where reason is not null "
+            "group by reason, billing_currency order by all",
         )
         return Imported([row.pop("kind") | row for row in rows(con, select("focus_fleet"))], left_out)
 
@@ -225,6 +233,8 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
         texts = {name: [f"nullif(trim(\"{column}\"::VARCHAR), '')" for column in chosen[name]] for name in FIELDS}
         picked = ", ".join(f"coalesce({', '.join([*texts[name], 'null::VARCHAR'])}) as {name}" for name in FIELDS)
+        apart = ", ".join(f'"{there[letters]}"::VARCHAR' for letters in sorted(there) if APART.fullmatch(letters))
+        picked += f", {name} as file, hash([{apart}]::VARCHAR[]) as apart"
         con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
         con.execute(f"{into}\n{select('focus_charge')}")
     except duckdb.Error as error:

@@ -265,6 +265,50 @@ def test_a_month_delivered_twice(tmp_path: Path) -> None:
         fleet_file.read_focus(first, second)
 
 
+def written(file: Path, charges: list[dict[str, str]]) -> Path:
+    if file.suffix == ".csv":
+        file.write_text(text(charges), encoding="utf-8")
+    else:
+        duckdb.sql(
+            f"copy (from read_csv('{written(file.with_suffix('.csv'), charges)}', all_varchar = true)) to '{file}'"
+        )
+    return file
+
+
+HALF_A_DAY = [
+    charge(1, "BoxUsage:p5.48xlarge", "1", ("55.04",) * 3, ResourceId="i-1")
+    | {"ChargePeriodStart": f"2026-04-01T{hour:02}:00:00Z", "ChargePeriodEnd": f"2026-04-01T{hour + 1:02}:00:00Z"}
+    for hour in range(12)
+]
+CORRECTED = {"ContractedCost": "50", "EffectiveCost": "50"}
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (CHARGES, CHARGES[::-1]),
+        (CHARGES, [line | CORRECTED for line in CHARGES[:3]]),
+        (HALF_A_DAY, [line | CORRECTED for line in HALF_A_DAY[6:]]),
+        (HALF_A_DAY, [line | RESERVED for line in HALF_A_DAY]),
+    ],
+)
+def test_a_bill_given_again(tmp_path: Path, first: list[dict[str, str]], again: list[dict[str, str]]) -> None:
+    """In another format or order, in part, corrected, or put under a commitment since: no hour counts twice."""
+    files = [written(tmp_path / "a.parquet", first), written(tmp_path / "b.csv", again)]
+
+    assert all(fleet_file.read_focus(file).lines for file in files)
+    with pytest.raises(ChipledgerError, match=r"twice.*one delivery of each month"):
+        fleet_file.read_focus(*files)
+
+
+@pytest.mark.parametrize("column", ["SubAccountId", "AvailabilityZone", "Tags", "CommitmentDiscountId", "ResourceId"])
+def test_charges_of_one_bill_that_are_alike(tmp_path: Path, column: str) -> None:
+    """Two teams run a machine each for the same hours, and a bill in parts names them in two files."""
+    files = [written(tmp_path / f"{one}.csv", [CHARGES[1] | {column: one}]) for one in ("a", "b")]
+
+    assert fleet_file.read_focus(*files).lines[0]["billed_hours"] == 480
+
+
 def test_a_former_report_of_spot(tmp_path: Path) -> None:
     """Reports had product/region before product/regionCode, and need not say what spot would cost on demand.
 

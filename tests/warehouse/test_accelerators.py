@@ -63,6 +63,7 @@ CHIPS = [
     ("GB200 185GB", "GB200", None, "185", "1"),  # 189471 MiB of the driver, in GiB
     ("GB300 278GB", "GB300", None, "278", "1"),  # 284208 MiB
     ("A100 SXM4 79GB", "A100-80GB", "SXM", "79", "1"),  # 81251 MiB
+    ("A100 SXM4 39GB", "A100-40GB", "SXM", "39", "1"),  # 39936 MiB at Vast in October 2026
     ("A10G 22GB", "A10G", None, "22", "1"),  # 22888 MiB of EC2's API, 22731 of the driver
     ("RTXA6000 47GB", "RTX-A6000", None, "47", "1"),  # 48384 MiB of Seeweb's
     ("L4 22GB", "L4", None, "22", "1"),

@@ -30,7 +30,8 @@ def plan(code: str = "h100-380.consumption", price: int = 280000000, shown: str 
     """Return the H100's plan under another code, or at another price."""
     one = deepcopy(H100)
     one["planCode"] = code
-    one["pricings"][0] |= {"price": price, "formattedPrice": shown}
+    unit = "month" if ".monthly" in code else "hour"
+    one["pricings"][0] |= {"price": price, "formattedPrice": shown, "intervalUnit": unit}
     return one
 
 
@@ -144,6 +145,20 @@ def test_a_term_never_seen_is_refused(code: str):
     """Another ending is another way to buy."""
     with pytest.raises(LayoutChanged, match=r"plan of an hour"):
         parsed([plan(code)])
+
+
+@pytest.mark.parametrize(("code", "said"), [
+    ("h100-380.consumption", {"commitment": 12}), ("h100-380.monthly.postpaid", {"commitment": 1}),
+    ("h100-380.consumption", {"intervalUnit": "month"}), ("h100-380.monthly.postpaid", {"intervalUnit": "hour"}),
+    ("h100-380.monthly.postpaid", {"intervalUnit": "year"}),
+])  # fmt: skip
+def test_a_term_that_contradicts_the_code_is_refused(code: str, said: dict[str, object]):
+    """A price of who commits for a year is none on demand, and no month is a year."""
+    one = plan(code)
+    one["pricings"][0] |= {"intervalUnit": "none"} | said
+
+    with pytest.raises(LayoutChanged, match=next(iter(said))):
+        parsed([one])
 
 
 def test_a_plan_that_contradicts_itself_is_refused():

@@ -55,7 +55,7 @@ def test_all_pages_make_one_look():
     """Asked for one after the other, up to the last."""
     web = Pages()
     assert rows(CASE.parse(look(web))) == CASE.expected
-    assert [url.split("?")[1] for url in web.asked] == ["page=1&limit=100", "page=2&limit=100"]
+    assert [url.split("?")[1] for url in web.asked] == ["limit=100&page=1", "limit=100&page=2"]
 
 
 def test_a_page_that_is_missing_is_noticed():

@@ -1,7 +1,6 @@
--- Each charge of a bill, read as hours of a machine, or the reason why it is not: in the words of FOCUS, or of a Cost
--- and Usage Report, which has no cost on demand of reserved machines. The machine stands in the usage type, such as
--- USW2-BoxUsage:p5.48xlarge (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html). Prices are
--- Linux's: RunInstances, for spot RunInstances:SV and a number. DuckDB reads wide decimals a hundred times slower.
+-- Each charge of a bill in FOCUS or CUR (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html),
+-- as hours of a machine, which stands in the usage type (USW2-BoxUsage:p5.48xlarge), or the reason why it is not. A CUR
+-- has no list cost of reserved machines. RunInstances is Linux. DuckDB reads wide decimals a hundred times slower.
 with worded as (
     select
         *,
@@ -41,13 +40,14 @@ select
         'billed_currency': billing_currency
     } as kind,
     resource_id,
+    file,
+    apart,
     starts_at,
     ends_at,
     hours,
     list_amount,
     contracted_amount,
     effective_amount,
-    billing_currency,
     machine <> '' and is_usage and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
     case
         when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'not of AWS, whose charges alone are read'
