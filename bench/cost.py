@@ -34,8 +34,8 @@ from warehouse.reference import throughput  # noqa: E402
 
 HISTORIES = ("neocloud_history.csv", "aws_on_demand_observations.csv")
 COST_MARTS = (
-    "provider_price", "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost", "training_rate",
-    "training_offer", "training_cost", "cost_left_out",
+    "listed_price", "provider_price", "throughput", "cost_price", "serving_rate", "serving_offer", "token_cost",
+    "training_rate", "training_offer", "training_cost", "cost_left_out",
 )  # fmt: skip
 COST_MACROS = ("serving_cost", "training_run_cost")
 RATES = ("output_rate", "input_rate", "total_rate")

@@ -311,7 +311,7 @@ def _of_evidence(flip: Mapping[str, Any], figure: Mapping[str, Any] | None) -> I
         return
     side, change = flip["name"].removesuffix("_usd"), flip["flips_at"] / flip["given"]
     other = "below" if flip["pays"] == "above" else "above"
-    price, rate = figure["median_price_usd"], figure["median_output_rate"]
+    price, rate = figure["price_usd"], figure["median_output_rate"]
     yield {**flip, "name": f"{side}_price", "given": price, "flips_at": price * change}
     yield {**flip, "name": f"{side}_rate", "given": rate, "flips_at": rate / change, "pays": other}
 

@@ -168,8 +168,8 @@ interactivity, interactivity_statistic
 """What both sides must share: precisions by their bits, all else as it is."""
 SHOWN = columns("""
 accelerator_name, form_factor, service_provider_name, host_provider_name, purchase_option, commitment_class,
-capacity_class, region_id, instance_type, unit_accelerators, price_basis, low_price_usd, median_price_usd,
-high_price_usd, paid_rate_usd, running_share, utilisation, is_current, last_observed_at, price_source,
+capacity_class, region_id, instance_type, unit_accelerators, price_basis, low_price_usd, price_usd, high_price_usd,
+paid_rate_usd, running_share, utilisation, is_current, last_observed_at, price_source,
 price_document_sha256, offer_id, precision, reach, ttft_ms, high_output_rate, median_output_rate, low_output_rate,
 evidence_grade, rate_bound_per_accelerator, binding_bound, share_of_bound, n_runs, software, measured_by, measured_on,
 throughput_id, source_url, slower_source_url, tokens_per_day, paid_accelerators, usd_per_month_at_load
@@ -244,11 +244,11 @@ def price(con: duckdb.DuckDBPyConnection, side: Side, use: Use) -> dict[str, Any
     found = rows(
         con,
         "select accelerator_name, form_factor, service_provider_name, purchase_option, commitment_class, "
-        "capacity_class, region_id, instance_type, unit_accelerators, median_price_usd, cost.paid_rate("
-        "median_price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot "
+        "capacity_class, region_id, instance_type, unit_accelerators, price_usd, cost.paid_rate("
+        "price_usd, case purchase_option when 'on_demand' then 1 when 'spot' then $spot "
         "else coalesce($committed, 1.0) end) as paid_rate_usd, is_current, last_observed_at, source as price_source, "
         f"document_sha256 as price_document_sha256, offer_id from int.cost_price where {FILTER} "
-        "order by price_rank nulls last, age_days, offer_id limit 1",
+        "order by not is_price_ranked, if(is_price_ranked, price_usd, age_days), offer_id limit 1",
         {**side.values, "spot": use.spot_running_share, "committed": use.commitment_use},
     )
     return found[0] if found else None

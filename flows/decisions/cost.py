@@ -376,7 +376,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
             f"{name} {f'{value:,.15g}' if isinstance(value, float) else output.word(value)}"
             for name, value in inputs.items()
         ),
-        *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is the median of a seller's prices"]),
+        *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is of the offer named"]),
         f"Formula: {found['formula']}",
     ]
 
@@ -456,7 +456,7 @@ def _option(row: Mapping[str, Any]) -> dict[str, Any]:
         "type": row["instance_type"],
         "region": row["region_id"],
         "option": wording.listed(row["purchase_option"], TERMS.get(row["commitment_class"]), by=" "),
-        "USD/chip-h": row["median_price_usd"],
+        "USD/chip-h": row["price_usd"],
         "price of": row["last_observed_at"].date(),
         "ranked": row["is_price_ranked"],
         "paid": row["price_basis"],

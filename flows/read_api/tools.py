@@ -401,7 +401,7 @@ training_usd_median, training_usd_high, training_days, working_share, running_sh
 """
 EVIDENCE = """
 accelerator_name, form_factor, unit_accelerators, capacity_class, fabric, tier, commitment_class,
-service_provider_name, host_provider_name, region_id, instance_type, low_price_usd, median_price_usd, high_price_usd,
+service_provider_name, host_provider_name, region_id, instance_type, low_price_usd, price_usd, high_price_usd,
 price_range_basis, price_basis, paid_rate_usd, task, scenario, benchmark, precision, input_length, output_length,
 decoding, interactivity, interactivity_statistic, ttft_ms, median_output_rate, median_rate, rate_bound_per_accelerator,
 binding_bound, share_of_bound, reach, evidence_grade, n_runs, measured_by, measured_on, source_url, throughput_id,

@@ -228,7 +228,7 @@ def _grade(row: Row) -> str:
 
 
 def _price(row: Row) -> str:
-    return _greyed(row, wording.price(row["median_price_usd"])) + small(wording.day(row["last_observed_at"]))
+    return _greyed(row, wording.price(row["price_usd"])) + small(wording.day(row["last_observed_at"]))
 
 
 def _anchor(name: str) -> str:

@@ -36,13 +36,13 @@ MACROS = (
     *("meta.unsaid", "log.other_standing", "log.other_point", "log.other_known_at"),
     *("core.hourly_price", "core.evidence_kind"),
     *("decision.is_open_to_all", "decision.commitment_class", "decision.sold_form", "decision.sold_tier"),
-    *("decision.ranked_days", "decision.is_confidential", "decision.same_move"),
+    *("decision.ranked_days", "decision.is_confidential", "decision.same_move", "cost.network"),
 )
 JUDGED = ("price_move", "repricing", "price_correction", "price_change")
 """What moved, and what it was; of what is known now, the file's own stand."""
 REMADE = (
     *("price_history", *JUDGED, "document_evidence"),
-    *("accelerator_hour_price", "source_health", "provider_price", "commitment_option"),
+    *("accelerator_hour_price", "source_health", "listed_price", "provider_price", "commitment_option"),
 )
 """The marts that the page reads; the others need more than the log, and are of the newest week alone."""
 TOKENS = {"token_point": "from int.headline_point", "token_cost": select("week_token_cost")}
@@ -300,7 +300,7 @@ def _drift(con: duckdb.DuckDBPyConnection, week: Week) -> pl.DataFrame | None:
 
 def _cut(con: duckdb.DuckDBPyConnection, as_of: datetime, *, known_then: bool) -> None:
     """Make core, meta and mart in memory from the published file, as of a moment."""
-    for schema in SCHEMAS:
+    for schema in (*SCHEMAS, "cost"):
         con.execute(f"create schema {schema}")
     con.execute(
         "create table meta.build as select ?::TIMESTAMP as built_at, version, ranked_days, marketplace_days "

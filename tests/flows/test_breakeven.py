@@ -175,7 +175,7 @@ def test_a_price_without_a_run_tells_what_it_takes(call: Call) -> None:
     to_pay = cost - 36_000 / (1000 * 730 / 24) / running
 
     assert found["answer"] == "unknown"
-    assert needed["price"]["median_price_usd"] == pytest.approx(price)
+    assert needed["price"]["price_usd"] == pytest.approx(price)
     assert needed["rate_to_be_equal"] == pytest.approx(price * 1e6 / 3600 / cost)
     assert needed["rate_to_pay"] == pytest.approx(price * 1e6 / 3600 / to_pay)
     assert 0 < needed["equal_share_of_bound"] < 1

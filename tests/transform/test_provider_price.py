@@ -10,7 +10,9 @@ from looks import Row, day, row
 from published import records
 from purchase import Put, block, plan, putting, said, seen, spot, term
 
-ASKED = ("provider_price",)
+from flows.shared.query import columns
+
+ASKED = ("provider_price", "option_ladder")
 NOW = 160
 DOCUMENT = Path(__file__).parents[2] / "docs" / "querying.md"
 H100 = "NVIDIA H100 SXM5 80GB"
@@ -280,6 +282,18 @@ def test_what_is_sold_out_is_told_and_has_no_rank(file: Path) -> None:
     assert values(found[0], "cheapest_price_usd", "stock_status", "price_rank") == (5, "shortage", None)
     assert values(found[1], "cheapest_price_usd", "region_id", "stock_status") == (6, "us-west-2", None)
     assert found[1]["price_rank"] is not None
+
+
+def test_what_is_sold_out_is_no_option_of_a_decision(file: Path) -> None:
+    """It is left out with the reason, and another place that has it is charged."""
+    need = dict.fromkeys(columns("instance_type, unit_accelerators, network, hours, hours_left"))
+    need |= {"accelerator_name": "H100", "form_factor": "SXM", "accelerators": 8, "spare_units": 0, "least_unit": 8}
+    needs = f"[{need!r}]".replace("None", "null")
+    ladder = f"mart.option_ladder({needs}, {{'low': 1, 'likely': 1, 'high': 1}}, 1, false, null, null)"
+    found = records(file, f"from {ladder} where service_provider_name in ('sold out', 'short') order by region_id")
+    assert [(row["region_id"], row["left_out"], row["charged_usd"]) for row in found] == [
+        ("us-east-1", "sold out, as its provider says", None), ("us-west-2", None, 48 * 730)
+    ]  # fmt: skip
 
 
 def test_where_only_a_median_is_known_the_row_says_so(file: Path) -> None:

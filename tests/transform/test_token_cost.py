@@ -9,7 +9,9 @@ from statistics import median
 
 import duckdb
 import pytest
-from cost_file import P5, P5EN, P6, lines, put_prices, putting_costs, run, values
+from cost_file import P5, P5EN, P6, lines, neocloud, put_prices, putting_costs, run, values
+from looks import row
+from purchase import plan, seen, term
 
 IMPOSSIBLE = run(output_rate=Decimal(1500), scenario="impossible")
 SLOW, FAST, BEATEN = (
@@ -79,16 +81,14 @@ def test_every_cost_follows_from_its_own_row(file: Path) -> None:
     assert {line["utilisation"] for line in found} == {0.3, 0.5, 0.7, 1.0}
     for line in found:
         million = 3600 * line["utilisation"] / 1e6
-        expected = line["median_price_usd"] / line["running_share"] / (line["median_output_rate"] * million)
+        expected = line["price_usd"] / line["running_share"] / (line["median_output_rate"] * million)
         assert line["all_in_output_usd_median"] == pytest.approx(expected)
         for end, other in (("low", "high"), ("high", "low")):
             price, rate = line[f"{end}_price_usd"], line[f"{other}_output_rate"]
             assert line[f"all_in_output_usd_{end}"] == pytest.approx(
                 price and price / line["running_share"] / (rate * million)
             )
-        assert line["usd_per_month_per_unit"] == pytest.approx(
-            line["median_price_usd"] * line["unit_accelerators"] * 730
-        )
+        assert line["usd_per_month_per_unit"] == pytest.approx(line["price_usd"] * line["unit_accelerators"] * 730)
         assert line["running_share"] == (23.5 / 24 if line["purchase_option"] == "capacity_block" else 1)
         assert line["offer_id"] and line["price_document_sha256"] and line["source_url"]
 
@@ -96,16 +96,16 @@ def test_every_cost_follows_from_its_own_row(file: Path) -> None:
 @pytest.mark.parametrize(
     ("chip", "tier", "prices", "basis"),
     [
-        ("MI300X", "list", (2, 2.5, 4), "from the cheapest to the dearest offer"),
+        ("MI300X", "list", (2, 2, 4), "from the cheapest to the dearest offer"),
         ("H200", "list", (3, 3, 3), "one price"),
-        ("H100", "market", (2.25, 2.75, None), "from the 25th percentile; the dearest is not stated"),
+        ("H100", "market", (2.25, 2.25, None), "from the 25th percentile; the dearest is not stated"),
         ("H200", "market", (None, 4, None), "the median alone is stated"),
     ],
 )
 def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
     file: Path, chip: str, tier: str, prices: tuple[float | None, ...], basis: str
 ) -> None:
-    """Low is the cheapest at the fastest run, high the dearest at the slowest; an end that nobody tells is NULL."""
+    """Of the offer named, low at the fastest run, high the dearest at the slowest; an end that nobody tells is NULL."""
     found = lines(
         file,
         f"from int.token_cost where service_provider_name = 'Toy' and accelerator_name = '{chip}' "
@@ -114,7 +114,7 @@ def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
 
     assert found
     for line in found:
-        assert (line["low_price_usd"], line["median_price_usd"], line["high_price_usd"]) == prices
+        assert (line["low_price_usd"], line["price_usd"], line["high_price_usd"]) == prices
         assert line["price_range_basis"] == basis
         costs = [line[f"all_in_output_usd_{name}"] for name in ("low", "median", "high")]
         assert [cost is None for cost in costs] == [price is None for price in prices]
@@ -124,6 +124,40 @@ def test_the_range_goes_from_the_cheapest_to_the_dearest_price(
         values(file, "select reason, n_left_out from int.cost_left_out where left_out_kind = 'end of range'")
     )
     assert counted == {"no cheapest price, only a median": 1, "no dearest price is told": 2}
+
+
+def test_every_size_has_the_cost_of_its_cheapest_offer(tmp_path: Path) -> None:
+    """Four chips at 3 each are not hidden by two at 2, on which the run has no room, nor dearer by another region.
+
+    A plan of 5 a chip and a Reserved term of 4.75 cost what they are: of one class and the same in mart.token_cost. A
+    B200 whose form is not stated is one option, not two.
+    """
+    four = run(scenario="four", accelerator_count=Decimal(4), output_rate=Decimal(800))
+    with putting_costs(tmp_path, four, asked=ASKED) as put:
+        offers = (("4", "2", None), ("12", "4", None), ("24", "4", "dear"))
+        sizes = (neocloud("H100 SXM", price, count, region_id=region) for price, count, region in offers)
+        plans = (plan(P5, "40"), plan(P5, "48", years=3), plan(P5, "44", region_id="us-west-2"))
+        listed = (row(P5, "55.04"), row(P5, "60", region_id="us-west-2"), term(P5, "38", "No", "0"))
+        file = put(
+            seen(0, "aws_price_list", *sizes, *listed, neocloud("B200", "48", "8")),
+            seen(0, "aws_savings_plans", *plans),
+            at=0,
+        )  # fmt: skip
+    usd = 1e6 / 3600 / 200
+    million = "usd_per_million_output_tokens"
+    for found in (
+        values(file, "select purchase_option, commitment_class, all_in_output_usd_median from int.token_cost where "
+               "scenario = 'four' and utilisation = 1 and cost_rank = 1"),
+        values(file, f"select purchase_option, commitment_class, min({million}) from int.token_option "
+               "where scenario = 'four' and is_cost_ranked group by all"),
+    ):  # fmt: skip
+        assert {(option, term): cost for option, term, cost in found} == {
+            ("on_demand", "none"): pytest.approx(3 * usd),
+            ("reserved", "one_year"): pytest.approx(38 / 8 * usd),
+            ("savings_plan", "one_year"): pytest.approx(5 * usd),
+            ("savings_plan", "three_years"): pytest.approx(6 * usd),
+        }
+    assert values(file, "select price_usd from int.cost_option where accelerator_name = 'B200'") == [(6,)]
 
 
 def test_input_and_output_pay_for_the_machine_once(file: Path) -> None:

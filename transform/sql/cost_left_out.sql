@@ -1,4 +1,5 @@
--- What has no cost, and why: runs of int.throughput and rows of int.provider_price, counted by the first reason.
+-- What has no cost, and why: runs of int.throughput, rows of int.provider_price without a price that costs are computed
+-- with, and rows of int.cost_price, counted by the first reason.
 -- Offers without a price in US dollars, or for a chip that nobody can name, are no part of int.provider_price to begin
 -- with: int.accelerator_hour_price and int.unknown_accelerator have them.
 -- Runs whose chip is sold in that form, and whether in units on which they fit.
@@ -54,17 +55,22 @@ left_out as (
         'price' as left_out_kind,
         case
             when p.is_floor then 'a "from" price, which nobody may be offered'
-            when p.median_price_usd is null then 'no median price'
-            when c.offer_id is null then 'chip without published figures, or in a form that is not stated'
-            when c.unit_accelerators < 1 then 'a part of a chip'
-            when m.accelerator_name is null then 'nothing was measured in tokens on the chip in that form'
-            when p.offer_id not in (select k.offer_id from costed as k)
-                then 'everything measured on the chip took more of them than are sold at once'
+            else 'chip without published figures, or in a form that is not stated'
         end as reason
     from int.provider_price as p
-    left join int.cost_price as c on p.offer_id = c.offer_id
+    anti join int.cost_price as c on p.offer_id = c.offer_id
+    union all
+    select
+        'price' as left_out_kind,
+        case
+            when c.unit_accelerators < 1 then 'a part of a chip'
+            when m.accelerator_name is null then 'nothing was measured in tokens on the chip in that form'
+            when c.offer_id not in (select k.offer_id from costed as k)
+                then 'everything measured on the chip took more of them than are sold at once'
+        end as reason
+    from int.cost_price as c
     left join measured as m
-        on p.accelerator_name = m.accelerator_name and c.chip_form_factor is not distinct from m.chip_form_factor
+        on c.accelerator_name = m.accelerator_name and c.chip_form_factor is not distinct from m.chip_form_factor
     union all
     select
         'end of range' as left_out_kind,

@@ -1,6 +1,6 @@
 -- Each way to have chips that a token's cost is computed with, at one price per usable chip-hour in US dollars; or why
 -- there is no price (unknown_reason). The price is that of the offer named: of each size the cheapest of all regions.
---   on demand and others  the cheapest offer of int.cost_price; a marketplace's 25th percentile, or its median
+--   on demand and others  the rows of int.cost_price; a marketplace's 25th percentile, or its median
 --   commitments           one row per kind of plan or Reserved class, term and payment, an upfront fee spread over it;
 --                         of Capacity Blocks one per machine too
 --   spot of AWS           one row per zone for the mean of 30 days, that of 7 days, and the last price seen, which is
@@ -13,21 +13,13 @@
 -- (else newest) on-demand price of the chip: a plan is worth its price below it x the share of its hours that are used.
 with listed as (
     select
-        a.* replace (decision.sold_tier(a.tier) as tier),
+        p.*,
         c.form_factor as chip_form_factor,
-        (a.accelerator_count * coalesce(a.minimum_quantity, 1))::DOUBLE as unit_accelerators,
-        cost.network(a.capacity_class, a.service_provider_name, unit_accelerators, a.instance_type) as network,
-        decision.commitment_class(a.purchase_option, a.commitment_term_hours) as commitment_class,
-        a.is_ranked as is_price_ranked
-    from int.accelerator_hour_price as a
+        p.is_ranked and not p.is_sold_out as is_price_ranked
+    from int.listed_price as p
     inner join ref.accelerator as c
-        on a.accelerator_name = c.accelerator_name and (a.form_factor = c.form_factor or c.form_factor is null)
-    where
-        a.unit_price_type = 'List'
-        and a.restriction is null
-        and a.statistic = 'price'
-        and a.price_per_accelerator_hour_usd > 0
-        and decision.is_open_to_all(a.service_provider_name, a.instance_type, a.region_id)
+        on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
+    where p.statistic = 'price' and p.price_per_accelerator_hour_usd > 0
 ),
 
 zone as (
@@ -77,42 +69,29 @@ spot_window as (
 plain as (
     select
         p.*,
-        a.commitment_discount_type,
         decision.offer_terms(
             null, null, null, p.tier, p.fabric,
-            nullif(concat_ws(', ', a.conditions, if(p.purchase_option = 'spot', 'last seen, no mean', null)), ''),
-            a.statistic
+            nullif(concat_ws(', ', p.conditions, if(p.purchase_option = 'spot', 'last seen, no mean', null)), ''),
+            p.statistic
         ) as offer_terms,
-        'price' as price_kind,
-        coalesce(p.low_price_usd, p.median_price_usd) as price_usd,
-        a.evidence_kind
+        'price' as price_kind
     from int.cost_price as p
-    inner join int.accelerator_hour_price as a on p.offer_id = a.offer_id
     anti join zone as z on p.offer_id = z.offer_id
     where p.purchase_option not in ('reserved', 'savings_plan', 'capacity_block')
 ),
 
--- Commitments, and other sizes than the cheapest one. By numbers, as a row has many words.
-cheapest_of_size as (
-    select arg_min(l.offer_id, (not l.is_ranked, l.price_per_accelerator_hour_usd, l.offer_id)) as offer_id
-    from listed as l
-    anti join plain as p
-        on
-            l.accelerator_name = p.accelerator_name and l.form_factor is not distinct from p.form_factor
-            and l.service_provider_name = p.service_provider_name and l.purchase_option = p.purchase_option
-            and l.unit_accelerators = p.unit_accelerators and l.tier is not distinct from p.tier
-            and l.fabric is not distinct from p.fabric
-    anti join zone as z on l.offer_id = z.offer_id
-    where
-        l.purchase_option in ('reserved', 'savings_plan', 'capacity_block')
-        or (l.is_ranked and (l.service_provider_name <> 'AWS' or l.conditions is null))
+-- By numbers, as a row has many words.
+cheapest_commitment as (
+    select arg_min(offer_id, (not is_price_ranked, price_order)) as offer_id
+    from listed
+    where purchase_option in ('reserved', 'savings_plan', 'capacity_block')
     group by
-        l.accelerator_name, l.form_factor, l.service_provider_name, l.purchase_option, l.commitment_discount_type,
-        l.offering_class, l.commitment_term_hours, l.purchase_payment_model, l.network, l.tier, l.fabric, l.conditions,
-        l.unit_accelerators, case when l.purchase_option = 'capacity_block' then l.instance_type end
+        accelerator_name, form_factor, service_provider_name, purchase_option, commitment_discount_type,
+        offering_class, commitment_term_hours, purchase_payment_model, network, tier, fabric, conditions,
+        unit_accelerators, case when purchase_option = 'capacity_block' then instance_type end
 ),
 
-sized as (
+commitment as (
     select
         *,
         'price' as price_kind,
@@ -120,16 +99,14 @@ sized as (
         / cost.usable_share(service_provider_name, purchase_option, commitment_term_hours, instance_type) as price_usd,
         decision.offer_terms(
             commitment_discount_type, offering_class, purchase_payment_model, tier, fabric, conditions,
-            case
-                when purchase_option = 'capacity_block' and service_provider_name = 'AWS'
-                    then
-                        'per usable hour of a block of '
-                        || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)')
-                when purchase_option = 'spot' then 'last seen, no mean'
-            end
+            if(
+                purchase_option = 'capacity_block' and service_provider_name = 'AWS',
+                'per usable hour of a block of '
+                || coalesce(commitment_term_hours || ' hours', '24 hours (length assumed)'), null
+            )
         ) as offer_terms
     from listed
-    where offer_id in (select c.offer_id from cheapest_of_size as c)
+    where offer_id in (select c.offer_id from cheapest_commitment as c)
 ),
 
 offered as (
@@ -137,7 +114,7 @@ offered as (
     union all by name
     from spot_window
     union all by name
-    from sized
+    from commitment
 ),
 
 -- What AWS sells of a chip that it has on demand: by option, kind of plan and term.
@@ -222,6 +199,7 @@ select
     e.unknown_reason,
     d.price_usd as on_demand_price_usd,
     e.is_price_ranked,
+    e.is_sold_out,
     e.age_days,
     e.last_observed_at,
     e.evidence_kind,

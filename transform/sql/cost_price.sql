@@ -1,12 +1,32 @@
--- What each provider asks for chips, as costs are computed with it: int.provider_price with the size of a purchase.
--- One row per row of it that has a median price, so no "from" prices. The chip is that of ref.accelerator of the same
--- name, and the same form or one for all forms; a form that is not stated is not guessed, and has no row here.
--- A price per chip that says nothing of how many must be taken counts as one chip, and so prices only what was measured
--- on one.
+-- What each provider asks for chips, as costs are computed with it: one row per chip, form, provider, purchase option,
+-- commitment class, capacity class, fabric, tier and number of chips that must be taken at once, over the regions,
+-- hosts and terms of payment of int.listed_price. price_usd is that of the offer named, the cheapest of them; prices
+-- that are ranked count, or where there are none those confirmed within 30 days of the newest. price_rank is that of
+-- int.provider_price, which ranks the cheapest size of a class.
+-- No "from" prices. The chip is that of ref.accelerator of the same name, and the same form or one for all forms; a
+-- form that is not stated is not guessed, and has no row here. A price per chip that says nothing of how many must be
+-- taken counts as one chip, and so prices only what was measured on one.
+with standing as (
+    select
+        p.*,
+        c.form_factor as chip_form_factor
+    from int.listed_price as p
+    inner join ref.accelerator as c
+        on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
+    where p.statistic <> 'floor' and p.price_per_accelerator_hour_usd > 0
+    window of_size as (partition by p.price_terms, p.unit_accelerators, p.network)
+    qualify
+        p.is_ranked
+        or (
+            not bool_or(p.is_ranked) over of_size
+            and p.last_observed_at >= max(p.last_observed_at) over of_size - interval 30 days
+        )
+)
+
 select
     p.accelerator_name,
     p.form_factor,
-    c.form_factor as chip_form_factor,
+    p.chip_form_factor,
     p.service_provider_name,
     p.host_provider_name,
     p.purchase_option,
@@ -16,16 +36,16 @@ select
     p.tier,
     p.region_id,
     p.instance_type,
-    (o.accelerator_count * coalesce(o.minimum_quantity, 1))::DOUBLE as unit_accelerators,
-    cost.network(p.capacity_class, p.service_provider_name, unit_accelerators, p.instance_type) as network,
-    p.cheapest_price_usd as low_price_usd,
-    p.median_price_usd,
-    p.dearest_price_usd as high_price_usd,
+    p.unit_accelerators,
+    p.network,
+    p.price_per_accelerator_hour_usd as price_usd,
+    case when p.statistic <> 'median' then price_usd end as low_price_usd,
+    case when bool_and(p.statistic = 'price') over of_size then max(price_usd) over of_size end as high_price_usd,
     case
-        when p.cheapest_price_usd is null then 'the median alone is stated'
+        when p.statistic = 'median' then 'the median alone is stated'
         when p.statistic = 'p25' then 'from the 25th percentile; the dearest is not stated'
-        when p.dearest_price_usd is null then 'from the cheapest offer; the dearest is not stated'
-        when p.dearest_price_usd = p.cheapest_price_usd then 'one price'
+        when high_price_usd is null then 'from the cheapest offer; the dearest is not stated'
+        when high_price_usd = price_usd then 'one price'
         else 'from the cheapest to the dearest offer'
     end as price_range_basis,
     concat_ws(
@@ -39,20 +59,23 @@ select
         end,
         case when p.capacity_class is null then 'size of a purchase not stated, taken as one chip' end
     ) as price_basis,
-    cost.usable_share(p.service_provider_name, p.purchase_option, o.commitment_term_hours, p.instance_type)
+    cost.usable_share(p.service_provider_name, p.purchase_option, p.commitment_term_hours, p.instance_type)
         as usable_share,
-    p.n_offers,
-    p.price_rank,
+    count(*) over of_size as n_offers,
+    r.price_rank,
     p.is_current,
-    p.is_ranked as is_price_ranked,
+    p.is_ranked and not p.is_sold_out as is_price_ranked,
+    p.is_sold_out,
+    p.statistic,
+    p.conditions,
     p.age_days,
     p.valid_from,
     p.last_observed_at,
     p.source,
+    p.evidence_kind,
     p.document_sha256,
     p.offer_id
-from int.provider_price as p
-inner join ref.accelerator as c
-    on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
-inner join int.accelerator_hour_price as o on p.offer_id = o.offer_id
-where p.median_price_usd is not null
+from standing as p
+left join int.provider_price as r on p.offer_id = r.offer_id
+window of_size as (partition by p.price_terms, p.unit_accelerators, p.network)
+qualify row_number() over (of_size order by p.price_order) = 1

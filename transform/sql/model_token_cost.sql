@@ -107,6 +107,7 @@ select
                 'unknown: at most '
                 || printf('%.3g', b.usd_per_million_output_tokens)
                 || ', as every run was faster for a user'
+        when b.is_sold_out then 'unknown: sold out, as its provider says'
         when b.offer_id is not null and not b.is_price_ranked
             then 'unknown: the last price is of ' || b.last_observed_at::DATE
         when b.offer_id is not null then 'unknown: the run has no grade that may be ranked'

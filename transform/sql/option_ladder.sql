@@ -62,6 +62,7 @@ priced as (
         end as price_usd,
         case
             when o.unknown_reason is not null then 'no price: ' || o.unknown_reason
+            when o.is_sold_out then 'sold out, as its provider says'
             when not o.is_price_ranked then 'price beyond the limit of age'
             when o.unit_accelerators < o.least_unit and o.network is null then 'sold in smaller, unjoined units'
             when not list_contains(providers_asked::VARCHAR[], o.service_provider_name) -- noqa: RF02

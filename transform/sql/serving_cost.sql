@@ -60,7 +60,7 @@ counted as (
             network, measured_weight
         ),
         cost.serving_costs(
-            low_price_usd, median_price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
+            low_price_usd, price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
             used_share, running_share
         ) as amounts,
         cost.accelerators_for_load(

@@ -19,11 +19,7 @@ with host as (
         chip_form_factor,
         unit_accelerators,
         network
-    from (
-        from int.cost_price
-        union all by name
-        from int.cost_option
-    ) as sold
+    from int.cost_price
     where unit_accelerators >= 1
 ),
 

@@ -4,11 +4,11 @@
 --   all_in_output_usd_*  all of the machine charged to output tokens; total_usd_*: to input and output alike
 --   output_usd, input_usd  the machine shared between both, at the input weight, and at 0.1 and 0.5; formulas in
 --                          transform/sql/cost/serving_costs.sql
--- low, median and high are over the price (cheapest, median, dearest; NULL where not told, price_range_basis) and over
--- the runs at the point; on a frontier the rates are those of the runs on either side. Commitments count as used in
--- every usable hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares
--- offers of one purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked
--- are prices beyond the limit of age (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
+-- The cost (median) is of the offer named and the middle of the runs at the point, low of the fastest, high of the
+-- slowest at the seller's dearest price (NULL: not told, price_range_basis). Commitments count as used in every usable
+-- hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares offers of a
+-- purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked are prices
+-- beyond the limit of age or sold out (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
 -- Not included: egress, storage, support, tax, cost of capital.
 with paced as (
     select
@@ -39,7 +39,7 @@ counted as (
             network, measured_weight
         ),
         cost.serving_costs(
-            low_price_usd, median_price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
+            low_price_usd, price_usd, high_price_usd, rates, measured_weight, output_length, unit_accelerators,
             utilisation, running_share
         ) as amounts
     from asked

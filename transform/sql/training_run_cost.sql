@@ -125,7 +125,7 @@ costed as (
     select
         *,
         unnest(cost.training_costs(
-            low_price_usd, median_price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
+            low_price_usd, price_usd, high_price_usd, high_rate, median_rate, low_rate, accelerator_count,
             working_share, tokens, overhead_share, goodput_share, running_share
         )) as amounts
     from asked

@@ -1,7 +1,7 @@
--- serving_costs(low_price, median_price, high_price, rates, measured_weight, output_tokens, unit_accelerators,
+-- serving_costs(low_price, price, high_price, rates, measured_weight, output_tokens, unit_accelerators,
 -- utilisation, running_share): Every cost of serving at one operating point on one option, as a STRUCT.
--- At its low, median and high price and rate; rates, as cost.rates_at_speed gives them, are of one paid chip. low:
--- cheapest price and high rate; high: dearest price and low rate; either is NULL where its price is not known.
+-- Rates, as cost.rates_at_speed gives them, are of one paid chip. median: the option's price and the median rate; low:
+-- the cheapest price and the high rate; high: the dearest price and the low rate; NULL where that price is not known.
 -- output_usd and input_usd share one machine between both kinds of token, at the median price and rate, and NULL where
 -- no input rate is known: output_usd x output + input_usd x input of an hour = paid_rate_usd. Never add input_usd to
 -- all_in_output_usd, which carries the whole machine already.
@@ -9,17 +9,17 @@
 -- be. All input counts alike, cached or not.
 select
     {
-        'paid_rate_usd': cost.paid_rate(median_price, running_share),
+        'paid_rate_usd': cost.paid_rate(price, running_share),
         'all_in_output_usd_low': cost.bought_usd(low_price, running_share, rates['high_output_rate'], utilisation),
         'all_in_output_usd_median': cost.bought_usd(
-            median_price, running_share, rates['median_output_rate'], utilisation
+            price, running_share, rates['median_output_rate'], utilisation
         ),
         'all_in_output_usd_high': cost.bought_usd(high_price, running_share, rates['low_output_rate'], utilisation),
         'total_usd_low': cost.bought_usd(
             low_price, running_share, rates['high_output_rate'] + rates['high_input_rate'], utilisation
         ),
         'total_usd_median': cost.bought_usd(
-            median_price, running_share, rates['median_output_rate'] + rates['median_input_rate'], utilisation
+            price, running_share, rates['median_output_rate'] + rates['median_input_rate'], utilisation
         ),
         'total_usd_high': cost.bought_usd(
             high_price, running_share, rates['low_output_rate'] + rates['low_input_rate'], utilisation
@@ -31,21 +31,21 @@ select
             else 'measured'
         end,
         'output_usd': cost.shared_usd(
-            median_price, running_share, rates, coalesce(measured_weight, 0.25e0), utilisation
+            price, running_share, rates, coalesce(measured_weight, 0.25e0), utilisation
         ),
         'input_usd': coalesce(measured_weight, 0.25e0)
-        * cost.shared_usd(median_price, running_share, rates, coalesce(measured_weight, 0.25e0), utilisation),
-        'output_usd_at_0_1': cost.shared_usd(median_price, running_share, rates, 0.1e0, utilisation),
-        'input_usd_at_0_1': 0.1e0 * cost.shared_usd(median_price, running_share, rates, 0.1e0, utilisation),
-        'output_usd_at_0_5': cost.shared_usd(median_price, running_share, rates, 0.5e0, utilisation),
-        'input_usd_at_0_5': 0.5e0 * cost.shared_usd(median_price, running_share, rates, 0.5e0, utilisation),
+        * cost.shared_usd(price, running_share, rates, coalesce(measured_weight, 0.25e0), utilisation),
+        'output_usd_at_0_1': cost.shared_usd(price, running_share, rates, 0.1e0, utilisation),
+        'input_usd_at_0_1': 0.1e0 * cost.shared_usd(price, running_share, rates, 0.1e0, utilisation),
+        'output_usd_at_0_5': cost.shared_usd(price, running_share, rates, 0.5e0, utilisation),
+        'input_usd_at_0_5': 0.5e0 * cost.shared_usd(price, running_share, rates, 0.5e0, utilisation),
         'usd_per_request': output_tokens
-        * cost.bought_usd(median_price, running_share, rates['median_output_rate'], utilisation)
+        * cost.bought_usd(price, running_share, rates['median_output_rate'], utilisation)
         / 1e6,
         'usd_per_1000_requests': output_tokens
-        * cost.bought_usd(median_price, running_share, rates['median_output_rate'], utilisation)
+        * cost.bought_usd(price, running_share, rates['median_output_rate'], utilisation)
         / 1e3,
-        'usd_per_month_per_accelerator': cost.monthly(median_price),
-        'usd_per_month_per_unit': cost.monthly(median_price * unit_accelerators),
+        'usd_per_month_per_accelerator': cost.monthly(price),
+        'usd_per_month_per_unit': cost.monthly(price * unit_accelerators),
         'output_rate_per_unit': rates['median_output_rate'] * unit_accelerators
     } as amounts
