@@ -174,8 +174,8 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     return render(
         "front_chart.html.j2",
         finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}{last}",
-        scope="Index of the offers that were there on both days, on demand, 100 on each line's first day; each "
-        "provider counts alike. A line that stops was not observed any more.",
+        scope="Index of the offers of all forms that were there on both days, on demand, 100 on each line's first day; "
+        "each provider counts alike. A line that stops was not observed any more.",
         drawings=[
             _front(shown, size, until, chip, kind, unit="index, 100 at first")
             for size, kind in ((DESK, "desk"), (PHONE, "phone"))

@@ -208,7 +208,8 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
 
 def _history(market: Market, name: str) -> Markup:
     lines, drifts = market.lines[name], market.drifts.get(name, [])
-    return site_charts.front(lines, name, market.built_at) + site_charts.index(drifts, name, market.built_at)
+    chip = next((wording.chip(row) for row in market.cells[name] if row["cell"] == "aws_on_demand"), name)
+    return site_charts.front(lines, chip, market.built_at) + site_charts.index(drifts, name, market.built_at)
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:

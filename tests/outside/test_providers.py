@@ -22,7 +22,8 @@ qualify row_number() over (partition by o.offer_id order by p.last_observed_at d
 """
 CELL = re.compile(
     r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'
-    r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?|<td[^>]*>(?P<empty>)</td>"
+    r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?"
+    r'|<td[^>]*>(?P<empty>\N{EN DASH}|<span class="no">not sold</span>)</td>'
 )
 DAYS_RANKED = timedelta(days=90)
 
@@ -37,6 +38,8 @@ def cells(page: str) -> dict[tuple[str, str], re.Match[str]]:
     table = page.partition('id="providers"')[2]
     heads = [html.unescape(re.sub("<[^>]*>", "", head)) for head in re.findall(r"<th[^>]*>(.*?)</th>",
              table.partition("</thead>")[0], re.DOTALL)]  # fmt: skip
+    assert {head.rpartition(" ")[2] for head in heads if head.startswith(("H100", "A100"))} == {"SXM"}  # forms differ
+    heads = [head.partition(" ")[0] for head in heads]
     found = {}
     for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table, re.DOTALL):
         (name,) = re.findall(r"<b>(.*?)</b>", row)
