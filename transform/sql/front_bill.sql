@@ -1,5 +1,5 @@
 -- What the best plan of one and of three years, a row each, and the cheapest other provider would change of one bill:
--- 16 machines of the chip's AWS machine (int.front_cell), running 80 % of the hours of a year of 8760. A plan is paid in
+-- 16 of the chip's AWS machine (int.front_cell), running 80 % of the hours of a year of 8760. A plan is paid in
 -- every hour, on demand in those that run. Elsewhere: of the form and capacity class that int.provider_price compares.
 with comparable as (
     from int.provider_price
