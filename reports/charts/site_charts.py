@@ -199,9 +199,9 @@ def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
 
 
 def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
-    """Return the figure with its finding, one drawing for a desk and one for a phone; empty where nothing is known."""
+    """Return the figure with its finding, a drawing for a desk and one for a phone; empty where one moment is known."""
     lines = _by_line(rows)
-    if not lines:
+    if not any(begin < end for spans in lines.values() for begin, end, _ in spans):
         return Markup()
     return render(
         "front_chart.html.j2",

@@ -13,7 +13,7 @@ from reports import wording
 from reports.charts import site_charts, sparkline
 from reports.pages import cost_page, guard
 from reports.pages.frame import frame
-from reports.pages.market_pages import LINES, Paths
+from reports.pages.market_pages import LINES, MAX_NAME, PRICE, Paths
 from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import macro
@@ -22,7 +22,7 @@ from reports.templating import render as rendered
 PLACE = "index.html"
 PROVIDERS = "providers.html"
 MIN_SELLERS = 3
-"""Providers other than AWS that must sell a chip for a column of the page of providers."""
+"""Providers other than AWS that must sell a chip for a column of the page of providers, where any chip has as many."""
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
@@ -31,7 +31,6 @@ NOWHERE = {"unknown", "not collected yet", "not seen", "not sold", "AWS only"}
 MAX_MODELS = 4
 """Models of which the cheapest cost is shown in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
-PRICE = "price_per_accelerator_hour_usd"
 NO_CELL = {PRICE: None, "unknown_reason": "unknown", "accelerator_name": None, "form_factor": None}
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
@@ -210,11 +209,13 @@ def render_providers(front: Front, paths: Paths) -> str:
 
 def providers(front: Front, paths: Mapping[str, str]) -> Table:
     """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
-    chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
+    n_sellers = {chip: len(front.sellers.get(chip, ())) for chip in front.chips}
+    least = min(MIN_SELLERS, max(n_sellers.values(), default=0))
+    chips = [chip for chip, n in n_sellers.items() if n >= least]
     rows: dict[str, dict[str, Row]] = {}
     for chip in chips:
         own = front.cells[chip].get("aws_on_demand", NO_CELL)
-        for name, row in {"AWS": {**own, "is_ranked": own[PRICE] is not None}, **front.sellers[chip]}.items():
+        for name, row in {"AWS": {**own, "is_ranked": own[PRICE] is not None}, **front.sellers.get(chip, {})}.items():
             rows.setdefault(name, {})[chip] = row
     kept = [name for name, cells in rows.items() if len(cells) > 1 or any(row["is_ranked"] for row in cells.values())]
     places = wording.places_of(row[PRICE] for name in kept for row in rows[name].values())
@@ -240,7 +241,7 @@ def providers(front: Front, paths: Mapping[str, str]) -> Table:
 
     return Table(
         id="providers",
-        title=f"On demand at AWS and {wording.count(len(kept) - 1, 'other')}",
+        title=f"On demand at AWS and {wording.count(sum(name != 'AWS' for name in kept), 'other')}",
         subtitle="USD per chip-hour, the cheapest of each and when it was seen; grey: too old to rank",
         rows=[
             {"name": name, **rows[name]}
@@ -348,7 +349,7 @@ def headline(front: Front) -> str:
     if front.chip is None:
         return "No price is known yet that is young enough to be ranked"
     cells = front.cells[front.chip]
-    seller = cells.get("elsewhere", {}).get("service_provider_name")
+    seller = wording.short(cells.get("elsewhere", {}).get("service_provider_name"), most=MAX_NAME)
     ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
     known = [(cells[name], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
     parts = [f"{wording.price(cell[PRICE])}{'' if n else ' USD an hour'} {way}" for n, (cell, way) in enumerate(known)]
@@ -360,7 +361,7 @@ def _moved(front: Front) -> str:
     """Return whose on-demand prices moved in 90 days; of AWS always, where its price is known."""
     known = {row["service_provider_name"] for cells in front.cells.values() for row in cells.values()}
     moves = sorted(front.moves, key=lambda row: row["service_provider_name"] != "AWS")
-    parts = [f"{row['service_provider_name']} {_ways(row)}" for row in moves[:2]]
+    parts = [f"{wording.short(row['service_provider_name'], most=MAX_NAME)} {_ways(row)}" for row in moves[:2]]
     if not parts:
         return "no on-demand price was seen to move in 90 days"
     if moves[0]["service_provider_name"] != "AWS" and "AWS" in known:
