@@ -1,5 +1,6 @@
 """The commands of the section Ask but `sources`: queries, chips, what fits on them, benchmarks, claims."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,15 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
 """Of the process that answers a question; DuckDB has 4 GB of it."""
 
 
-@command('query "from mart.price_now limit 5"', has_table=True)
+class Asking(click.Command):
+    """A command whose SQL may begin with a comment, which click would take for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words, with a line of its own before a comment: no option has a blank in its name."""
+        return super().parse_args(ctx, ["\n" + word if re.match(r"--[^=]*\s", word) else word for word in args])
+
+
+@command('query "from mart.price_now limit 5"', has_table=True, cls=Asking)
 @click.argument("sql", required=False)
 @click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
 @click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")

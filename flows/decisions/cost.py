@@ -28,6 +28,8 @@ ASSUMED_MFU = 0.4
 """The middle of what Llama 3's makers report in BF16 on up to 16,384 H100, 38 to 43 % (arXiv 2407.21783, table 4)."""
 POINT = "scenario, benchmark, precision, input_length, output_length, decoding, interactivity, interactivity_statistic"
 """Columns of an operating point of one model; those at which most chips were measured come first."""
+TRAINING = "benchmark, scenario, precision, input_length"
+"""Columns of what a training of one model is compared with, in the same order."""
 SAME_POINT = columns(f"""
 model_name, task, {POINT}, evidence_grade, accelerator_count, accelerator_name, form_factor, purchase_option,
 commitment_class
@@ -78,8 +80,8 @@ class Sum:
 
 
 NARROW = (
-    *("chip", "provider", "option", "USD/chip-h", "price of", "days", "median", "price to beat", "rate to beat"),
-    *("with added", "chips paid", "USD/month at 100%", "at 50%", "grade"),
+    *("chip", "provider", "option", "USD/chip-h", "price of", "chips", "days", "median", "price to beat"),
+    *("rate to beat", "with added", "chips paid", "USD/month at 100%", "at 50%", "grade"),
 )
 """Columns of a cost that a line can hold."""
 SPEED = "tok/s/user"
@@ -205,7 +207,9 @@ def training(
             "as rate_to_beat, cost.rate_to_beat(paid_rate_usd / working_share, 1, $beat, goodput_share) "
             "* (1 + overhead_share) / rate_bound_per_accelerator as rate_to_beat_share_of_bound "
             "from mart.training_run_cost($model, $tokens, $overhead, $goodput, $committed, $spot, $mfu, $precision) "
-            "order by evidence_grade = 'D', cost_rank nulls last, not is_price_ranked, "
+            f"window point as (partition by {TRAINING}) "
+            f"order by evidence_grade = 'D', count(distinct accelerator_name) over point desc, {TRAINING}, "
+            "purchase_option, commitment_class, cost_rank nulls last, not is_price_ranked, "
             "if(is_price_ranked, training_usd_median, age_days), offer_id, throughput_id",
             {**inputs, "model": name, **terms.values},
             field="cost",
@@ -368,7 +372,10 @@ def _head(found: Mapping[str, Any]) -> list[str]:
         "serving": f"USD per million output tokens for all of the machine, {inputs.get('utilisation', 1):.0%} used",
     }
     return [
-        ", ".join(f"{name} {output.word(value)}" for name, value in inputs.items()),
+        ", ".join(
+            f"{name} {f'{value:,.15g}' if isinstance(value, float) else output.word(value)}"
+            for name, value in inputs.items()
+        ),
         *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is the median of a seller's prices"]),
         f"Formula: {found['formula']}",
     ]
@@ -430,8 +437,9 @@ def _serving(row: Mapping[str, Any], at: Mapping[float, Mapping[str, Any]]) -> d
 
 def _training(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "training": f"{row['benchmark']}, {wording.count(float(row['accelerator_count']), 'chip')}",
+        "training": ", ".join(filter(None, (row["benchmark"], row["scenario"], row["precision"]))),
         **_option(row),
+        "chips": row["accelerator_count"],
         "USD/M": row["usd_per_million_tokens_median"],
         "low": row["training_usd_low"],
         "median": row["training_usd_median"],

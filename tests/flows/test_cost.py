@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from flows.cli.main import main
 from flows.decisions import cost
+from flows.shared import output
 
 Call = Callable[..., Result]
 
@@ -193,15 +194,24 @@ def test_serving_a_load(call: Call) -> None:
     assert "points whose runs promise less than 25 tokens per second and user" in text
 
 
-def test_training_by_the_command(call: Call) -> None:
-    """Measured runs come first; where there is none, an assumed share of the peak stands, graded D, unless refused."""
+def test_training_by_the_command(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measured runs come first; where there is none, an assumed share of the peak stands, graded D, unless refused.
+
+    For people, what is compared with one another is one table, whatever the number of chips.
+    """
     words = ("--model", "gpt-3-175b", "--task", "training", "--tokens", "300B")
     found = json.loads(call(*words, "--json").stdout)
     grades = [row["evidence_grade"] for row in found["rows"]]
     measured = json.loads(call(*words, "--measured-only", "--json").stdout)["rows"]
     only_assumed = json.loads(call("--model", "llama-3-8b", "--task", "training", "--tokens", "300B", "--json").stdout)
+    monkeypatch.setattr(output, "line_width", lambda: 100)
+    text = call(*words).stdout
+    tables = [part.splitlines() for part in text.split("\n\n")[1:-1]]
 
     assert found["inputs"]["assumed_mfu"] == 0.4
+    assert "tokens 300,000,000,000, overhead 0, goodput 1" in text
+    assert len(tables) == len({title for title, *_ in tables}) > 1
+    assert all(" chips " in heads for _, heads, *_ in tables)
     assert grades == sorted(grades, key=lambda grade: grade == "D")
     assert {"A", "D"} <= set(grades)
     assert len(measured) == len([grade for grade in grades if grade != "D"])

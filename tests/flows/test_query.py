@@ -163,11 +163,19 @@ def test_the_list_names_tables_and_macros(call: Call) -> None:
     assert [name for name, line in listed.items() if not line["row"] and name.startswith("mart.")] == []
 
 
+@pytest.mark.parametrize("comment", ["-- one number", "--one number"])
+def test_sql_may_begin_with_a_comment(call: Call, comment: str) -> None:
+    """It is no option, as which words before it still count."""
+    result = call("query", "--json", f"{comment}\nselect 1 as one")
+    assert (result.exit_code, json.loads(result.stdout)) == (0, [{"one": 1}])
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ("--json", "--format", "csv", "select 1"), ("--format", "parquet", "select 1"), (),
         ("from mart.price_on('2025-13-45')",), ("select error('no such chip')",),
+        ("--formt", "select 1"),
     ],
     ids=str,
 )  # fmt: skip
