@@ -215,7 +215,7 @@ def providers(front: Front, paths: Mapping[str, str]) -> Table:
     rows: dict[str, dict[str, Row]] = {}
     for chip in chips:
         own = front.cells[chip].get("aws_on_demand", NO_CELL)
-        for name, row in {"AWS": {**own, "is_ranked": own[PRICE] is not None}, **front.sellers.get(chip, {})}.items():
+        for name, row in {"AWS": {**own, "is_ranked": True}, **front.sellers.get(chip, {})}.items():
             rows.setdefault(name, {})[chip] = row
     kept = [name for name, cells in rows.items() if len(cells) > 1 or any(row["is_ranked"] for row in cells.values())]
     places = wording.places_of(row[PRICE] for name in kept for row in rows[name].values())

@@ -26,7 +26,7 @@ from reports.tables import change_tables, price_tables, source_tables
 from reports.tables.table import Column, Number, Table, small
 
 MAX_CHANGES = 15
-MAX_NAME = 40
+MAX_NAME = 64
 PRICE = "price_per_accelerator_hour_usd"
 SHOWN_CHANGES = ("list_change", "gone_offer", "returned_offer")
 CITED = re.compile(r"<code class=\"hash\">\w*</code>")

@@ -29,7 +29,7 @@ qualify row_number() over (partition by o.offer_id order by p.last_observed_at d
 CELL = re.compile(
     r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'
     r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?"
-    r'|<td[^>]*>(?P<empty>\N{EN DASH}|<span class="no">not sold</span>)</td>'
+    r'|<td[^>]*>(?P<empty>\N{EN DASH}|<span class="no">not (?:sold|collected yet)</span>)</td>'
 )
 DAYS_RANKED = timedelta(days=90)
 
