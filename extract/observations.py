@@ -29,7 +29,7 @@ import polars as pl
 from extract.catalogues.skypilot_catalog import CATALOGUES
 from extract.neoclouds import SOURCES
 from warehouse.documents import Document
-from warehouse.errors import LayoutChanged
+from warehouse.errors import LayoutChanged, count
 from warehouse.reference import cloud_machines
 from warehouse.reference.accelerators import resolve, slice_chips
 from warehouse.reference.instance_types import ACCELERATOR_TYPE, read_table
@@ -158,9 +158,9 @@ def parse(document: Document) -> Observed:
     rows = _rows(table, document)
     plain, others = rows.filter("is_plain"), rows.filter(~pl.col("is_plain"))
     prices, aside = others.filter(pl.col("reason").is_null()), others.filter(pl.col("reason").is_not_null())
-    notes = [*_not_read(unread), *_counted("row{} left out, of machines without accelerators", plain, "instance_type")]
+    notes = [*_not_read(unread), *_counted("row", "left out, of machines without accelerators", plain, "instance_type")]
     chipless = prices.filter(~pl.col("has_chip") & pl.col("unit_price").is_not_null())
-    notes += _counted("price{} without a known chip and number of chips", chipless, "words")
+    notes += _counted("price", "without a known chip and number of chips", chipless, "words")
     own = ("is_plain", "has_chip", "words")
     return Observed(
         prices=_by_origin(prices.drop("reason", "field", "value", "is_withdrawn", *own)),
@@ -173,14 +173,14 @@ def _by_origin(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {str(origin): group.drop("origin") for (origin,), group in rows.group_by("origin", maintain_order=True)}
 
 
-def _counted(what: str, rows: pl.DataFrame, column: str) -> list[str]:
+def _counted(one: str, what: str, rows: pl.DataFrame, column: str) -> list[str]:
     """Return a line with how many rows there are, and of which values, most frequent first; no line of no rows."""
     if rows.is_empty():
         return []
     counts = sorted(rows[column].value_counts().iter_rows(), key=lambda each: (-each[1], str(each[0])))
-    named = [f"{value or 'empty'} {count:,}" for value, count in counts[:MAX_NAMED]]
+    named = [f"{value or 'empty'} {n:,}" for value, n in counts[:MAX_NAMED]]
     more = [f"{len(counts) - MAX_NAMED:,} more"] if len(counts) > MAX_NAMED else []
-    return [f"{len(rows):,} {what.format('s' if len(rows) > 1 else '')}: {', '.join((*named, *more))}"]
+    return [f"{count(len(rows), one)} {what}: {', '.join((*named, *more))}"]
 
 
 def _not_read(names: list[str]) -> list[str]:

@@ -13,6 +13,8 @@ from importlib.resources import files
 from math import floor, log10
 from typing import Any
 
+from warehouse.errors import count as count
+
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
 NBSP = "\N{NO-BREAK SPACE}"
@@ -131,11 +133,6 @@ def window(before: datetime | None, after: datetime) -> str:
     if before is None:
         return f"by {day(after)}"
     return day(after) if day(before) == day(after) else f"{day(before)} to {day(after)}"
-
-
-def count(n: float, one: str, many: str = "") -> str:
-    """Return a number with its noun: 1 price, 1,405 prices, 1.5 months."""
-    return f"{n:,{'' if isinstance(n, int) else 'g'}} {one if n == 1 else many or f'{one}s'}"
 
 
 def days(age: float | None) -> str:

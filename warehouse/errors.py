@@ -23,6 +23,11 @@ def without_words(text: str, words: Iterable[str]) -> str:
     return re.sub(found, HIDDEN, text, flags=re.IGNORECASE)
 
 
+def count(n: float, one: str, many: str = "") -> str:
+    """Return a number with its noun: 1 price, 1,405 prices, 1.5 months."""
+    return f"{n:,{'' if isinstance(n, int) else 'g'}} {one if n == 1 else many or f'{one}s'}"
+
+
 def nearest(text: str, known: Iterable[str], *, most: int = 5) -> list[str]:
     """Return known names of similar spelling, the nearest first: a hint, and never used instead of the text."""
     from difflib import get_close_matches

@@ -19,7 +19,7 @@ from flows.config.settings import Settings
 from flows.shared import Clock, Progress
 from flows.shared.append_log import Lines
 from warehouse import disk
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, count
 from warehouse.lake import transfer
 from warehouse.lake.transfer import POSITION, Landed
 from warehouse.landing import packs
@@ -58,8 +58,9 @@ class Rebuilt:
 
     def lines(self) -> Iterator[str]:
         """Yield the outcome for people: the hash of all tables, and what differs."""
-        tables, rows = len(self.after), sum(table.n_rows for table in self.after.values())
-        yield f"{tables} tables of {rows:,} rows, rebuilt from {self.n_fetches} fetches: {content.whole(self.after)}"
+        tables, rows = len(self.after), count(sum(table.n_rows for table in self.after.values()), "row")
+        fetches = count(self.n_fetches, "fetch", "fetches")
+        yield f"{count(tables, 'table')} of {rows}, rebuilt from {fetches}: {content.whole(self.after)}"
         if self.before:
             yield f"as they were: {content.whole(self.before)}"
         elif self.unreadable:
@@ -67,8 +68,8 @@ class Rebuilt:
         else:
             yield "there was no log to compare with"
         for name in self.differing:
-            was, now = self.before.get(name), self.after.get(name)
-            yield f"{name}: {was.n_rows if was else 'no'} rows before, {now.n_rows if now else 'no'} rows now"
+            was, now = (count(log[name].n_rows if name in log else 0, "row") for log in (self.before, self.after))
+            yield f"{name}: {was} before, {now} now"
         for note in self.notes:
             yield f"note: {note}"
         if self.is_in_use:
@@ -159,13 +160,13 @@ class Moved:
         yield f"{content.whole(self.published)}  all tables published, of both"
         if self.landed:
             yield (
-                f"{self.landed.n_documents} documents of {self.landed.n_bytes / 1e6:.1f} MB and {self.landed.n_lines} "
-                "lines of the journal copied, every hash as it was"
+                f"{count(self.landed.n_documents, 'document')} of {self.landed.n_bytes / 1e6:.1f} MB and "
+                f"{count(self.landed.n_lines, 'line')} of the journal copied, every hash as it was"
             )
             if self.landed.missing:
                 yield (
-                    f"{len(self.landed.missing)} documents are missing or damaged in the source, and missing in the "
-                    f"target, such as {self.landed.missing[0]}"
+                    f"{count(len(self.landed.missing), 'document')} missing or damaged in the source, and missing in "
+                    f"the target, such as {self.landed.missing[0]}"
                 )
         yield f"file: {self.file}"
 

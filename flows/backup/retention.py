@@ -40,7 +40,7 @@ def after_run(settings: Settings, now: datetime) -> list[str]:
     except (ChipledgerError, OSError) as error:
         LOG.warning("retention: %s", error)
         return [f"retention: {error}"]
-    return [f"{len(removed)} old pages and replaced files removed"] if removed else []
+    return [f"old pages and replaced files removed: {len(removed):,}"] if removed else []
 
 
 def remove(path: Path) -> str:

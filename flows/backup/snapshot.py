@@ -143,7 +143,7 @@ def receive(source: Path, into: Path, *, only: str | None = None) -> Manifest:
             raise refused(source, "a file that the manifest does not name", "path", name)
         _receive_one(source, expected, stream, into / name if only in (None, name) else None)
     if left:
-        raise refused(source, f"{len(left)} files are missing", "path", min(left))
+        raise refused(source, f"{wording.count(len(left), 'file')} missing", "path", min(left))
     return manifest
 
 
@@ -260,9 +260,9 @@ class Backup:
     missing: Sequence[str]
 
     def lines(self) -> Iterator[str]:
-        files = self.manifest.items
-        n_bytes = sum(item.size for item in files)
-        yield f"{self.path}: {len(files)} files of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
+        files = wording.count(len(self.manifest.items), "file")
+        n_bytes = sum(item.size for item in self.manifest.items)
+        yield f"{self.path}: {files} of {n_bytes / 1e6:.1f} MB in {self.n_bytes / 1e6:.1f} MB, read back"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
 
     def notes(self) -> Iterator[str]:
@@ -280,7 +280,7 @@ class Restored:
     summary: Summary
 
     def lines(self) -> Iterator[str]:
-        yield f"{len(self.manifest.items)} files of {self.manifest.made_at}, every hash as it was"
+        yield f"{wording.count(len(self.manifest.items), 'file')} of {self.manifest.made_at}, every hash as it was"
         yield f"{content.whole(self.manifest.log)}  all tables of the log"
         if self.set_aside:
             yield f"what was there lies in {self.set_aside}"

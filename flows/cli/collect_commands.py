@@ -11,7 +11,7 @@ import click
 from flows.cli.command import DAY, EXISTING_FILE, Number, Result, as_sources, command, group
 from flows.config import Reader
 from flows.shared import Progress, output
-from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
+from warehouse.errors import ChipledgerError, SettingsError, count, did_you_mean
 
 if TYPE_CHECKING:
     from flows.collect.summary import Summary
@@ -209,9 +209,10 @@ def withdraw(read: Reader, *, selection: str, reason: str, dry_run: bool) -> Res
     with steps.open_run(_existing(read())) as one:
         fetches = selected(one.con, selection, one.landing.entries())
         found = events_of(one.con, fetches)
+        changes = f"{count(found.events, 'price change')} of {count(found.offers, 'offer')}"
         lines = [
-            f"{'would withdraw' if dry_run else 'withdrawn'}: {found.fetches} fetches, {found.events} price changes of "
-            f"{found.offers} offers, {found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
+            f"{'would withdraw' if dry_run else 'withdrawn'}: {count(found.fetches, 'fetch', 'fetches')}, {changes}, "
+            f"{found.since:%Y-%m-%d %H:%M} to {found.until:%Y-%m-%d %H:%M} UTC"
         ]
         lines += [f"  {each.source} {each.scope} {each.observed_at:%Y-%m-%d %H:%M}" for each in fetches]
         if not dry_run:

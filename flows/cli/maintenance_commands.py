@@ -95,7 +95,7 @@ def restore(read: Reader, *, source: Path, force: bool, check: bool) -> Result:
         with tempfile.TemporaryDirectory() as folder:
             manifest = snapshot.check(source, Path(folder) / "check")
         result = {"made_at": manifest.made_at, "files": len(manifest.items), "is_good": True}
-        return Result(result, [f"{result['files']} files of {manifest.made_at}: every hash and the log are right"])
+        return Result(result, [f"of {manifest.made_at}, files: {result['files']}; every hash and the log are right"])
     chosen = read()
     hint = "Restore into an empty data directory, then `chipledger data migrate` it"
     chosen.require_own_files("data restore", hint=hint)

@@ -11,7 +11,7 @@ import click
 
 from flows.cli.command import Result, as_sources, command
 from flows.config import Reader
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, count
 
 if TYPE_CHECKING:
     from flows.config.settings import Settings
@@ -153,7 +153,7 @@ def export(
     lines = []
     for one in written:
         left_out = sorted(one.left_out.items())
-        lines += [f"{one.file}: {one.rows} rows", *(f"  left out, {reason}: {count}" for reason, count in left_out)]
+        lines += [f"{one.file}: {count(one.rows, 'row')}", *(f"  left out, {reason}: {n:,}" for reason, n in left_out)]
     return Result([asdict(one) for one in written], lines)
 
 
@@ -179,7 +179,7 @@ def release(read: Reader, *, folder: Path, verify: bool, also: tuple[str, ...], 
     from flows.release import making
 
     made = making.release(read(), folder, also=also, url=url, doi=doi)
-    lines = [made["folder"], *(f"  left out, {source}: {count} prices" for source, count in made["left_out"].items())]
+    lines = [made["folder"], *(f"  left out, {source}: {count(n, 'price')}" for source, n in made["left_out"].items())]
     return Result(made, lines, [f"part of a page could not be made: {fault}" for fault in made["page_faults"]])
 
 

@@ -28,7 +28,7 @@ from flows.collect.offline import ARCHIVES
 from flows.config.settings import Settings, read
 from flows.shared import Clock, Progress, query
 from warehouse.documents import WHOLE_HASHES, Document, ScopeFetch, Whole
-from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError
+from warehouse.errors import ChipledgerError, CredentialsMissing, LayoutChanged, SourceError, count
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 from warehouse.reference.source_terms import terms_of
@@ -343,7 +343,7 @@ def check(parsed: Parsed) -> "pl.DataFrame":
     accepted, refusals = row_gate(parsed.rows)
     if refusals and len(refusals) * 5 >= len(parsed.rows):
         first = refusals[0]
-        message = f"{len(refusals)} of {len(parsed.rows)} rows are refused, the first: {first.reason}"
+        message = f"{len(refusals)} of {count(len(parsed.rows), 'row')} refused, the first: {first.reason}"
         raise LayoutChanged(message, field=first.field, value=first.value)
     return accepted
 
@@ -356,7 +356,7 @@ def compare(rows: "pl.DataFrame", before: "pl.DataFrame | None") -> str:
     joined = rows.join(was, on=IDENTITY, nulls_equal=True)
     ratios = (joined["unit_price"].cast(float) / joined["was"].cast(float)).to_list()
     if not ratios:
-        return f"none of {len(before)} known prices is there"
+        return f"none of {count(len(before), 'known price')} is there"
     n_moved, middle = sum(abs(ratio - 1) > 1e-9 for ratio in ratios), median(ratios)
     against = f"{len(ratios)} of {len(before)} known, {n_moved} moved, their median x {middle:.3g}"
     if not 1 / MAX_MOVED <= middle <= MAX_MOVED:

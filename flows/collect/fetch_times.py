@@ -62,8 +62,8 @@ def of_the_future(con: duckdb.DuckDBPyConnection, now: datetime) -> tuple[str, s
     if not later:
         return None
     source, scope, first, _ = later[0]
-    found = f"{len(later)} scopes have fetches of the future, such as {source} {scope} of {_utc(first)}"
-    return found, "No fetch of these scopes counts until then. " + "; ".join(_withdrawal(*each) for each in later)
+    found = f"scopes with fetches of the future: {len(later):,}, such as {source} {scope} of {_utc(first)}"
+    return found, "No fetch of them counts until then. " + "; ".join(_withdrawal(*each) for each in later)
 
 
 def _withdrawal(source: str, scope: str, first: datetime, last: datetime) -> str:

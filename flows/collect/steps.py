@@ -26,6 +26,7 @@ from flows.shared.output import echo
 from reports.queries import fit_threads
 from warehouse import disk
 from warehouse.documents import ScopeFetch
+from warehouse.errors import count
 from warehouse.lake import ducklake
 from warehouse.landing import packs
 from warehouse.landing.folder import Landing, stamp
@@ -96,7 +97,7 @@ class Run:
             if self.summary.fresh:
                 echo(f"first prices: {self.publisher.publish()}; AWS's public files come next", err=True)
         self.fetch(planned)
-        self.done("fetch", f"{self.n_landed} of {self.n_planned} scopes")
+        self.done("fetch", f"{self.n_landed} of {count(self.n_planned, 'scope')}")
 
     def done(self, step: str, what: str) -> None:
         """Say what a step of the run did, and how long it took."""

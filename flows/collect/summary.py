@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.collect.offline import ARCHIVES
+from flows.shared import output
 from reports import wording
 from warehouse.log.parsed import ScopeResult
 
@@ -174,19 +175,19 @@ class Summary:
 CHIPS = ("H100", "H200", "B200", "MI300X", "L40S", "Trainium1")
 """The chips that are shown where the settings name none."""
 MAX_CHIPS = 6
-MAX_WIDTH = 100
-HEADS = ("", "AWS", "1 year", "3 years", "spot", "elsewhere", "tokens")
-WIDTHS, ALIGNED = (11, 8, 8, 9, 13, 24, 0), "<>>><<<"
-NOT_KNOWN = "-"
 
 PRICES = """
 select
-    accelerator_name, aws_on_demand_usd, aws_1y_usd, aws_3y_usd, aws_spot_lowest_usd, aws_spot_highest_usd,
-    elsewhere_usd, elsewhere_provider_name, token_on_demand_usd
+    concat_ws(' ', accelerator_name, form_factor), aws_on_demand_usd, aws_1y_usd, aws_3y_usd, aws_spot_lowest_usd,
+    aws_spot_highest_usd, elsewhere_usd, elsewhere_provider_name, token_on_demand_usd
 from int.front_chip
-where accelerator_name in (select unnest(?))
+where list_contains($1, accelerator_name)
+order by list_position($1, accelerator_name)
 """
-MOVE = "select accelerator_name, service_provider_name, change_ratio from int.front_move where size_rank = 1"
+MOVE = """
+select concat_ws(' ', accelerator_name, form_factor), service_provider_name, change_ratio
+from int.front_move where size_rank = 1
+"""
 POINT = "select model_name, scenario from int.headline_point"
 
 
@@ -197,15 +198,12 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
     wanted = list(chips or CHIPS)[:MAX_CHIPS]
     with duckdb.connect(str(file), read_only=True) as con:
         (built_at,) = con.execute("select built_at from meta.build").fetchall()[0]
-        rows = {row[0]: row for row in con.execute(PRICES, [wanted]).fetchall()}
+        rows = con.execute(PRICES, [wanted]).fetchall()
         move = con.execute(MOVE).fetchone()
         point = con.execute(POINT).fetchone()
     yield f"As of {built_at.day} {built_at:%b %Y}, USD per chip-hour; tokens in USD per million output tokens:"
-    model = f"tokens ({point[0]})" if point and point[0] else HEADS[-1]
-    yield _line((*HEADS[:-1], model))
-    for chip in wanted:
-        if chip in rows:
-            yield _line(_cells(rows[chip]))
+    tokens = f"tokens ({point[0]})" if point and point[0] else "tokens"
+    yield from output.text_table([_cells(row, tokens) for row in rows], width=output.WIDTH).splitlines()
     if move and move[2] is not None:
         chip, provider, ratio = move
         way, percent = "rose" if ratio > 0 else "fell", abs(ratio) * 100
@@ -214,24 +212,16 @@ def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
         yield "No on-demand price was seen to move in 90 days."
 
 
-def _cells(row: tuple[object, ...]) -> tuple[str, ...]:
-    chip, on_demand, one_year, three_years, low, high, other, whose, tokens = row
-    spot = _price(low)
-    if _price(high) not in (spot, NOT_KNOWN):
-        spot += f"-{_price(high)}"
-    elsewhere = f"{_price(other)} {whose}" if other is not None else NOT_KNOWN
-    per_token = f"{tokens:.3g}" if isinstance(tokens, float) else NOT_KNOWN
-    return str(chip), _price(on_demand), _price(one_year), _price(three_years), spot, elsewhere, per_token
-
-
-def _price(value: object) -> str:
-    return wording.price(value) if isinstance(value, float) else NOT_KNOWN
-
-
-def _line(cells: Sequence[str]) -> str:
-    """Return a line of cells, each cut to its width."""
-    made = "".join(
-        f"{cell if len(cell) < width else cell[: width - 2] + '~':{way}{width - 2}}  " if width else cell
-        for cell, width, way in zip(cells, WIDTHS, ALIGNED, strict=True)
-    )
-    return f" {made}".rstrip()[:MAX_WIDTH]
+def _cells(row: Sequence[Any], tokens: str) -> dict[str, str | None]:
+    """Return the cells of a chip by the heads of their columns; None where a price is not known."""
+    chip, *prices, whose, per_token = row
+    on_demand, one_year, three_years, low, high, other = (value and wording.price(value) for value in prices)
+    return {
+        "": chip,
+        "AWS": on_demand,
+        "1 year": one_year,
+        "3 years": three_years,
+        "spot": low if low == high else f"{low}-{high}",
+        "elsewhere": other and f"{other} {whose}",
+        tokens: per_token and f"{per_token:.3g}",
+    }

@@ -87,7 +87,7 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
     if case["whole_units"]:
         whole = case["whole_units"]
         lines.append(
-            f"In whole machines, paid all month: {whole['from_accelerators']:g} chips at "
+            f"In whole machines, paid all month: {wording.count(whole['from_accelerators'], 'chip')} at "
             f"{_word(whole['from_usd_per_month'])} USD a month before, {whole['to_accelerators']:g} at "
             f"{_word(whole['to_usd_per_month'])} after: {whole['verdict']}"
             + (f", {_word(whole['break_even_months'])} months." if whole["break_even_months"] is not None else ".")

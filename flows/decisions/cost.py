@@ -393,7 +393,7 @@ def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
     if found["added"]:
         after.append(f"Added: {'; '.join(each['words'] for each in found['added'])}.")
     if len(found["rows"]) > 1:
-        after.append(f"{n_shown} rows of {len(found['rows'])} in all (--all, --json). Compare only equal scenarios.")
+        after.append(f"Rows: {n_shown:,} of {len(found['rows']):,} (--all, --json). Compare only equal scenarios.")
         after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
     return after + [
         f"Left out: {wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "

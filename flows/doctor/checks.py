@@ -217,7 +217,8 @@ def read_back(landing: Landing, hashes: list[str], counted: str, advice: str) ->
     sample = hashes[-SAMPLE // 2 :] + random.Random(len(hashes)).sample(older, min(len(older), SAMPLE // 2))  # noqa: S311
     faults = [fault for fault in (_fault(landing, sha256) for sha256 in sample) if fault]
     if faults:
-        return fail("landing", f"{len(faults)} of {len(sample)} documents checked: {faults[0]}", advice)
+        checked = wording.count(len(sample), "document")
+        return fail("landing", f"{len(faults)} of {checked} checked: {faults[0]}", advice)
     return ok("landing", f"{counted}{wording.count(len(hashes), 'document')}, {len(sample)} of them read back by hash")
 
 

@@ -174,8 +174,8 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     return render(
         "front_chart.html.j2",
         finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}{last}",
-        scope="Index of the offers that were there on both days, on demand, 100 on each line's first day; each "
-        "provider counts alike. A line that stops was not observed any more.",
+        scope="Index of the offers of all forms that were there on both days, on demand, 100 on each line's first day; "
+        "each provider counts alike. A line that stops was not observed any more.",
         drawings=[
             _front(shown, size, until, chip, kind, unit="index, 100 at first")
             for size, kind in ((DESK, "desk"), (PHONE, "phone"))
@@ -199,9 +199,9 @@ def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
 
 
 def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
-    """Return the figure with its finding, one drawing for a desk and one for a phone; empty where nothing is known."""
+    """Return the figure with its finding, a drawing for a desk and one for a phone; empty where one moment is known."""
     lines = _by_line(rows)
-    if not lines:
+    if not any(begin < end for spans in lines.values() for begin, end, _ in spans):
         return Markup()
     return render(
         "front_chart.html.j2",

@@ -15,6 +15,7 @@ from pathlib import Path
 from markupsafe import Markup
 from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
+from reports import wording
 from reports.files import put
 from reports.pages.frame import alone, frame, root
 from reports.templating import render as rendered
@@ -100,12 +101,11 @@ def headline(path: Path) -> str:
 def render(folder: Path) -> str:
     """Return the page; the same pages in the folder give the same bytes."""
     of_days, of_weeks = days(folder), weeks(folder)
-    n_days, n_weeks = len(of_days), sum(".edition-" not in page.path and "then" not in page.name for page in of_weeks)
+    n_weeks = sum(".edition-" not in page.path and "then" not in page.name for page in of_weeks)
     older = of_days[DAYS_OPEN:]
     return frame(
         "archive.html.j2",
-        headline=f"{n_days:,} {'day' if n_days == 1 else 'days'} and {n_weeks:,} {'week' if n_weeks == 1 else 'weeks'} "
-        "are here",
+        headline=f"{wording.count(len(of_days), 'day')} and {wording.count(n_weeks, 'week')} are here",
         place=PLACE,
         build=(None, version("chipledger")),
         weeks=of_weeks,

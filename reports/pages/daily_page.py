@@ -275,9 +275,7 @@ def _changes(found: Facts) -> Markup:
     """Return what moved since the last run, then in the last 30 days, or else what moved last."""
     since, recent = since_run(found["change"]), earlier(found["change"])
     checked = f"{wording.count(checked_prices(found), 'price')} checked"
-    now: str | Table = (
-        f"No earlier run to compare with; the last run was the first and checked {found.counts['n_confirmed']:,}."
-    )
+    now: str | Table = f"No earlier run to compare with: the last run was the first, {checked}."
     if since.height:
         now = _table(found, since, "since", "Since the last run", f"{checked}. {ORDER}")
     elif found.has_previous_run:

@@ -13,7 +13,7 @@ from reports import wording
 from reports.charts import site_charts, sparkline
 from reports.pages import cost_page, guard
 from reports.pages.frame import frame
-from reports.pages.market_pages import LINES, Paths
+from reports.pages.market_pages import LINES, MAX_NAME, PRICE, Paths
 from reports.queries import Published, Row
 from reports.tables.table import Column, Number, Table, element, link, small, span, to_html
 from reports.templating import macro
@@ -22,7 +22,7 @@ from reports.templating import render as rendered
 PLACE = "index.html"
 PROVIDERS = "providers.html"
 MIN_SELLERS = 3
-"""Providers other than AWS that must sell a chip for a column of the page of providers."""
+"""Providers other than AWS that must sell a chip for a column of the page of providers, where any chip has as many."""
 AWS = {"aws_on_demand": "on demand", "aws_1y": "best 1-year", "aws_3y": "best 3-year", "aws_spot": "spot, by zone"}
 OPTIONS = (*AWS, "elsewhere")
 TOKENS = {"on_demand": "on demand", "one_year": "1-year", "spot": "spot"}
@@ -31,7 +31,7 @@ NOWHERE = {"unknown", "not collected yet", "not seen", "not sold", "AWS only"}
 MAX_MODELS = 4
 """Models of which the cheapest cost is shown in a line."""
 SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
-PRICE = "price_per_accelerator_hour_usd"
+NO_CELL = {PRICE: None, "unknown_reason": "unknown", "accelerator_name": None, "form_factor": None}
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
 
@@ -46,7 +46,7 @@ class Front:
 
     `chips` are those shown, in order. `cells` are the prices by chip and cell, `drifts` the 90 days of each chip,
     `tokens` what tokens cost on it by kind of option, at the `point`; `sellers` what each other provider asks for it.
-    `models` are the cheapest costs of each model on demand.
+    `models` are the cheapest costs of each model on demand, `bill` what each plan would change.
     `chip` is the first with a price at AWS and elsewhere, or any: the one that the headline, chart and bill speak of.
     """
 
@@ -58,17 +58,13 @@ class Front:
     drifts: Mapping[str, Row]
     tokens: Mapping[str, Mapping[str, Row]]
     point: Row | None
-    bill: Row | None
+    bill: Sequence[Row]
     moves: Sequence[Row]
     lines: Sequence[Row]
     sellers: Mapping[str, Mapping[str, Row]]
     trust: Row
     unseen: Row
     models: Sequence[Row]
-
-    def priced(self, chip: str) -> bool:
-        """Return whether any price of a chip is known and not too old."""
-        return any(cell[PRICE] is not None for cell in self.cells.get(chip, {}).values())
 
     @property
     def offers(self) -> set[int | None]:
@@ -95,7 +91,7 @@ def read(published: Published, chips: Sequence[str] = CHIPS) -> Front:
         drifts={row["accelerator_name"]: row for row in published.query(DRIFTS)},
         tokens=by_chip(ask("front_token", chips=[*chips]), "option_kind"),
         point=next(iter(published.query("from int.headline_point")), None),
-        bill=next(iter(of_chips("front_bill", [chip])), None),
+        bill=of_chips("front_bill", [chip]),
         moves=published.query("from int.front_move order by news_rank"),
         lines=[row for row in published.query(LINES) if row["accelerator_name"] == chip],
         sellers=by_chip(of_chips("front_provider", chips), "service_provider_name"),
@@ -132,6 +128,7 @@ def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], path
     `trouble` is what was not read and limits the headline; `links` are other pages: path, name; `paths` those of each
     chip and provider, by folder and name.
     """
+    chip = wording.chip(front.cells[front.chip].get("aws_on_demand", NO_CELL)) if front.chip else ""
     return frame(
         "front.html.j2",
         headline=f"{headline(front)}{trouble}.",
@@ -139,8 +136,8 @@ def render(front: Front, *, trouble: str, links: Sequence[tuple[str, str]], path
         build=(front.built_at, front.version),
         trust=front.trust,
         chips=guard.part("The table of chips", lambda: to_html(table(front, paths["chips"]))),
-        chart=guard.part("The chart", lambda: site_charts.front(front.lines, front.chip or "", front.built_at)),
-        bill=guard.part("The bill", lambda: rendered("front_bill.html.j2", bill=front.bill, chip=front.chip)),
+        chart=guard.part("The chart", lambda: site_charts.front(front.lines, chip, front.built_at)),
+        bill=guard.part("The bill", lambda: rendered("front_bill.html.j2", bill=front.bill, chip=chip)),
         models=[(row["model_name"], _evidence_of(row), row["accelerator_name"]) for row in front.models[:MAX_MODELS]],
         day=f"{front.built_at:%Y-%m-%d}",
         links=links,
@@ -166,9 +163,12 @@ def table(front: Front, paths: Mapping[str, str]) -> Table:
         return column(head, lambda chip: _token(front.tokens.get(chip, {}).get(kind)), "USD per million tokens")
 
     def named(row: Row) -> str:
-        return element("b", _linked(row["chip"], paths)) + small(_machine(front.cells[row["chip"]]))
+        name, cells = row["chip"], front.cells[row["chip"]]
+        age = _age(cells)
+        oldest = "" if age is None else span(f"oldest price {wording.count(age, 'day')}", "age")
+        return element("b", _linked(name, paths)) + small(_machine(cells)) + oldest
 
-    n_priced = sum(front.priced(chip) for chip in front.chips)
+    n_priced = sum(any(cell[PRICE] is not None for cell in front.cells[chip].values()) for chip in front.chips)
     rest = len(front.chips) - n_priced
     lacking = f", {wording.count(rest, 'chip')} without any" if rest else ""
     return Table(
@@ -182,7 +182,7 @@ def table(front: Front, paths: Mapping[str, str]) -> Table:
             option("elsewhere", "cheapest seen", "Elsewhere"),
             column("change", lambda chip: _change(front.drifts.get(chip), front.built_at), "90 days"),
             *(token(kind, head) for kind, head in TOKENS.items()),
-            column("age,\ndays", lambda chip: _age(front.cells[chip])),
+            Number("oldest,\ndays", lambda row: _age(front.cells[row["chip"]]), why="no price can be ranked"),
         ],
         note=wording.unseen(front.unseen, absent) if absent else "",
     )
@@ -209,41 +209,46 @@ def render_providers(front: Front, paths: Paths) -> str:
 
 def providers(front: Front, paths: Mapping[str, str]) -> Table:
     """Return what each provider asks on demand for the chips that several sell; AWS first, then those of most chips."""
-    chips = [chip for chip in front.chips if len(front.sellers.get(chip, ())) >= MIN_SELLERS]
+    n_sellers = {chip: len(front.sellers.get(chip, ())) for chip in front.chips}
+    least = min(MIN_SELLERS, max(n_sellers.values(), default=0))
+    chips = [chip for chip, n in n_sellers.items() if n >= least]
     rows: dict[str, dict[str, Row]] = {}
     for chip in chips:
-        own = front.cells[chip].get("aws_on_demand", {})
-        aws: dict[str, Row] = {"AWS": {**own, "is_ranked": True}} if own.get(PRICE) is not None else {}
-        for name, row in {**aws, **front.sellers[chip]}.items():
+        own = front.cells[chip].get("aws_on_demand", NO_CELL)
+        for name, row in {"AWS": {**own, "is_ranked": True}, **front.sellers.get(chip, {})}.items():
             rows.setdefault(name, {})[chip] = row
     kept = [name for name, cells in rows.items() if len(cells) > 1 or any(row["is_ranked"] for row in cells.values())]
     places = wording.places_of(row[PRICE] for name in kept for row in rows[name].values())
 
-    def shown(row: Row | None) -> str:
+    def shown(row: Row | None) -> str | None:
         if row is None:
-            return ""
+            return None
+        if row[PRICE] is None:
+            return span(row["unknown_reason"], "no")
         number = price(row, places)
         old = span(number, "no", title="too old to be ranked")
         seen = wording.listed(row["tier"], wording.near(row["last_observed_at"], front.built_at))
         return (number if row["is_ranked"] else old) + small(seen)
 
     def column(chip: str) -> Column:
-        form = front.cells[chip].get("aws_on_demand", {}).get("form_factor") or "of the same form"
+        own = front.cells[chip].get("aws_on_demand", NO_CELL)
+        form = own["form_factor"] or "of the same form"
         return Number(
-            chip,
+            wording.chip(own),
             lambda row: shown(row.get(chip)),
             why=lambda row: f"whether it is {form} is not stated" if row.get(chip, {}).get("is_form_unknown") else None,
         )
 
     return Table(
         id="providers",
-        title=f"On demand at {wording.count(len(kept), 'provider')}",
+        title=f"On demand at AWS and {wording.count(sum(name != 'AWS' for name in kept), 'other')}",
         subtitle="USD per chip-hour, the cheapest of each and when it was seen; grey: too old to rank",
         rows=[
             {"name": name, **rows[name]}
             for name in sorted(kept, key=lambda name: (name != "AWS", -len(rows[name]), name))
         ],
         columns=[Column("Provider", lambda row: element("b", _linked(row["name"], paths))), *map(column, chips)],
+        note=f"{wording.UNKNOWN}: no price on demand was seen in a year, of the form of the column where it has one.",
     )
 
 
@@ -264,20 +269,17 @@ def _point(front: Front) -> str:
 
 
 def _machine(cells: Mapping[str, Row]) -> str:
-    own = cells.get("aws_on_demand")
-    if own is None or own["unknown_reason"] == "not sold":
-        return "not at AWS"
-    return own["instance_type"] or "at AWS"
+    own = cells.get("aws_on_demand", NO_CELL)
+    return "not at AWS" if own["unknown_reason"] == "not sold" else own.get("instance_type") or "at AWS"
 
 
 def _cell(cells: Mapping[str, Row], name: str, places: int, built_at: datetime) -> str:
-    cell = cells.get(name)
-    if cell is None or cell[PRICE] is None:
-        text: str = span((cell or {}).get("unknown_reason") or "unknown", "no")
-        block = cells.get("aws_block")
-        if name == "aws_on_demand" and block and block[PRICE] is not None:
-            return text + element("small", "Block " + price(block, places))
-        return text
+    cell, block = cells.get(name, NO_CELL), cells.get("aws_block", NO_CELL)
+    if cell[PRICE] is None:
+        text: str = span(cell["unknown_reason"] or "unknown", "no")
+        if name != "aws_on_demand" or block[PRICE] is None:
+            return text
+        return text + element("small", "Block " + price(block, places))
     text = price(cell, places)
     if name == "aws_spot":
         if cell["highest_price_usd"] is not None and cell["highest_offer_id"] != cell["offer_id"]:
@@ -302,9 +304,10 @@ def _evidence(offer: int | None, number: str, title: str = "") -> str:
     return number if offer is None else link(number, f"evidence.html#offer-{offer}", title=title, offer=offer)
 
 
-def _age(cells: Mapping[str, Row]) -> str:
-    ages = [cells[name]["age_days"] for name in OPTIONS if name in cells and cells[name]["age_days"] is not None]
-    return f"{max(ages):.0f}" if ages else span("unknown", "no")
+def _age(cells: Mapping[str, Row]) -> int | None:
+    """Return the age of the oldest price of a row in whole days."""
+    ages = (cells[name]["age_days"] for name in OPTIONS if name in cells)
+    return max((round(age) for age in ages if age is not None), default=None)
 
 
 def _change(drift: Row | None, built_at: datetime) -> str:
@@ -346,12 +349,10 @@ def headline(front: Front) -> str:
     if front.chip is None:
         return "No price is known yet that is young enough to be ranked"
     cells = front.cells[front.chip]
-    seller = cells.get("elsewhere", {}).get("service_provider_name")
+    seller = wording.short(cells.get("elsewhere", {}).get("service_provider_name"), most=MAX_NAME)
     ways = {"aws_on_demand": "at AWS", "aws_1y": "on a one-year plan", "elsewhere": f"at {seller}"}
     known = [(cells[name], way) for name, way in ways.items() if cells.get(name, {}).get(PRICE) is not None]
     parts = [f"{wording.price(cell[PRICE])}{'' if n else ' USD an hour'} {way}" for n, (cell, way) in enumerate(known)]
-    if not parts:
-        return f"{front.chip}: a price is known under few purchase options only; {_moved(front)}"
     article = "An" if front.chip[0] in "AHLM" else "A"
     return f"{article} {wording.chip(known[0][0])} costs {wording.few(parts)}; {_moved(front)}"
 
@@ -360,7 +361,7 @@ def _moved(front: Front) -> str:
     """Return whose on-demand prices moved in 90 days; of AWS always, where its price is known."""
     known = {row["service_provider_name"] for cells in front.cells.values() for row in cells.values()}
     moves = sorted(front.moves, key=lambda row: row["service_provider_name"] != "AWS")
-    parts = [f"{row['service_provider_name']} {_ways(row)}" for row in moves[:2]]
+    parts = [f"{wording.short(row['service_provider_name'], most=MAX_NAME)} {_ways(row)}" for row in moves[:2]]
     if not parts:
         return "no on-demand price was seen to move in 90 days"
     if moves[0]["service_provider_name"] != "AWS" and "AWS" in known:
@@ -371,7 +372,7 @@ def _moved(front: Front) -> str:
 def _ways(row: Row) -> str:
     """Return how many on-demand prices a provider raised and lowered."""
     rises, falls = row["n_rises"], row["n_falls"]
-    if not rises:
+    if falls and not rises:
         return f"lowered {wording.count(falls, 'on-demand price')}"
-    raised = f"raised {wording.count(rises, 'on-demand price')}"
+    raised = f"raised {wording.count(rises or 0, 'on-demand price')}"
     return f"{raised} and lowered {falls:,}" if falls else raised

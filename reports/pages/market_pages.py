@@ -26,6 +26,8 @@ from reports.tables import change_tables, price_tables, source_tables
 from reports.tables.table import Column, Number, Table, small
 
 MAX_CHANGES = 15
+MAX_NAME = 64
+PRICE = "price_per_accelerator_hour_usd"
 SHOWN_CHANGES = ("list_change", "gone_offer", "returned_offer")
 CITED = re.compile(r"<code class=\"hash\">\w*</code>")
 """Of a page, what alone may differ where its prices are the same."""
@@ -181,13 +183,11 @@ def render(
 
 def _headline(name: str, prices: Sequence[Row], cells: Sequence[Row]) -> str:
     """Return what a chip costs on demand at AWS and at the cheapest other, or its last known price."""
-    found = {row["cell"]: row for row in cells if row["price_per_accelerator_hour_usd"] is not None}
+    found = {row["cell"]: row for row in cells if row[PRICE] is not None}
+    seller = wording.short(found.get("elsewhere", {}).get("service_provider_name"), most=MAX_NAME)
     others = " elsewhere" * ("aws_on_demand" in found)
-    parts = [
-        f"{wording.price(row['price_per_accelerator_hour_usd'])} {words.format(row['service_provider_name'])}"
-        for cell, words in (("aws_on_demand", "on demand at AWS"), ("elsewhere", f"at {{}}, the cheapest seen{others}"))
-        if (row := found.get(cell))
-    ]
+    ways = {"aws_on_demand": "on demand at AWS", "elsewhere": f"at {seller}, the cheapest seen{others}"}
+    parts = [f"{wording.price(found[cell][PRICE])} {words}" for cell, words in ways.items() if cell in found]
     if parts:
         return f"{wording.chip(found.get('aws_on_demand') or found['elsewhere'])}: {' and '.join(parts)}, USD an hour"
     last = max(prices, key=lambda row: row["last_observed_at"])
@@ -206,9 +206,11 @@ def _sells(name: str, prices: Sequence[Row]) -> str:
     return f'{words}, {len(old):,} with none but old or "from" prices' if old else words
 
 
-def _history(market: Market, name: str) -> Markup:
+def _history(market: Market, name: str) -> Markup | str:
     lines, drifts = market.lines[name], market.drifts.get(name, [])
-    return site_charts.front(lines, name, market.built_at) + site_charts.index(drifts, name, market.built_at)
+    chip = next((wording.chip(row) for row in market.cells[name] if row["cell"] == "aws_on_demand"), name)
+    charts = site_charts.front(lines, chip, market.built_at) + site_charts.index(drifts, name, market.built_at)
+    return charts or "No price is known at two times yet."
 
 
 def _tokens(costs: Sequence[Row]) -> Table | str:
@@ -224,7 +226,8 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
             cost = cells.get((row["model"], *key))
             if cost is None:
                 return ""
-            about = wording.listed(cost["service_provider_name"], wording.date(cost["last_observed_at"]))
+            seller = wording.short(cost["service_provider_name"], most=MAX_NAME)
+            about = wording.listed(seller, wording.date(cost["last_observed_at"]))
             return wording.significant(cost["usd_per_million_output_tokens"]) + small(about)
 
         return Number(head, cell)

@@ -1,6 +1,7 @@
 """The page of methods: every formula and the SQL of every mart, read from the catalogue of the published file."""
 
 import re
+from functools import partial
 
 from reports import wording
 from reports.pages.frame import frame
@@ -50,11 +51,6 @@ def render(published: Published) -> str:
     )
 
 
-def render_check_tables(published: Published) -> str:
-    """Return the page of the SQL of the marts of truth checks."""
-    return render_tables(published, of_checks=True)
-
-
 def render_tables(published: Published, *, of_checks: bool = False) -> str:
     """Return the page of the SQL of every mart of a published file; the same file gives the same bytes.
 
@@ -72,6 +68,10 @@ def render_tables(published: Published, *, of_checks: bool = False) -> str:
         of_checks=of_checks,
         models=models,
     )
+
+
+render_check_tables = partial(render_tables, of_checks=True)
+"""The page of the SQL of the marts of truth checks."""
 
 
 def in_order(definition: str) -> str:

@@ -43,10 +43,11 @@ MAX_BYTES = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, and what it says."""
+    """A chart as PNG, as large again as it is shown, so that it is sharp: its file name, what it says and shows."""
 
     name: str
     alt: str
+    scope: str
     png: bytes
 
     @property
@@ -104,7 +105,7 @@ def pictures(found: WeekFacts) -> tuple[Picture, ...]:
     try:
         drawn = week_charts.drawings(found, most=MAX_PICTURES)
         return tuple(
-            Picture(name=f"{found.week}-{number}.png", alt=each.finding, png=style.png(each))
+            Picture(name=f"{found.week}-{number}.png", alt=each.finding, scope=each.scope, png=style.png(each))
             for number, each in enumerate(drawn, start=1)
         )
     except Exception:  # a mail without its chart says the same in words

@@ -184,7 +184,7 @@ def _log(root: Path) -> None:
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a byte": (_change, "not the one that was backed up"),
     "a byte more": (lambda root: (root / "mail.jsonl").write_text('{"kind": "sent"}\n '), "not the one that was"),
-    "a file less": (lambda root: (root / "mail.jsonl").unlink(), "1 files are missing"),
+    "a file less": (lambda root: (root / "mail.jsonl").unlink(), "1 file missing"),
     "a file more": (lambda root: (root / "landing/more").write_text(""), "does not name"),
     "a link": (lambda root: (root / "landing/link").symlink_to("/etc/passwd"), "neither a file nor a folder"),
     "no manifest": (lambda root: (root / "manifest.json").unlink(), "does not begin with a manifest"),

@@ -61,6 +61,13 @@ def n_events(log: Path) -> int:
     return int(number)
 
 
+def test_one_thing_of_a_kind_is_told_as_one() -> None:
+    one, none = content.TableHash(n_rows=1, sha256="a"), content.TableHash(n_rows=0, sha256="b")
+    told = list(replicas.Rebuilt(after={"t": one}, before={"t": none}, n_fetches=1).lines())
+    assert told[0].startswith("1 table of 1 row, rebuilt from 1 fetch: ")
+    assert told[2] == "t: 0 rows before, 1 row now"
+
+
 @pytest.mark.prove
 @pytest.mark.usefixtures("log_alone")
 def test_what_differs_is_named_and_not_used(kept: Toy, settings: Settings) -> None:

@@ -316,8 +316,8 @@ def test_upkeep_keeps_what_publications_need(toy: Toy, lake_place: Place, tmp_pa
         assert n_snapshots > 5
         assert n_flushed > 10
         assert maintenance.maintain(con, days=30, now=datetime.now(UTC)) == [
-            f"{n_files} files of rows became {n_files}, with 0 rows that the catalogue held",
-            "0 snapshots and 0 publications expired, 0 old files deleted",
+            f"files of rows: {n_files}, now {n_files}; rows that the catalogue held: 0",
+            "expired snapshots: 0; publications: 0; old files deleted: 0",
         ]
     assert len(list((Path(lake_place.data_path) / "published").glob("*.duckdb"))) == 1
     assert prices(writer.replace(data_dir=tmp_path / "reader").published()) == [2.0]

@@ -101,6 +101,8 @@ def test_the_next_day_goes_on_from_what_is_left(tmp_path: Path, monkeypatch: pyt
     dry_run = ("withdraw", f"{TOY}/one/2026-01-02", "--reason", "a typo", "--dry-run", "--json")
     told = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *dry_run])
     assert json.loads(told.stdout)["events"] == 1
+    words = CliRunner().invoke(main, ["--data-dir", str(tmp_path), *dry_run[:-1]]).stdout
+    assert words.startswith("would withdraw: 1 fetch, 1 price change of 1 offer, 2026-01-02")
     withdraw(toy, 2, [1])
     toy.learn(3, one={"g5.xlarge": "1.00"})
     (found,) = intervals(toy, day(9))

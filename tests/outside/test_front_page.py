@@ -14,10 +14,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import duckdb
 import pytest
 from drift_in_python import Chains, drift
 from published import records
 
+from transform.models import SQL
 from warehouse.schema.vocabulary import MARKETPLACES
 
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2")
@@ -394,14 +396,18 @@ def test_most_chips_with_a_run_have_every_cost(rows: Mapping[str, Mapping[str, s
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_the_age_is_that_of_the_oldest_price(
-    rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], built_at: datetime, chip: str
+    page: str, rows: Mapping[str, Mapping[str, str]], offers: Sequence[Offer], built_at: datetime, chip: str
 ) -> None:
+    """The head of the column says so, and so does the line under the chip, which stands in its place on a phone."""
     ways = [
         of_machine(offers, chip, "on_demand"), of_machine(offers, chip, "commitment", 8760),
         of_machine(offers, chip, "commitment", 26280), elsewhere(offers, chip), *spots(offers, chip),
     ]  # fmt: skip
     ages = [(built_at - each["seen"]).total_seconds() / 86400 for each in ways if each]
     assert text(rows[chip]["age"]) == (f"{max(ages):.0f}" if ages else "unknown")
+    assert "oldest, days" in text(page)
+    day = "day" if f"{max(ages):.0f}" == "1" else "days"
+    assert text(rows[chip]["chip"]).endswith(f" oldest price {max(ages):.0f} {day}")
 
 
 def test_no_cell_is_empty_or_a_bare_dash(rows: Mapping[str, Mapping[str, str]]) -> None:
@@ -426,7 +432,7 @@ def test_each_offer_has_its_evidence(page: str, file: Path) -> None:
 
 
 def test_the_headline_and_the_bill(page: str, offers: Sequence[Offer], file: Path) -> None:
-    """The three prices of the H100; what a plan saves for 16 machines at 80 %, and such a machine elsewhere.
+    """The three prices of the H100; what each plan saves for 16 machines at 80 %, and such a machine elsewhere.
 
     A machine of another size, or of none that is known, is compared neither there nor on the page of the chip.
     """
@@ -440,16 +446,47 @@ def test_the_headline_and_the_bill(page: str, offers: Sequence[Offer], file: Pat
     assert "&lt;small" not in page
     told = text(page.partition('class="bill"')[2].partition("</section>")[0])
     hours = on_demand["chips"] * 16 * 8760
-    saving = hours * (0.8 * on_demand["price"] - plan["price"])
-    assert f"saves {saving:,.0f} USD" in told
-    assert f"falls {(1 - plan['price'] / (0.8 * on_demand['price'])) * 100:.1f} %" in told
-    assert f"below {plan['price'] / on_demand['price'] * 100:.0f} %" in told
+    longer = of_machine(offers, "H100", "commitment", 26280)
+    assert longer and longer["price"] < plan["price"]
+    assert f"Of 16 x p5.48xlarge at 80 % use: {0.8 * hours * on_demand['price'] / 1e6:,.2f} million USD a year" in told
+    for years, best, words in (("one", plan, "{:,.0f}"), ("three", longer, "{0:,.2f} million")):
+        saving = hours * (0.8 * on_demand["price"] - best["price"])
+        fall = (1 - best["price"] / (0.8 * on_demand["price"])) * 100
+        use = best["price"] / on_demand["price"] * 100
+        saved = words.format(saving if years == "one" else saving / 1e6)
+        until = f"on demand falls {fall:.{0 if fall > 10 else 1}f} % or use stays below {use:.0f} %."
+        assert f"The best {years}-year plan saves {saved} USD a year, unless {until}" in told
     alike = elsewhere([each for each in offers if each["capacity_class"] == on_demand["capacity_class"]], "H100")
     assert alike and alike["service_provider_name"] == "Lambda" != other["service_provider_name"]
     saving = (1 - alike["price"] / on_demand["price"]) * 100
     assert f"at Lambda costs {alike['price']:.2f} USD an hour, {saving:.0f} % less" in told
     chip = text((file.parent / "reports/chips/h100.html").read_text(encoding="utf-8"))
     assert f"Lambda {alike['price']:.2f} \N{MINUS SIGN}{saving:.1f} % to AWS" in chip
+
+
+def test_forms_stay_apart_where_no_price_of_aws_is_ranked(file: Path) -> None:
+    """The machines of AWS say which form is compared; a chip that is sold in another form alone says that."""
+    query = (SQL / "front_cell.sql").read_text().replace("from int.accelerator_hour_price", "from aged")
+    with duckdb.connect(str(file), read_only=True) as con:
+        con.execute(
+            "create temp table aged as select * replace (is_ranked and service_provider_name <> 'AWS' as is_ranked) "
+            "from int.accelerator_hour_price"
+        )
+        found = con.execute(
+            "select accelerator_name, cell, form_factor, service_provider_name, unknown_reason "
+            f"from ({query}) where accelerator_name in ('H100', 'V100') and cell in ('aws_on_demand', 'elsewhere')"
+        ).fetchall()
+        cheapest = con.execute(
+            "select form_factor from int.provider_price where accelerator_name = 'H100' and purchase_option = "
+            "'on_demand' and service_provider_name <> 'AWS' and price_rank is not null order by cheapest_price_usd"
+        ).fetchone()
+    assert cheapest == ("PCIe",)
+    assert found == [
+        ("H100", "aws_on_demand", "SXM", None, "last seen 2026-09-24"),
+        ("H100", "elsewhere", "SXM", "Hyperstack", None),
+        ("V100", "aws_on_demand", "SXM", None, "last seen 2026-09-24"),
+        ("V100", "elsewhere", None, None, "other form"),
+    ]
 
 
 def test_the_chart_ends_where_the_table_is(page: str, offers: Sequence[Offer]) -> None:

@@ -77,6 +77,18 @@ def test_what_an_address_leads_to_is_shown_though_it_is_folded(browser: Browser,
         assert "/evidence.html#offer-" in page.url
 
 
+@pytest.mark.parametrize(("width", "is_column"), [(DESK, True), (390, False)])
+def test_the_age_is_in_sight_once(browser: Browser, offline_run: Path, width: int, is_column: bool) -> None:
+    """At a desk in a column of its own, on a phone under the name of the chip; both say that it is of the oldest."""
+    with browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=True) as context:
+        page = context.new_page()
+        page.goto((offline_run / "reports" / "index.html").as_uri())
+        column = page.locator("#chips thead th", has_text="oldest").last
+        line = page.locator("#chips .age").first
+        assert (column.is_visible(), line.is_visible()) == (is_column, not is_column)
+        assert "oldest price " in (line.text_content() or "")
+
+
 def test_ten_seconds_answer_the_four_first_questions(browser: Browser, offline_run: Path) -> None:
     """H100 at AWS and elsewhere, what moved last, the cheapest token of gpt-oss-120b, and as of when: each in sight."""
     with browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}, offline=True) as context:

@@ -3,12 +3,18 @@
 import html
 import re
 from collections import defaultdict
-from datetime import date, datetime, timedelta
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 
+from flows.cli import main
+from reports.pages import front_page
+from reports.queries import opened
 from transform.models import SQL
 
 LISTED = """
@@ -22,7 +28,8 @@ qualify row_number() over (partition by o.offer_id order by p.last_observed_at d
 """
 CELL = re.compile(
     r'<td[^>]*>(?P<old><span class="no"[^>]*>)?<a [^>]*data-offer-id="(?P<offer>\d+)"[^>]*>(?P<price>[\d.]+)</a>'
-    r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?|<td[^>]*>(?P<empty>)</td>"
+    r"(?:</span>)?<small>(?:(?P<tier>[^<]*), )?(?P<day>[^<,]*)</small>(?P<mark><sup>)?"
+    r'|<td[^>]*>(?P<empty>\N{EN DASH}|<span class="no">not (?:sold|collected yet)</span>)</td>'
 )
 DAYS_RANKED = timedelta(days=90)
 
@@ -37,6 +44,8 @@ def cells(page: str) -> dict[tuple[str, str], re.Match[str]]:
     table = page.partition('id="providers"')[2]
     heads = [html.unescape(re.sub("<[^>]*>", "", head)) for head in re.findall(r"<th[^>]*>(.*?)</th>",
              table.partition("</thead>")[0], re.DOTALL)]  # fmt: skip
+    assert {head.rpartition(" ")[2] for head in heads if head.startswith(("H100", "A100"))} == {"SXM"}  # forms differ
+    heads = [head.partition(" ")[0] for head in heads]
     found = {}
     for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table, re.DOTALL):
         (name,) = re.findall(r"<b>(.*?)</b>", row)
@@ -113,3 +122,42 @@ def test_of_prices_too_old_it_is_the_last(offline_run: Path) -> None:
             "and p.cheapest_price_usd is not null and p.last_observed_at::date > f.last_observed_at::date"
         ).fetchall()
     assert newer == []
+
+
+@pytest.fixture
+def of_few(tmp_path: Path) -> Callable[[str], Path]:
+    """Return the pages of a file of few prices, each a provider, a chip and a price."""
+
+    def written(*rows: str) -> Path:
+        lines = ("observed_at_utc,provider,gpu,gpu_count,region,pricing,usd_per_hour,source", *rows)
+        (tmp_path / "few.csv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        for words in (("import", str(tmp_path / "few.csv")), ("report",)):
+            assert CliRunner().invoke(main, ["--data-dir", str(tmp_path), *words]).exit_code == 0
+        return tmp_path / "reports"
+
+    return written
+
+
+def test_the_first_price_of_an_installation_is_on_every_page(of_few: Callable[..., Path]) -> None:
+    """One provider is no market, and its chip has a column all the same; of a moment there is no chart."""
+    name = " ".join(["a name without an end"] * 9)
+    at = f"{datetime.now(UTC) - timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}"
+    reports = of_few(f"{at},{name},H100 SXM,8,x,on_demand,24.00,one")
+    page, front, chip = ((reports / f"{each}.html").read_text() for each in ("providers", "index", "chips/h100"))
+    assert "On demand at AWS and 1 other" in page
+    assert {key: cell["price"] for key, cell in cells(page).items()} == {(name, "H100"): "3.00"}
+    assert 'class="lines' not in front + chip
+    assert "No price is known at two times yet." in chip
+    for text in (front, chip):
+        headline = re.search(r"<h1>(.*?)</h1>", text)
+        assert headline
+        assert len(headline[1]) < 160
+
+
+def test_aws_alone_has_a_page_of_providers(offline_run: Path) -> None:
+    with opened(offline_run / "prices.duckdb") as published:
+        front = replace(front_page.read(published), sellers={})
+    page = str(front_page.providers(front, {}).__html__())
+    assert "On demand at AWS and 0 others" in page
+    assert page.count("data-offer-id") == 6
+    assert ">not collected yet<" in page

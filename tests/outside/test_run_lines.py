@@ -11,8 +11,8 @@ from flows.collect import summary
 from warehouse.log.parsed import ScopeResult
 
 COLUMNS = (
-    "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd", "elsewhere_usd",
-    "elsewhere_provider_name", "token_on_demand_usd",
+    "form_factor", "aws_on_demand_usd", "aws_1y_usd", "aws_3y_usd", "aws_spot_lowest_usd", "aws_spot_highest_usd",
+    "elsewhere_usd", "elsewhere_provider_name", "token_on_demand_usd",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def test_every_number_of_the_chips_is_the_front_page_s(offline_run: Path) -> Non
     told, known = list(summary.price_lines(file)), rows(file)
     assert max(map(len, told)) <= 100
     assert told[1].split()[:7] == ["AWS", "1", "year", "3", "years", "spot", "elsewhere"]
-    shown = {line.split()[0]: line for line in told[2:-1]}
+    shown = {re.match(r"\S+", line.strip())[0]: line for line in told[2:-1]}  # type: ignore[index]
     assert list(shown) == list(summary.CHIPS)
     n_numbers = 0
     for chip, line in shown.items():
@@ -40,7 +40,8 @@ def test_every_number_of_the_chips_is_the_front_page_s(offline_run: Path) -> Non
         low, high = money(row["aws_spot_lowest_usd"]), money(row["aws_spot_highest_usd"])
         tokens = row["token_on_demand_usd"]
         expected = [
-            chip, *(money(row[name]) for name in COLUMNS[:3]), low if low == high else f"{low}-{high}",
+            *filter(None, (chip, row["form_factor"])),
+            *(money(row[name]) for name in COLUMNS[1:4]), low if low == high else f"{low}-{high}",
             *([money(row["elsewhere_usd"]), *str(row["elsewhere_provider_name"]).split()]
               if row["elsewhere_usd"] is not None else ["-"]),
             "-" if tokens is None else f"{tokens:.3g}",
@@ -48,13 +49,15 @@ def test_every_number_of_the_chips_is_the_front_page_s(offline_run: Path) -> Non
         assert line.split() == expected, line
         n_numbers += len(re.findall(r"\d+\.\d", line))
     assert n_numbers > 20
+    assert [shown[chip].split()[1] for chip in ("H100", "H200", "B200")] == ["SXM", "SXM", "SXM"]
 
 
 def test_the_last_line_is_the_biggest_list_move(offline_run: Path) -> None:
     file = offline_run / "prices.duckdb"
     with duckdb.connect(str(file), read_only=True) as con:
         chip, provider, ratio = con.execute(
-            "select accelerator_name, service_provider_name, change_ratio from int.front_move "
+            "select f.accelerator_name || ' ' || u.form_factor, service_provider_name, change_ratio "
+            "from int.front_move as f join core.offer_unit as u using (offer_id, accelerator_name) "
             "order by abs(change_ratio) desc limit 1"
         ).fetchall()[0]
     way = "rose" if ratio > 0 else "fell"
@@ -75,13 +78,16 @@ def test_a_run_of_the_archive_says_that_no_price_is_of_today(offline_run: Path) 
     assert sum(line.startswith("truth check differs: generation") for line in live) == 2
 
 
-def test_wide_names_are_cut_to_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """A provider's name of any length leaves the other cells in their columns."""
+def test_wide_names_are_continued_within_a_hundred_columns(offline_run: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """A provider's name of any length leaves the tokens in their column: it is continued below."""
     monkeypatch.setattr(summary, "PRICES", summary.PRICES.replace(
         "elsewhere_provider_name", "repeat('wide ', 50)"))  # fmt: skip
     told = list(summary.price_lines(offline_run / "prices.duckdb"))
     assert max(map(len, told)) <= 100
-    assert any("~" in line for line in told)
+    heads, first, second, *_ = told[1:]
+    assert second.split() == ["wide"] * len(second.split())
+    assert first[heads.index("tokens") - 2 :][:2] == "  "
+    assert first.endswith(money(rows(offline_run / "prices.duckdb")["H100"]["token_on_demand_usd"])[:4])
 
 
 def test_the_docs_have_the_counts_of_the_archive(offline_run: Path) -> None:

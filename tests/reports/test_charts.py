@@ -126,6 +126,20 @@ def test_old_events_are_the_largest_and_far_apart() -> None:
     assert not [text for text in words(style.svg(draw(frame))) if "31 %" in text]
 
 
+def test_words_of_an_early_event_begin_at_its_point() -> None:
+    """Middled above the point they would stand on the scale, left of the plot."""
+    frame = prices(
+        ("thunder-compute", None, 0, 22, 2.5), ("thunder-compute", None, 22, 100, 1.4), ("B", None, 0, 100, 9),
+        moves={1: -0.44},
+    )  # fmt: skip
+    (made,) = [
+        each
+        for each in tree(style.svg(draw(frame))).iter("{http://www.w3.org/2000/svg}text")
+        if (each.text or "").startswith("thunder-compute \N{BLACK DOWN-POINTING TRIANGLE}")
+    ]
+    assert (made.get("text-anchor"), float(made.get("x") or 0)) == ("start", 60.5)
+
+
 # --- scales and labels
 
 
@@ -198,7 +212,7 @@ def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
     assert str(root.get("aria-label")).startswith("H100 SXM on-demand: RunPod rose 25.0 % to 2.50")
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
     assert "RunPod 2.50 \N{BLACK UP-POINTING TRIANGLE} 25 %" in words(drawn)
-    assert "lowest read 1.80" in words(drawn)
+    assert "lowest in 7 days 1.80" in words(drawn)
 
 
 def test_words_from_outside_are_text() -> None:

@@ -5,7 +5,8 @@
 --              and Capacity Blocks (published rates, and offers of a date) of the same machine in the same region
 --   aws_spot   of the same machine: its lowest zone of the US, and the highest (highest_price_usd): the last price of
 --              each; n_means: how many of these zones have a mean of 7 or 30 days besides
---   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machine has
+--   elsewhere  the lowest on-demand price of any other provider for a chip of the form that AWS's machines have, priced
+--              or not
 with listed as (
     select
         *,
@@ -59,6 +60,36 @@ spot as (
         or count(*) filter (where a.conditions is null) over (partition by a.accelerator_name) = 0
 ),
 
+sold as (
+    select
+        accelerator_name,
+        accelerator_vendor,
+        form_factor as aws_form_factor,
+        'AWS' as seller_name
+    from ref.instance_type
+    union all by name
+    select
+        u.accelerator_name,
+        u.accelerator_vendor,
+        o.service_provider_name as seller_name
+    from core.offer_unit as u
+    inner join core.offer as o on u.offer_id = o.offer_id
+    union all by name
+    select accelerator_name from ref.accelerator
+),
+
+chip as (
+    select
+        accelerator_name,
+        coalesce(bool_or(seller_name = 'AWS'), false) as is_at_aws,
+        coalesce(bool_or(accelerator_vendor = 'AWS'), false) as is_of_aws,
+        max(aws_form_factor) as form_factor,
+        count(seller_name) > 0 as is_sold
+    from sold
+    where accelerator_name is not null
+    group by accelerator_name
+),
+
 shown as (
     select
         a.accelerator_name,
@@ -100,56 +131,29 @@ shown as (
         p.offer_id,
         p.last_observed_at
     from int.provider_price as p
-    left join machine as m on p.accelerator_name = m.accelerator_name
+    left join chip as c on p.accelerator_name = c.accelerator_name
     where
         p.service_provider_name <> 'AWS'
         and p.purchase_option = 'on_demand'
         and p.price_rank is not null
-        and (m.form_factor is null or p.form_factor = m.form_factor)
+        and (c.form_factor is null or p.form_factor = c.form_factor)
     qualify
         row_number() over (
             partition by p.accelerator_name order by p.cheapest_price_usd, p.service_provider_name, p.offer_id
         ) = 1
 ),
 
--- The newest unranked price of each way to buy a chip; whether one of them is young enough, but a "from" price.
+-- The newest unranked price of each way to buy a chip; whether one of them is young enough, but a "from" price, and
+-- whether there is a ranked one, which is of another form where it is not shown.
 seen as (
     select
         accelerator_name,
         cell,
-        max(last_observed_at) as last_observed_at,
-        bool_or(statistic = 'floor' and not is_too_old) as is_from
+        max(last_observed_at) filter (where not is_ranked) as last_observed_at,
+        bool_or(statistic = 'floor' and not is_too_old and not is_ranked) as is_from,
+        bool_or(is_ranked) as is_ranked
     from listed
-    where not is_ranked
     group by accelerator_name, cell
-),
-
-sold as (
-    select
-        accelerator_name,
-        accelerator_vendor,
-        'AWS' as seller_name
-    from ref.instance_type
-    union all by name
-    select
-        u.accelerator_name,
-        u.accelerator_vendor,
-        o.service_provider_name as seller_name
-    from core.offer_unit as u
-    inner join core.offer as o on u.offer_id = o.offer_id
-    union all by name
-    select accelerator_name from ref.accelerator
-),
-
-chip as (
-    select
-        accelerator_name,
-        coalesce(bool_or(seller_name = 'AWS'), false) as is_at_aws,
-        coalesce(bool_or(accelerator_vendor = 'AWS'), false) as is_of_aws,
-        count(seller_name) > 0 as is_sold
-    from sold
-    where accelerator_name is not null
-    group by accelerator_name
 )
 
 select
@@ -164,6 +168,7 @@ select
         when s.price_usd is not null then null
         when not c.is_sold then 'unknown'
         when w.cell like 'aws%' and not c.is_at_aws and not c.is_of_aws then 'not sold'
+        when w.cell = 'elsewhere' and e.is_ranked then 'other form'
         when e.is_from then 'only from prices'
         when e.last_observed_at is not null then strftime(e.last_observed_at, 'last seen %Y-%m-%d')
         when w.cell <> 'elsewhere' then 'not collected yet'
@@ -172,7 +177,7 @@ select
     o.service_provider_name,
     o.region_id,
     coalesce(o.instance_type, m.instance_type) as instance_type,
-    coalesce(o.form_factor, m.form_factor) as form_factor,
+    if(w.cell like 'aws%', c.form_factor, o.form_factor) as form_factor,
     coalesce(o.accelerator_count, m.accelerator_count) as accelerator_count,
     o.purchase_option,
     o.commitment_discount_type,

@@ -3,6 +3,7 @@
 with priced as (
     select
         accelerator_name,
+        max(form_factor) filter (where cell in ('aws_on_demand', 'elsewhere')) as form_factor,
         max(price_per_accelerator_hour_usd) filter (where cell = 'aws_on_demand') as aws_on_demand_usd,
         max(price_per_accelerator_hour_usd) filter (where cell = 'aws_1y') as aws_1y_usd,
         max(price_per_accelerator_hour_usd) filter (where cell = 'aws_3y') as aws_3y_usd,
@@ -17,6 +18,7 @@ with priced as (
 
 select
     p.accelerator_name,
+    p.form_factor,
     p.aws_on_demand_usd,
     p.aws_1y_usd,
     p.aws_3y_usd,

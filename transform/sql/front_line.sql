@@ -7,7 +7,6 @@
 with form as (
     select
         c.accelerator_name,
-        c.form_factor,
         o.*
     from int.front_cell as c
     inner join core.offer as o on c.offer_id = o.offer_id
@@ -34,7 +33,7 @@ other as (
     from log.price_link as h
     inner join core.offer as o on h.offer_no = o.offer_no
     inner join core.offer_unit as u on o.offer_id = u.offer_id
-    left join form as f on u.accelerator_name = f.accelerator_name
+    left join int.front_cell as f on u.accelerator_name = f.accelerator_name and f.cell = 'aws_on_demand'
     left join core.market as m on o.service_provider_name = m.service_provider_name
     left join int.accelerator_hour_price as a on case when h.valid_to is null then o.offer_id end = a.offer_id
     cross join meta.build as b

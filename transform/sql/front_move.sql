@@ -4,6 +4,7 @@ with moved as (
     select
         o.service_provider_name,
         u.accelerator_name,
+        u.form_factor,
         c.effective_hourly_price_after / c.effective_hourly_price_before - 1 as change_ratio,
         c.observed_at,
         c.offer_id
@@ -19,21 +20,12 @@ with moved as (
 
 largest as (
     select
-        service_provider_name,
         count(*) as n_moves,
-        count(*) filter (where change_ratio > 0) as n_rises,
-        count(*) filter (where change_ratio < 0) as n_falls,
-        unnest( -- noqa: AL03
-            arg_max(
-                {
-                    'accelerator_name': accelerator_name, 'change_ratio': change_ratio, 'observed_at': observed_at,
-                    'offer_id': offer_id
-                },
-                (coalesce(abs(change_ratio), -1), observed_at, -offer_id)
-            )
-        )
-    from moved
-    group by service_provider_name
+        count(*) filter (where m.change_ratio > 0) as n_rises,
+        count(*) filter (where m.change_ratio < 0) as n_falls,
+        unnest(arg_max(m, (coalesce(abs(m.change_ratio), -1), m.observed_at, -m.offer_id))) -- noqa: AL03, RF02
+    from moved as m
+    group by m.service_provider_name
 )
 
 select

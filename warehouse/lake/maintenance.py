@@ -48,8 +48,8 @@ def maintain(con: duckdb.DuckDBPyConnection, *, days: int, now: datetime) -> lis
         ).fetchall()
         n_rows = sum(row[-1] for row in flushed)
         return [
-            f"{before} files of rows became {_n_files(con)}, with {n_rows} rows that the catalogue held",
-            f"{expired} snapshots and {len(gone)} publications expired, {len(deleted)} old files deleted",
+            f"files of rows: {before:,}, now {_n_files(con):,}; rows that the catalogue held: {n_rows:,}",
+            f"expired snapshots: {expired:,}; publications: {len(gone):,}; old files deleted: {len(deleted):,}",
         ]
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import duckdb
 
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, count
 from warehouse.lake import ducklake
 from warehouse.landing.folder import Landing
 from warehouse.log import content
@@ -53,7 +53,7 @@ def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
         if n_rows:
             message = "the target holds something already"
             hint = "Name an empty one: nothing is ever mixed or written over"
-            raise ChipledgerError(message, source=where, field=name, value=f"{n_rows} rows", hint=hint)
+            raise ChipledgerError(message, source=where, field=name, value=count(n_rows, "row"), hint=hint)
 
 
 def refuse_landed(landing: Landing) -> None:

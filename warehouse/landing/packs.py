@@ -9,7 +9,7 @@ import os
 import tarfile
 from pathlib import Path
 
-from warehouse.errors import ChipledgerError
+from warehouse.errors import ChipledgerError, count
 from warehouse.landing.folder import Landing, is_named
 from warehouse.landing.storage import is_bucket
 
@@ -44,7 +44,7 @@ def unpack(landing: Landing) -> list[str]:
         n_documents += len(stored)
         if missing := sorted({*listed, *bodies} - stored):
             notes.append(
-                f"{place}: {len(missing)} documents are damaged, such as {missing[0]}; the pack is not removed"
+                f"{place}: {count(len(missing), 'damaged document')}, such as {missing[0]}; the pack is not removed"
             )
             continue
         done += [names, place]
@@ -52,7 +52,7 @@ def unpack(landing: Landing) -> list[str]:
     for file in done:
         file.unlink(missing_ok=True)
     _remove_empty(folder)
-    return [f"{n_documents:,} documents unpacked: each has a file of its own again"] * bool(n_documents) + notes
+    return [f"{count(n_documents, 'document')} unpacked: each has a file of its own again"] * bool(n_documents) + notes
 
 
 def read(place: Path) -> dict[str, bytes]:

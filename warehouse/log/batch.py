@@ -14,6 +14,7 @@ import duckdb
 import polars as pl
 
 from warehouse.documents import RefusedRow
+from warehouse.errors import count
 from warehouse.log import first_sight, holds
 from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import naive, plain_amount, stage_rows, start_fetches
@@ -218,7 +219,7 @@ def _cut_short(con: duckdb.DuckDBPyConnection, fetches: Mapping[int, ParsedFetch
     if any(n_before is None for *_, n_before in counts) and con.execute(earlier, since).fetchone():
         counts = con.execute(sql("load/last_row_count.sql"), ["-infinity"]).fetchall()
     return {
-        number: f"{n_rows} prices where the last complete answer had {n_before}"
+        number: f"{count(n_rows, 'price')} where the last complete answer had {n_before:,}"
         for number, n_rows, n_before in counts
         if n_before is not None and n_rows < MIN_SHARE * n_before
         if not fetches[number].rows.filter(lasting).is_empty()
