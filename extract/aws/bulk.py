@@ -138,10 +138,6 @@ def reported(blocks: Iterable[bytes], ctx: Context, what: str) -> Iterator[bytes
         yield block
 
 
-Found = tuple[Sequence[Document], Sequence[str]]
-"""The documents of a region, and notes on them."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class EitherAccess:
     """How one source reads a list of prices that both AWS's API and the public files have.
@@ -150,36 +146,31 @@ class EitherAccess:
     """
 
     source: str
-    api: Callable[[Context, str], Found]
+    api: Callable[[Context, str], ScopeFetch]
     urls: Callable[[Context, str], Iterable[str]]
     cut: Cut
 
     def fetch(self, ctx: Context, scope: str) -> ScopeFetch:
-        """Return a complete fetch of one region through the API or the bulk files; raise SourceError."""
+        """Return a fetch of one region through the API or the bulk files; raise SourceError."""
         places.check_region(scope, source=self.source)
-        documents, notes = places.either_access(
-            ctx, self.source, lambda: self.api(ctx, scope), lambda: self._files(ctx, scope)
-        )
-        notes = (*places.note_of_rights(self.source), *notes)
-        at, documents = ctx.now(), tuple(documents)
-        return ScopeFetch(
-            source=self.source, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes
-        )
+        found = places.either_access(ctx, self.source, lambda: self.api(ctx, scope), lambda: self._files(ctx, scope))
+        return replace(found, notes=(*places.note_of_rights(self.source), *found.notes))
 
     def downloads(self, ctx: Context, scope: str) -> list[str]:
         """Return the addresses of a region's files, unless the API is used or these versions were landed before."""
         is_api = places.uses_api(ctx.settings, source=self.source)
         return [] if is_api else [url for url in self.urls(ctx, scope) if ctx.landed(url) is None]
 
-    def _files(self, ctx: Context, scope: str) -> Found:
+    def _files(self, ctx: Context, scope: str) -> ScopeFetch:
         """Return the current files of a region; a version that was landed before is not fetched again."""
-        documents: list[Document] = []
-        notes: list[str] = []
+        documents: tuple[Document, ...] = ()
+        notes: tuple[str, ...] = ()
         for url in self.urls(ctx, scope):
             document, remarks = landed_or_cut(ctx, scope, url, source=self.source, cut=self.cut)
-            documents.append(document.seen_again(ctx.now()))
+            documents += (document.seen_again(ctx.now()),)
             notes += remarks
-        return documents, notes
+        at, of = ctx.now(), self.source
+        return ScopeFetch(source=of, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
 
 
 def version_of(url: str) -> str:

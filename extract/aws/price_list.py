@@ -145,7 +145,7 @@ def _api_regions() -> list[str]:
     return [value.get("Value", "") for page in pages for value in page[call.result]]
 
 
-def _api_documents(ctx: Context, scope: str) -> bulk.Found:
+def _api_documents(ctx: Context, scope: str) -> ScopeFetch:
     region = places.partition_of(scope).api_region
     call = _call(scope=scope, operation="pricing.GetProducts", result="PriceList", region=region)
     terms = {"regionCode": scope, **FILTERS}
@@ -155,12 +155,13 @@ def _api_documents(ctx: Context, scope: str) -> bulk.Found:
     if not any(page[call.result] for page, _ in pages):
         hint = "Check the Region Code; one without any machine is none"
         raise SourceError("no products in this region", source=NAME, field="region", value=scope, hint=hint)
-    return [document for _, document in pages], ()
+    documents = tuple(document for _, document in pages)
+    return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=documents)
 
 
 def has_accelerators(ctx: Context, scope: str) -> bool:
     """Return whether the price list has a price of an accelerator in a region; raise what the API does."""
-    return any(len(parse(document).rows) for document in _api_documents(ctx, scope)[0])
+    return any(len(parse(document).rows) for document in _api_documents(ctx, scope).documents)
 
 
 # --- bulk files: offer index, then region index, then the region's current version as CSV

@@ -113,12 +113,12 @@ def plain_number(text: str) -> str:
     return "0" if plain in ("-0", "") else plain
 
 
-def offer(instance_type: str, purchase_option: str, **others: object) -> dict[str, object]:
+def offer(instance_type: str | None, purchase_option: str, **others: object) -> dict[str, object]:
     """Return one price of a machine or UltraServer as an observation; `others` are further columns of it."""
     return {
         "service_provider_name": "AWS",
         "instance_type": instance_type,
-        "capacity_unit": "UltraServer" if instance_type.startswith(ULTRASERVER_PREFIX) else "instance",
+        "capacity_unit": "UltraServer" if (instance_type or "").startswith(ULTRASERVER_PREFIX) else "instance",
         "purchase_option": purchase_option,
         "statistic": "price",
         "unit_price_type": "List",

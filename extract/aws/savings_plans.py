@@ -42,7 +42,7 @@ from extract.aws.bulk import Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
-from warehouse.documents import Document
+from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import SourceError
 from warehouse.reference import instance_types
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -53,6 +53,7 @@ LAYOUT = Layout(NAME)
 
 API_OPERATION = "savingsplans.DescribeSavingsPlansOfferingRates"
 EC2_PLANS = ("Compute", "EC2Instance")
+ML_PLAN = "SageMaker"
 PAGE_SIZE = 1000
 MAX_PAGES = 250
 """A query has about ten; many times as many is a paging error, and would fill the memory."""
@@ -155,24 +156,28 @@ def _may_ask() -> None:
     next(call.pages(call.client(), {"savingsPlanTypes": ["Compute"], "maxResults": 1}))
 
 
-def _api_documents(ctx: Context, scope: str) -> bulk.Found:
+def _api_documents(ctx: Context, scope: str) -> ScopeFetch:
     call = _call(scope=scope, region=places.partition_of(scope).api_region)
     client = call.client()
-    documents: list[Document] = []
-    empty = set(EC2_PLANS)
-    for plan in (*EC2_PLANS, "SageMaker"):
+    documents: tuple[Document, ...] = ()
+    empty = {*EC2_PLANS, ML_PLAN}
+    for plan in (*EC2_PLANS, ML_PLAN):
         parameters = {"region": scope, "savingsPlanType": plan}
         for page, document in call.documents(ctx, client, _request(scope, plan), parameters):
-            documents.append(document)
+            documents += (document,)
             empty -= {plan} if page[call.result] else set()
-    if not empty:
-        return documents, []
-    # Every region sells both kinds. Where the price list has accelerators, a filter no longer means what it did.
-    if len(empty) < len(EC2_PLANS) or price_list.has_accelerators(ctx, scope):
-        hint = 'Check the Region Code, or set access = "bulk"'
-        message = f"{scope}: no {' and no '.join(sorted(empty))} rate of any accelerator"
-        raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
-    return documents, ["no accelerator under a Compute or EC2 Instance plan, and none in the price list"]
+    notes: tuple[str, ...] = ()
+    if empty_of_ec2 := sorted(empty & {*EC2_PLANS}):
+        # Every region sells both kinds. Where the price list has accelerators, a filter no longer means what it did.
+        if len(empty_of_ec2) < len(EC2_PLANS) or price_list.has_accelerators(ctx, scope):
+            hint = 'Check the Region Code, or set access = "bulk"'
+            message = f"{scope}: no {' and no '.join(empty_of_ec2)} rate of any accelerator"
+            raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
+        notes += ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
+    # Machines of every kind were asked for. Some regions sell none of SageMaker's, and the API does not say which.
+    whole = ML_PLAN not in empty
+    notes += () if whole else ("no machine under a SageMaker plan, so this answer ends no offer",)
+    return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=whole, documents=documents, notes=notes)
 
 
 def _request(scope: str, plan: str) -> Mapping[str, object]:
@@ -327,13 +332,14 @@ def parse(document: Document) -> Parsed:
         instance_type = instance_type_of(rate)
         reason = _refusal(rate, instance_type, document.scope)
         if reason is None:
-            rows.append(_row(rate, instance_type or ""))
+            rows.append(_row(rate, instance_type))
         else:
             ignored[reason] += 1
-        if reason == "unknown_usage":
-            amount = f"{rate.amount} of the usage {usage_kind(rate)!r}"
-            doubtful.append(_row(replace(rate, amount=amount), instance_type or ""))
-        for name in _unknown(rate, instance_type, reason):
+        for name in _unknown(rate, reason):
+            # Whose rate one of an unknown plan or type is nobody knows: one of each name is refused without a type.
+            whose = instance_type if reason == "unknown_usage" else None
+            if reason and (whose or name not in unknown):
+                doubtful.append(_row(replace(rate, amount=f"{rate.amount} of the {name}"), whose))
             unknown.setdefault(name, f"{name} (such as {rate.usage_type})")
     return reading.parsed(rows, doubtful=doubtful, ignored=ignored, unknown=unknown.values())
 
@@ -358,15 +364,17 @@ def _refusal(rate: Rate, instance_type: str | None, scope: str) -> str | None:
     if scope and rate.region != scope:
         return "other_region" if rate.region else "no_region"
     plan = PLANS.get(rate.plan or "")
-    if plan not in SERVICES:
-        return "other_plan" if plan else "unknown_plan"
-    if rate.service != SERVICES[plan]:
+    if plan and plan not in SERVICES:
+        return "other_plan"
+    if rate.service not in ([SERVICES[plan]] if plan else SERVICES.values()):
         return "other_service"
-    if instance_type is None:
+    if instance_type is None and not _LIKE_AN_ACCELERATOR.search(rate.instance_type or rate.usage_type):
         return "no_instance_type"
-    if not ACCELERATOR_TYPE.match(instance_type):
+    if instance_type and not ACCELERATOR_TYPE.match(instance_type):
         return "not_accelerator"
-    return None if plan == "SageMaker" else _ec2_refusal(rate)
+    refusal = _ec2_refusal(rate) if rate.service == SERVICES["Compute"] else None
+    unsaid = "unknown_type" if instance_type is None else None
+    return refusal or (unsaid if plan else "unknown_plan")
 
 
 def _ec2_refusal(rate: Rate) -> str | None:
@@ -383,14 +391,13 @@ def _ec2_refusal(rate: Rate) -> str | None:
     return None if kind in USAGE else "unknown_usage"
 
 
-def _unknown(rate: Rate, instance_type: str | None, reason: str | None) -> Iterator[str]:
+def _unknown(rate: Rate, reason: str | None) -> Iterator[str]:
     """Yield what no rule here has a word for, in rates that would be prices."""
     if reason == "unknown_plan":
         yield f"plan {rate.plan!r}"
     if reason == "unknown_usage":
         yield f"usage {usage_kind(rate)!r}"
-    is_named = _LIKE_AN_ACCELERATOR.search(rate.instance_type or rate.usage_type) is not None
-    if reason == "no_instance_type" and is_named and not USAGE.get(usage_kind(rate)):  # a host has none, only a family
+    if reason == "unknown_type":
         yield f"instance type {rate.instance_type!r}"
     if reason is not None:
         return
@@ -402,11 +409,11 @@ def _unknown(rate: Rate, instance_type: str | None, reason: str | None) -> Itera
         yield f"unit {rate.unit!r}"
 
 
-def _row(rate: Rate, instance_type: str) -> dict[str, object]:
+def _row(rate: Rate, instance_type: str | None) -> dict[str, object]:
     """Return one observation; what has no rule is NULL or as it is, for the row gate to refuse."""
-    plan = PLANS[rate.plan or ""]
+    plan = PLANS.get(rate.plan or "")
     conditions = None
-    if plan == "SageMaker":
+    if plan == ML_PLAN:
         # The component, with the operation where it is not the usual one: both have rates of their own.
         operation = "" if rate.operation in ML_OPERATIONS else f", operation {rate.operation}"
         conditions = f"SageMaker {usage_kind(rate)}{operation}"

@@ -18,6 +18,7 @@ Quirks:
 5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%"). A saving may be
    negative: spot has been dearer than on-demand (-62, seen 2025-06-28).
 6. Neither states a date: they are of the moment at which they were read.
+7. One file has all regions. One that lacks a region, of those that botocore knows, says nothing of the offers there.
 """
 
 import re
@@ -65,15 +66,26 @@ def scopes(ctx: Context) -> tuple[str, ...]:
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
-    """Return a complete fetch of one feed; raise Unavailable or SourceError."""
+    """Return a fetch of one feed, complete unless the prices lack a region; raise Unavailable or SourceError."""
     if scope not in URLS:
         raise no_scope(NAME, scope, URLS)
     setting, default = URLS[scope]
     url = url_in(ctx.settings, setting, default, source=NAME)
     answer = ctx.web.get(url)
     now = ctx.now()
-    document = answer.document(NAME, scope, now, url=url)
-    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=True, documents=(document,))
+    documents = (answer.document(NAME, scope, now, url=url),)
+    lost = ", ".join(_lost(answer.body)) if scope == "prices" else ""
+    notes = (f"no region {lost}, so this feed ends no offer",) if lost else ()
+    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=not lost, documents=documents, notes=notes)
+
+
+def _lost(body: bytes) -> list[str]:
+    """Return the regions of AWS that a feed does not name (quirk 7)."""
+    import botocore.session
+
+    named = {name.decode() for name in re.findall(rb'"([a-z0-9-]+)"', body)}
+    named |= {REGIONS[name] for name in named & (REGIONS.keys() - ZONES)}
+    return sorted({*botocore.session.Session().get_available_regions("ec2")} - named)
 
 
 def parse(document: Document) -> Parsed:

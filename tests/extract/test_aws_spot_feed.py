@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
 
 from extract.aws.spot_feed import ADVISOR_URL, PRICES_URL, SOURCE
@@ -164,15 +165,26 @@ def test_another_layout_is_an_error(body: bytes) -> None:
         SOURCE.parse(document(body))
 
 
+AWS = botocore.session.Session().get_available_regions("ec2")
+
+
+def feed_of(*regions: str) -> bytes:
+    """Return a feed with one price in each region."""
+    contents = [json.loads(feed(region=region)) for region in regions]
+    contents[0]["config"]["regions"] = [each["config"]["regions"][0] for each in contents]
+    return json.dumps(contents[0]).encode()
+
+
 class OnePage:
     """A web with one answer; it remembers what was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, *regions: str) -> None:
         self.asked: list[str] = []
+        self.body = feed_of(*regions or AWS)
 
     def get(self, url: str, *, accept: str = "application/json") -> Response:
         self.asked.append(url)
-        return Response(url=url, body=feed(), status=200, content_type="application/json")
+        return Response(url=url, body=self.body, status=200, content_type="application/json")
 
 
 def test_each_feed_is_a_scope_with_an_address() -> None:
@@ -192,3 +204,19 @@ def test_each_feed_is_a_scope_with_an_address() -> None:
         SOURCE.fetch(ctx, "us-east-1")
     with pytest.raises(SettingsError):
         SOURCE.fetch(Context(web=web, settings={"prices_url": 1}, now=lambda: NOW), "prices")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changed", "lost"),
+    [({"us-west-2": "us-west-2-lax-1a", "eu-west-1": "eu-ireland"}, "us-west-2"),
+     ({"eu-central-1": "eu-central-2"}, "eu-central-1"), ({"us-east-1": "us-east", "us-west-1": "us-west"}, "")],
+)  # fmt: skip
+def test_a_feed_without_a_region_ends_no_offer(changed: dict[str, str], lost: str) -> None:
+    """Its prices count; of the region it lost it says nothing. A Local Zone is not its region."""
+    web = OnePage(*(changed.get(region, region) for region in AWS))
+    ctx = Context(web=web, settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+
+    look = SOURCE.fetch(ctx, "prices")
+
+    assert (look.complete, len(look.documents)) == (not lost, 1)
+    assert look.notes == ((f"no region {lost}, so this feed ends no offer",) if lost else ())

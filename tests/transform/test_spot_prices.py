@@ -130,6 +130,19 @@ def test_no_on_demand_price_gives_no_share(case: Case) -> None:
     }
 
 
+LAX = "usw2-lax1-az1"
+
+
+@world.shown(
+    seen(0, "aws_price_list", row(P5, "20")),
+    *(seen(at, "aws_spot", spot(P5, LAX, "22"), spot(P5, A, "22"), spot(P5, B, "19")) for at in (0, 40)),
+    at=40,
+)
+def test_a_local_zone_is_not_compared_with_its_region(case: Case) -> None:
+    """Machines there have on-demand prices of their own: g4dn.xlarge cost 0.631 in Los Angeles and 0.526 in Oregon."""
+    assert zones(case, "mean_price_30d, below_on_demand_share_30d") == {A: (22, 0), B: (19, 1), LAX: (22, None)}
+
+
 @world.shown(
     seen(0, "aws_spot", spot(P5, A, "10"), spot(P5, B, "50")), seen(20, "aws_spot", spot(P5, B, "50")),
     seen(30, "aws_spot", spot(P5, A, "30"), spot(P5, B, "50")),

@@ -123,7 +123,8 @@ CASES: dict[str, Case] = {
     ),
     "spot dearer than on demand": (
         "spot_below_on_demand",
-        [at(40, row("p5.48xlarge", "55"), spot("p5.48xlarge", "use1-az1", "20"), source="aws_price_list")],
+        [at(40, row("p5.48xlarge", "55"), spot("p5.48xlarge", "use1-az1", "20"),
+            spot("p5.48xlarge", "use1-atl2-az1", "56"), source="aws_price_list")],
         [at(40, row("p5.48xlarge", "55"), spot("p5.48xlarge", "use1-az1", "56"), source="aws_price_list")],
     ),
     "a commitment dearer than none": (

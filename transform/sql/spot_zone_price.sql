@@ -1,4 +1,5 @@
--- The spot price of each type in each zone, now and over 1, 7 and 30 days.
+-- The spot price of each type in each zone, now and over 1, 7 and 30 days. AWS's Local Zones (usw2-lax1-az1)
+-- are under their region, and have on-demand prices of their own, with which they are not compared.
 -- Windows end at the last good look at the offer (its source's last complete look at its scope, or a later sighting).
 -- Means are weighted by time; a window is blank where the price in force at its start is unknown. Time in which a zone
 -- was not offered counts in no mean, and priced_share_30d says how much was left. Zones that were not offered in the
@@ -67,10 +68,7 @@ overlap as (
         p.offer_id,
         p.price < d.unit_price::DOUBLE as is_below,
         greatest(
-            0,
-            epoch(
-                least(p.stops_at, coalesce(d.valid_to, TIMESTAMP '9999-01-01')) - greatest(p.begins_at, d.valid_from)
-            )
+            0, epoch(least(p.stops_at, d.valid_to) - greatest(p.begins_at, d.valid_from))
         )::DECIMAL(18, 6) as seconds
     from part as p
     inner join core.offer as o on p.offer_id = o.offer_id
@@ -81,7 +79,9 @@ overlap as (
             and o.instance_type = q.instance_type
             and o.pricing_currency = q.pricing_currency
     inner join int.spot_spell as d on q.offer_id = d.offer_id and not d.is_spot
-    where p.price is not null and d.unit_price is not null
+    where
+        p.price is not null and d.unit_price is not null
+        and not regexp_matches(coalesce(o.availability_zone_id, o.availability_zone, ''), '[0-9]-[a-z].*-')
 ),
 
 compared as (

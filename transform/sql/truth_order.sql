@@ -1,6 +1,6 @@
 -- Ways to buy one machine in one place, beside one another: what binds longer or is paid earlier costs no more, and
--- what can be taken away costs no more than what cannot. Machines are the same in every word but those of the purchase;
--- prices were confirmed within a week of each other.
+-- what can be taken away costs no more than what cannot. Machines are the same in every word but those of the purchase,
+-- and a Local Zone (usw2-lax1-az1) is another place than its region; prices were confirmed within a week of each other.
 -- Two prices are compared where a key is equal: a number, as words are slow to join by.
 with newest as (
     select
@@ -39,7 +39,7 @@ recent as materialized (
         hash(
             service_provider_name, host_provider_name, region_id, instance_type, accelerator_label,
             accelerator_count, capacity_unit, minimum_quantity, fabric, statistic, conditions,
-            pricing_currency
+            pricing_currency, regexp_matches(coalesce(availability_zone_id, ''), '[0-9]-[a-z].*-')
         ) as machine,
         hash(machine, purchase_option, tier, commitment_discount_type, offering_class) as plan,
         hash(machine, tier) as on_demand_key,

@@ -129,8 +129,23 @@ def test_a_region_without_accelerators_is_an_answer(ask: Ask, barren: str) -> No
     looks = [SOURCE.fetch(ask(door), barren) for door in DOORS]
 
     assert [rows(look).height for look in looks] == [0, 0]
-    assert all(look.complete for look in looks)
-    assert looks[0].notes == ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
+    assert looks[0].notes[0] == "no accelerator under a Compute or EC2 Instance plan, and none in the price list"
+
+
+def test_an_answer_without_sagemaker_ends_no_offer(standin: aws.StandIn, ask: Ask) -> None:
+    """A filter that finds nothing any more must not look like offers that are gone; the index of the files decides.
+
+    The rates of the other plans count.
+    """
+    before = SOURCE.fetch(ask("api"), "us-west-2")
+    standin.savings.change(lambda rate: None if rate.plan == "SageMaker" else rate)
+
+    look = SOURCE.fetch(ask("api"), "us-west-2")
+
+    assert (before.complete, before.notes) == (True, ())
+    assert (look.complete, look.notes) == (False, ("no machine under a SageMaker plan, so this answer ends no offer",))
+    assert rows(look).height > 0
+    assert SOURCE.fetch(ask("bulk"), "us-west-2").complete
 
 
 def test_no_rate_where_the_price_list_has_accelerators_is_an_error(standin: aws.StandIn, ask: Ask) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from savings_plan_files import HEADER, PREAMBLE, csv_file, document, page, rates
 from extract.aws.savings_plans import SOURCE
 from extract.base import Parsed
 from warehouse.errors import LayoutChanged
+from warehouse.log.batch import _offer_of
 from warehouse.log.gates import row_gate
 
 
@@ -195,7 +197,11 @@ def test_a_zone_is_a_scope_of_its_own() -> None:
         ({"DiscountedUsageType": "BoxUsage:m5.xlarge", "DiscountedInstanceType": "m5.xlarge"}, "not_accelerator"),
         ({"DiscountedServiceCode": "AmazonECS", "DiscountedInstanceType": ""}, "other_service"),
         ({"DiscountedUsageType": "EBS:VolumeUsage", "DiscountedInstanceType": ""}, "no_instance_type"),
-        ({"DiscountedUsageType": "HostUsage:p5", "DiscountedInstanceType": ""}, "no_instance_type"),
+        ({"DiscountedUsageType": "HostUsage:p5", "DiscountedInstanceType": ""}, "other_tenancy"),
+        (
+            {"DiscountedUsageType": "Lambda-GB-Second", "Product Family": "New", "DiscountedServiceCode": "AWSLambda"},
+            "other_service",
+        ),
         (
             {"DiscountedUsageType": "LeasedBox:p5.48xlarge", "DiscountedOperation": "RunInstances:0002"},
             "other_operation",
@@ -236,10 +242,15 @@ def test_what_the_api_says_more(changes: dict[str, Any], reason: str) -> None:
     ],
 )
 def test_unknown_words_are_named_and_give_no_price(changes: dict[str, str], named: str) -> None:
-    """A plan, a usage or a type without a rule is reported by name, never taken for a known one."""
-    said = parsed(changes)
+    """A plan or a type without a rule is reported by name, never taken for a known one.
 
-    assert said.rows.height == 0
+    Whose price it is nobody knows: one rate of each name is refused, so that the fetch ends no offer.
+    """
+    said = parsed(changes, {**changes, "DiscountedRate": "30"}, {})
+    accepted, (refused,) = row_gate(said.rows)
+
+    assert accepted["unit_price"].to_list() == [Decimal("40.1792")]
+    assert _offer_of(said.rows[refused.row]).is_empty()
     assert len(said.unknown) == 1
     assert said.unknown[0].startswith(named)
 
