@@ -27,7 +27,7 @@ ADDRESS_SPACE_BYTES = 6 * 1024**3
 """Of the process that answers a question; DuckDB has 4 GB of it."""
 
 
-class Asking(click.Command):
+class SqlCommand(click.Command):
     """A command whose SQL may begin with a comment, which click would take for an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -35,7 +35,7 @@ class Asking(click.Command):
         return super().parse_args(ctx, ["\n" + word if re.match(r"--[^=]*\s", word) else word for word in args])
 
 
-@command('query "from mart.price_now limit 5"', has_table=True, cls=Asking)
+@command('query "from mart.price_now limit 5"', has_table=True, cls=SqlCommand)
 @click.argument("sql", required=False)
 @click.option("--list", "list_tables", is_flag=True, help="List the tables and macros, each with an example.")
 @click.option("--all", "list_all", is_flag=True, help="With --list: list what these are made of (int, core), too.")
