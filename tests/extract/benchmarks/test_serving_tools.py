@@ -212,6 +212,16 @@ def test_sglang_appends_a_run_a_line() -> None:
     assert (last.concurrency, last.scenario, last.acceptance_length) == (Decimal(256), "closed-loop", Decimal("2.75"))
 
 
+def test_requests_that_share_a_prefix_are_a_scenario_of_their_own() -> None:
+    """The server reads the prefix once, and ranks are within one scenario."""
+    capped = {"request_rate": float("inf"), "max_concurrency": 64}
+
+    assert one("sglang", **capped, dataset_name="generated-shared-prefix").scenario == (
+        "closed-loop, generated-shared-prefix"
+    )
+    assert one("sglang", **capped, dataset_name="random").scenario == "closed-loop"
+
+
 def test_sglang_lengths_asked_for_are_no_means() -> None:
     """They are the upper ends of a range; without counts of tokens the mean is unknown."""
     bare = dict.fromkeys(("total_input_tokens", "total_output_tokens", "completed", "duration"))
