@@ -7,11 +7,13 @@ Quirks:
 1. GenAI-Perf 24.11 to 24.12 count streamed tokens about five times (perf_analyzer issue 298): a run whose mean output
    is over twice what was asked for is refused. The file does not tell its release.
 2. Without streaming the first token's time is that of the whole request: neither it nor the interactivity is known.
-3. Metrics without a value are null or absent; AIPerf has no `error_request_count` where nothing failed, and says so by
-   an empty `error_summary`.
+3. Metrics without a value are null or absent; AIPerf has no `error_request_count` where nothing failed, and counts
+   errors by kind in `error_summary` too.
 4. AIPerf's telemetry names the GPUs that it saw: the chip is taken from it where all are the same, their number is not,
    as they need be neither all nor only those of the server.
 5. A model served as "ensemble" is a deployment of Triton, and names no model.
+6. AIPerf names model and load in `endpoint` and `loadgen`; since its YAML configuration in `models` and `phases`, of
+   which those of the kind `profiling` are measured: docs/reference/json-export-schema.md and tutorials/yaml-config.md.
 """
 
 from decimal import Decimal
@@ -63,6 +65,8 @@ def parse(run: Run) -> ParsedRun:
     """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
     if run.flag("was_cancelled"):
         raise run.refused("was_cancelled", "the run was cancelled")
+    if run.fields.get("runtime_submission_invalid_reasons"):
+        raise run.refused("runtime_submission_invalid_reasons", "the tool calls the run not valid")
     config = run.within("input_config")
     is_aiperf = "loadgen" in config.fields or "was_cancelled" in run.fields
     version = run.text("aiperf_version")
@@ -74,8 +78,8 @@ def parse(run: Run) -> ParsedRun:
         accelerator=_chip(run),
         measured_on=run.day("start_time"),
     )
-    loadgen = config.within("loadgen") if "loadgen" in config.fields else config
-    concurrency, rate = loadgen.number("concurrency"), loadgen.number("request_rate")
+    load = _load(config)
+    concurrency, rate = load.number("concurrency"), load.number("request_rate")
     if rate is not None:
         found.scenario = f"request rate {plain(rate)}/s"
     elif concurrency is not None:
@@ -83,14 +87,33 @@ def parse(run: Run) -> ParsedRun:
     metrics = _metrics(run)
     _refuse_overcount(metrics, config)
     serving.counts(metrics, found, KEYS)
-    errors = metrics.number("error_request_count")
-    if errors is None and run.fields.get("error_summary") == []:
-        errors = Decimal(0)
-    found.error_share = serving.error_share(errors, metrics.number("request_count"))
+    found.error_share = serving.error_share(_errors(run, metrics), metrics.number("request_count"))
     streaming = config if "streaming" in config.fields else config.within("endpoint")
     is_streamed = streaming.flag("streaming") is not False
     serving.latencies(metrics, found, KEYS, cap=found.concurrency, is_streamed=is_streamed)
     return found
+
+
+def _load(config: Run) -> Run:
+    """Return how requests were sent; without fields where several phases were measured, or the load rose."""
+    phases = config.fields.get("phases")
+    if not isinstance(phases, list):
+        return config.within("loadgen") if "loadgen" in config.fields else config
+    measured = [one for one in phases if isinstance(one, dict) and "profiling" in (one.get("kind"), one.get("name"))]
+    phase = measured[0] if len(measured) == 1 else {}
+    if any(phase.get(name) for name in ("concurrency_ramp", "rate_ramp", "adaptive_scale")):
+        phase = {}
+    concurrency = phase.get("concurrency") if phase.get("type") == "concurrency" else None
+    fields = {"concurrency": concurrency, "request_rate": phase.get("rate")}
+    return Run(fields, source=config.source, place=config.place)
+
+
+def _errors(run: Run, metrics: Run) -> Decimal | None:
+    counted, kinds = metrics.number("error_request_count"), run.fields.get("error_summary")
+    if counted is not None or not isinstance(kinds, list):
+        return counted
+    summary = [Run(kind, source=run.source, place=run.place) for kind in kinds if isinstance(kind, dict)]
+    return sum((kind.needed("count") for kind in summary), start=Decimal(0))
 
 
 def _metrics(run: Run) -> Run:
@@ -120,6 +143,8 @@ def _refuse_overcount(metrics: Run, config: Run) -> None:
 
 def _model(config: Run) -> str | None:
     names = config.within("endpoint").fields.get("model_names") or config.fields.get("model")
+    for items in config.at("models items"):
+        names = [one.get("name") for one in items if isinstance(one, dict)]
     if isinstance(names, list):
         names = names[0] if len(names) == 1 else None
     return clean(names, config, "model") if isinstance(names, str) else None

@@ -71,7 +71,9 @@ def bench(run: Run, found: ParsedRun, keys: Keys) -> None:
     rate, cap = run.limit("request_rate"), run.number("max_concurrency")
     prompts, completed = run.number("num_prompts"), run.number("completed")
     # The cap is the concurrency only where nothing else holds requests back; under a request rate it is not reached.
-    if rate is not None and rate.is_finite():
+    if run.text("ramp_up_strategy"):
+        found.scenario = "rising request rate"
+    elif rate is not None and rate.is_finite():
         found.scenario = f"request rate {plain(rate)}/s"
     elif cap is not None and rate is not None:
         found.scenario, found.concurrency = "closed-loop", cap

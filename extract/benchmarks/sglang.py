@@ -7,17 +7,19 @@ Quirks:
 1. `request_rate` is a bare Infinity where it is unlimited, which is no JSON.
 2. The file is appended to: each line is a run of its own.
 3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
-4. The lengths asked for are the upper ends of a range (`random_range_ratio`), so they are no means: without the counts
-   of tokens the lengths are unknown, unless the ratio is 1.
+4. The lengths asked for are the upper ends of a range (`random_range_ratio`), so they are no means.
 5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
-6. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
+6. The input counts what the prefix cache held. Where `dataset_name` is one of common beginnings, the scenario has it.
+7. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
 """
 
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, clean
-from extract.benchmarks.result import ParsedRun, plain
+from extract.benchmarks.result import ParsedRun
 
 FAMILY = "sglang"
+SHARING = ("generated-shared-prefix", "mooncake")
+"""Datasets whose requests have beginnings in common, which a server reads once: other runs are none to compare with."""
 KEYS = serving.bench_keys(total_rate="total_throughput", whole="e2e_latency")
 
 
@@ -43,15 +45,9 @@ def parse(run: Run) -> ParsedRun:
     serving.bench(run, found, KEYS)
     if found.concurrency is None:
         found.concurrency = run.number("concurrency")
-    ratio = run.number("random_range_ratio")
-    for side in ("input", "output") if run.text("dataset_name") == "random" else ():
-        requested = run.number(f"random_{side}_len")
-        if requested is None or getattr(found, f"{side}_length") is not None:
-            continue
-        if ratio == 1:
-            setattr(found, f"{side}_length", requested)
-        else:
-            found.notes.append(f"up to {plain(requested)} {side} tokens requested, the mean is unknown")
+    dataset = run.text("dataset_name")
+    if dataset in SHARING:
+        found.scenario = ", ".join(filter(None, (found.scenario, dataset)))
     return found
 
 

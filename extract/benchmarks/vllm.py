@@ -7,7 +7,8 @@ Quirks:
 1. The lengths asked for may stand in the file as metadata; the actual ones are the totals over the completed requests
    (270 tokens came where 500 were asked for).
 2. `request_goodput:` has a colon in older releases; neither it nor `request_goodput` is read here.
-3. `request_rate` is a number or the text "inf", `max_concurrency` null where there was no cap.
+3. `request_rate` is a number or the text "inf", `max_concurrency` null where there was no cap. With
+   `--ramp-up-strategy` it is "inf" too, although the rate rose from `ramp_up_start_rps` to `ramp_up_end_rps`.
 4. Neither chips nor precision are in the file. `--metadata gpu=...` is the user's own word: the chip is taken from it,
    the number is not, as it need not be the number billed.
 5. `date` has no zone; its day is kept as it stands.

@@ -270,6 +270,22 @@ def test_both_tables_are_sorted_and_lead_to_pages() -> None:
     assert keys == sorted(keys)
 
 
+@pytest.mark.parametrize(
+    ("text", "billions"),
+    [
+        ("zai-org/GLM-4.5-Air", 106),
+        ("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8", 480),
+        ("meta-llama/Llama-4-Maverick-17B-128E-Instruct", 400),
+        ("Kimi-K2.5", 1030),
+    ],
+)
+def test_a_counted_total_is_the_published_one(text: str, billions: int) -> None:
+    """What a configuration adds up to is within one percent of what the maker calls the model."""
+    model = models.find(text)
+    assert model is not None
+    assert model.parameters_total == pytest.approx(billions * 1e9, rel=0.01)
+
+
 def test_rows_of_the_published_model_table() -> None:
     """ref.model has the table's columns and two that follow from them; what generates nothing keeps no cache."""
     rows = {row[0]: dict(zip(MODEL_COLUMNS, row, strict=True)) for row in models.core_rows(models.read_table())}

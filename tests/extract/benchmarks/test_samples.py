@@ -159,7 +159,7 @@ NOTES = {
     "llmperf_summary_groq_llama2-70b.json": "its time between tokens contains the first",
     "inferencex_agg_bmk_agentic_unofficial.json": "unofficial InferenceX run",
     "inferencex_experimental_seconds_no_suffix.json": "unofficial InferenceX run",
-    "sglang_bench_serving_infinity_trimmed.jsonl": "up to 128000 input tokens requested",
+    "sglang_bench_serving_infinity_trimmed.jsonl": "input_length, output_length unknown",
     "mlperf_training_mllog_gpt3_512xH100_excerpt.txt": "evaluation pauses included",
     "neuron_llmperf_stdout_llama3.1-405b_trn2.txt": "concurrency unknown",
 }

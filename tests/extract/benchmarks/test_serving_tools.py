@@ -185,6 +185,14 @@ def test_the_load_is_told_in_the_tools_own_way() -> None:
     assert one("vllm", request_rate=None, max_concurrency=64).concurrency is None
 
 
+def test_a_load_that_rises_is_no_operating_point() -> None:
+    """vLLM writes no limit of the rate then, next to the rates from which and to which it rose."""
+    ramp = {"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 20}
+    run = one("vllm", request_rate="inf", max_concurrency=64, **ramp)
+
+    assert (run.scenario, run.concurrency, run.evidence_grade) == ("rising request rate", None, "D")
+
+
 def test_vllm_reads_speculation_and_errors() -> None:
     """The mean tokens a step, and failed over all."""
     run = one("vllm", spec_decode_acceptance_length=2.5, failed=3)
@@ -204,15 +212,22 @@ def test_sglang_appends_a_run_a_line() -> None:
     assert (last.concurrency, last.scenario, last.acceptance_length) == (Decimal(256), "closed-loop", Decimal("2.75"))
 
 
-def test_sglang_lengths_asked_for_are_means_only_at_ratio_1() -> None:
-    """Otherwise they are the upper ends of a range, and the mean is unknown."""
-    bare = dict.fromkeys(("total_input_tokens", "total_output_tokens", "completed", "duration"))
-    asked = {"dataset_name": "random", "random_input_len": 1024, "random_output_len": 512}
-    exact = one("sglang", **bare, **asked, random_range_ratio=1.0)
-    ranged = one("sglang", **bare, **asked, random_range_ratio=0.5)
+def test_requests_that_share_a_prefix_are_a_scenario_of_their_own() -> None:
+    """The server reads the prefix once, and ranks are within one scenario."""
+    capped = {"request_rate": float("inf"), "max_concurrency": 64}
 
-    assert (exact.input_length, exact.output_length) == (Decimal(1024), Decimal(512))
-    assert (ranged.input_length, ranged.output_length, ranged.evidence_grade) == (None, None, "D")
+    assert one("sglang", **capped, dataset_name="generated-shared-prefix").scenario == (
+        "closed-loop, generated-shared-prefix"
+    )
+    assert one("sglang", **capped, dataset_name="random").scenario == "closed-loop"
+
+
+def test_sglang_lengths_asked_for_are_no_means() -> None:
+    """They are the upper ends of a range; without counts of tokens the mean is unknown."""
+    bare = dict.fromkeys(("total_input_tokens", "total_output_tokens", "completed", "duration"))
+    run = one("sglang", **bare, dataset_name="random", random_input_len=1024, random_output_len=512)
+
+    assert (run.input_length, run.output_length, run.evidence_grade) == (None, None, "D")
 
 
 def test_llmperf_as_aws_patches_it_has_a_time_between_tokens() -> None:
@@ -232,6 +247,57 @@ def test_genai_perf_counts_errors() -> None:
     assert (failing.error_share, failing.evidence_grade) == (Decimal("0.2"), "D")
     assert one("genai_perf").error_share == 0
     assert one("genai_perf", error_summary=None).error_share is None
+
+
+CLOSED: dict[str, Any] = {"name": "profiling", "kind": "profiling", "type": "concurrency", "concurrency": 2}
+WARM_UP: dict[str, Any] = {**CLOSED, "name": "warmup", "kind": "warmup", "concurrency": 1}
+
+
+def configured(*phases: dict[str, Any], **changes: Any) -> SimpleNamespace:
+    """Return a run whose configuration has the form of AIPerf's YAML: lists of models and phases."""
+    endpoint = {"urls": ["http://localhost:8000"], "type": "chat", "streaming": True}
+    config = {"models": {"items": [{"name": "Qwen/Qwen3-8B"}]}, "endpoint": endpoint, "phases": [WARM_UP, *phases]}
+    body = changed("genai_perf", {"input_config": config, **changes})
+    (run,) = read(body, "aiperf", {name: word for name, word in WORDS.items() if name != "model"})
+    return SimpleNamespace(**run)
+
+
+def test_aiperf_lists_models_and_phases() -> None:
+    """The phase of profiling is what was measured; the warm-up before it is not."""
+    run = configured(CLOSED)
+
+    assert (run.model_name, run.scenario, run.concurrency) == ("Qwen/Qwen3-8B", "closed-loop", Decimal(2))
+    assert run.evidence_grade == "C"
+
+
+@pytest.mark.parametrize(
+    ("phases", "scenario"),
+    [
+        ([{**CLOSED, "type": "poisson", "rate": 30.0, "concurrency": 64}], "request rate 30/s"),
+        ([{**CLOSED, "type": "fixed_schedule"}], None),
+        ([CLOSED, {**CLOSED, "name": "stress", "concurrency": 64}], None),
+        ([{**CLOSED, "concurrency_ramp": 30.0}], None),
+    ],
+)
+def test_only_a_steady_closed_loop_has_a_concurrency(phases: list[dict[str, Any]], scenario: str | None) -> None:
+    """A rate holds requests back, a schedule has its own times, and two loads or a rising one are no point."""
+    run = configured(*phases)
+
+    assert (run.scenario, run.concurrency) == (scenario, None)
+
+
+def test_aiperf_counts_errors_by_kind() -> None:
+    """16 of 80 requests failed, of two kinds."""
+    kinds = [{"error_details": {"code": code}, "count": count} for code, count in ((500, 12), (429, 4))]
+    run = configured(CLOSED, error_summary=kinds)
+
+    assert (run.error_share, run.evidence_grade) == (Decimal("0.2"), "D")
+
+
+def test_a_run_that_aiperf_calls_not_valid_is_refused() -> None:
+    """Its own reasons are in the message."""
+    with pytest.raises(BenchmarkRefused, match="insufficient_profile_metric_coverage"):
+        configured(CLOSED, runtime_submission_invalid_reasons=["insufficient_profile_metric_coverage"])
 
 
 def test_runs_of_two_tools_in_one_file_are_refused() -> None:
