@@ -538,7 +538,7 @@ def _table_draft(text: str, page: pages.Page, node: Any, columns: Columns, price
         draft.facts["OTHER_PRICES"] = _todo(
             f"read {', '.join(others)} in _rows too, or delete this line: what are they of?"
         )
-    if any(one.is_noted for one in prices):
+    if any(cell.rstrip().endswith("*") for cell in columns[price]):
         draft.facts["FOOTNOTE"] = _todo("prices have footnote marks: read the note, then drop noted=False")
     read = [key[0] for key in (price, label, count, memory, region) if key]
     unread = [key[0] for key in columns if key[0] not in read]

@@ -31,8 +31,10 @@ FAMILY = "inferencex"
 FORMS = {"h100": "SXM", "h200": "SXM", "b200": "SXM", "b300": "SXM", "gb200": "NVL72", "gb300": "NVL72"}
 """The forms of the chips on which the official runs are made, whose files name the chip alone."""
 MODELS = {
-    **{"dsr1": "DeepSeek-R1-0528", "dsv4": "DeepSeek-V4-Pro", "glm5": "GLM-5", "gptoss120b": "gpt-oss-120b"},
-    **{"kimik2.5": "Kimi-K2.5", "llama70b": "Llama-3.3-70B-Instruct", "minimaxm2.5": "MiniMax-M2.5"},
+    **{"dsr1": "DeepSeek-R1-0528", "dsv4": "DeepSeek-V4-Pro", "gptoss120b": "gpt-oss-120b"},
+    **{"glm5": "GLM-5", "glm5.1": "GLM-5.1", "kimik2.5": "Kimi-K2.5", "kimik2.6": "Kimi-K2.6"},
+    **{"llama70b": "Llama-3.3-70B-Instruct", "qwen3.5": "Qwen3.5-397B-A17B"},
+    **{"minimaxm2.5": "MiniMax-M2.5", "minimaxm2.7": "MiniMax-M2.7"},
 }
 """Models by the short names of InferenceX's API, for rows without a model id: models.ts in packages/constants/src."""
 TOLERANCE = Decimal("0.01")

@@ -124,7 +124,7 @@ def test_a_damaged_pack_stays_and_is_named(toy: Toy) -> None:
     january.write_bytes(b"no pack")
     others, named = unpacked(toy)
 
-    assert others.startswith("1 documents unpacked")
+    assert others.startswith("1 document unpacked")
     assert "cannot be read" in named
     assert str(january) in named
     assert january.exists()

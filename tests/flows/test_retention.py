@@ -66,7 +66,7 @@ def test_a_run_removes_them_and_reports_a_failure(tmp_path: Path, monkeypatch: p
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Publisher, "report", lambda _: listed.append(page.exists()))
             summary = toy.run(150, a={"p5.48xlarge": "11"})
-        assert "2 old pages and replaced files removed" in summary.notes
+        assert "old pages and replaced files removed: 2" in summary.notes
         assert not old.exists()
         assert listed == [False]
         old.touch()

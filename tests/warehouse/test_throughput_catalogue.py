@@ -168,7 +168,7 @@ def test_neuron_rows_that_contradict_themselves_are_never_ranked(shared, shipped
 
 
 def test_a_second_phase_of_bert_at_the_length_of_the_first_is_never_ranked(shipped):
-    """AWS's table says 128 tokens a sequence, its tutorial 512, by which the rate is four times that of the table."""
+    """AWS's table says 128 tokens a sequence, its tutorial 512, by which the rate is four times as high."""
     phases = [run for run in of(shipped, "neuron") if "phase 2" in (run["scenario"] or "")]
     assert {(run["input_length"], run["evidence_grade"]) for run in phases} == {(Decimal(128), "D")}
     assert len(phases) == 6

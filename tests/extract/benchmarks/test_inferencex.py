@@ -49,6 +49,14 @@ def one(row: dict[str, Any], words: dict[str, str] | None = None, **changes: Any
     return SimpleNamespace(**run)
 
 
+@pytest.mark.parametrize(
+    ("short", "name"), [("glm5.1", "GLM-5.1"), ("kimik2.6", "Kimi-K2.6"), ("dsv4", "DeepSeek-V4-Pro")]
+)
+def test_a_short_name_of_the_api_is_that_of_its_model(short: str, name: str) -> None:
+    """A point release is a model of its own."""
+    assert one(ROW, model=short).model_name == name
+
+
 def test_an_official_run_is_graded_a_and_linked() -> None:
     """By the address that its row carries."""
     run = one(ROW, model="gptoss120b")
