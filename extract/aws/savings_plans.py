@@ -174,7 +174,7 @@ def _api_documents(ctx: Context, scope: str) -> ScopeFetch:
             message = f"{scope}: no {' and no '.join(empty_of_ec2)} rate of any accelerator"
             raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
         notes += ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
-    # Machines of every kind were asked for. Some regions sell none of SageMaker's, and the API does not say which.
+    # The query names machines of every kind. Some regions sell none of SageMaker's, and the API does not say which.
     whole = ML_PLAN not in empty
     notes += () if whole else ("no machine under a SageMaker plan, so this answer ends no offer",)
     return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=whole, documents=documents, notes=notes)
