@@ -257,8 +257,9 @@ def refuse_exchanged(found: Iterable[Found]) -> None:
     """Raise FormChanged where spot is above on demand, of one chip, count, conditions and restriction."""
     prices = _prices_of(found)
     for (option, *machine), spot in prices.items():
-        if option == "spot":
-            by_option(min(prices.get(("on_demand", *machine), spot)), max(spot), str(machine[0]))
+        on_demand = prices.get(("on_demand", *machine))
+        if option == "spot" and on_demand:
+            by_option(min(on_demand), max(spot), str(machine[0]))
 
 
 def quantile(prices: Sequence[Decimal], share: Decimal) -> Decimal:

@@ -7,7 +7,19 @@ import pytest
 from neoclouds.case import MOMENT
 
 from extract.neoclouds.answers import Fields, refusal
-from extract.neoclouds.offers import Empty, Found, Offer, Unknown, by_option, offer, parsed, parser, shown_price, stock
+from extract.neoclouds.offers import (
+    Empty,
+    Found,
+    Offer,
+    Unknown,
+    by_option,
+    offer,
+    parsed,
+    parser,
+    refuse_exchanged,
+    shown_price,
+    stock,
+)
 from warehouse.documents import Document
 from warehouse.errors import LayoutChanged
 
@@ -88,6 +100,15 @@ def test_a_spot_price_above_the_other_is_refused() -> None:
     assert by_option(None, H100, "spot") == {"on_demand": None, "spot": H100}
     with pytest.raises(LayoutChanged, match="a spot price above"):
         by_option(H100, H100 + 1, "spot")
+
+
+def test_spot_prices_of_two_regions_are_compared_with_prices_on_demand_alone() -> None:
+    """Where a chip has none on demand, its spot prices may differ as they like."""
+    spot = [offer("H100", price, option="spot", region_id=region) for region, price in (("a", H100), ("b", 2 * H100))]
+    refuse_exchanged(spot)
+    refuse_exchanged([*spot, offer("H100", 3 * H100)])
+    with pytest.raises(LayoutChanged, match="a spot price above"):
+        refuse_exchanged([*spot, offer("H100", H100)])
 
 
 def test_an_error_says_field_value_and_what_is_allowed() -> None:
