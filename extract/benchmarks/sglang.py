@@ -7,7 +7,7 @@ Quirks:
 1. `request_rate` is a bare Infinity where it is unlimited, which is no JSON.
 2. The file is appended to: each line is a run of its own.
 3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
-4. The lengths asked for are the upper ends of a range (`random_range_ratio`), so they are no means.
+4. The requested lengths are the upper ends of a range (`random_range_ratio`), so they are no means.
 5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
 6. The input counts what the prefix cache held. Where `dataset_name` is one of common beginnings, the scenario has it.
 7. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.

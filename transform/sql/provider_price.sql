@@ -4,7 +4,7 @@
 -- count; where there are none, those confirmed within 30 days of the newest, never ranked.
 -- price_rank 1 is the cheapest of its chip, form, purchase option and commitment class: the one meaning of cheapest.
 -- What its provider says is sold out has no rank, and is the cheapest of a row only where all of it is.
--- Of a marketplace the median is that of its machines, and the dearest is not told. Where only the median is known
+-- Of a marketplace the median is that of its machines, and the dearest is not stated. Where only the median is known
 -- (statistic median) there is no cheapest price and no distance; the other columns are the median's. The dearest price
 -- is the highest of the standing offers where each of them is a price.
 -- AWS's price is its cheapest at the same chip, commitment class and capacity class, whatever the purchase option of

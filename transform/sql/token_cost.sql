@@ -5,7 +5,7 @@
 --   output_usd, input_usd  the machine shared between both, at the input weight, and at 0.1 and 0.5; formulas in
 --                          transform/sql/cost/serving_costs.sql
 -- The cost (median) is of the offer named and the middle of the runs at the point, low of the fastest, high of the
--- slowest at the seller's dearest price (NULL: not told, price_range_basis). Commitments count as used in every usable
+-- slowest at the seller's dearest price (NULL: unstated, price_range_basis). Commitments count as used in every usable
 -- hour, spot as never interrupted (price_basis); mart.serving_cost takes another share. cost_rank compares offers of a
 -- purchase option, commitment class and utilisation at one operating point of one benchmark. Never ranked are prices
 -- beyond the limit of age or sold out (is_price_ranked), and rates below the slowest run, which are "at most" (reach).
