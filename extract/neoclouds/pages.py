@@ -21,7 +21,7 @@ else:
 UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "-comment", "-text"})
 NOT_SHOWN = (
     'del, s, strike, .line-through, [style*="line-through" i], .w-condition-invisible, .hide, [hidden], '
-    '[style*="display:none" i], [style*="display: none" i]'
+    '[style*="display:none" i], [style*="display: none" i], [data-wf-hidden-variation]'
 )
 """What is crossed out, and what a page keeps and does not show: neither is a price that anybody pays."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
