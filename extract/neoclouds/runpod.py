@@ -11,11 +11,11 @@ these do not need: answered without one from March to August 2026). Prices are U
 3. The id is the chip: displayName is B300 for the chip and was B300 for a slice of it (June 2026, at 0.5). An id that
    names no memory is followed by `memoryInGb` in the label, so that such a slice is no chip; an entry with 0 there is
    left out. Ids have two spaces now and then ("NVIDIA  RTX A4500").
-4. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before): administered, not a
-   discount. An equal one is counted and left out, and a higher one is another format.
-5. `lowestPrice` is of the whole pod: 11.12 for eight A100. No price of it is read, only its stock, and
-   under names that say of what: `stockOfOne` for pods of one chip, `secureStockOfOne` in the secure cloud. A null says
-   that it quotes none, not that there is none, and makes no row.
+4. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before), and those of terms, such
+   as threeMonthPrice, in September 2026: no discounts. An equal spot price is counted and left out, a higher one is
+   another format; those of terms are not asked for.
+5. `lowestPrice` is of the whole pod: 11.12 for eight A100. Of it only the stock is read, as `stockOfOne` for pods of
+   one chip, and `secureStockOfOne` in the secure cloud. A null says that it quotes none, not that none is there.
 6. GraphQL tells errors with status 200, under `errors`; other fields may then be missing or null.
 """
 
