@@ -43,7 +43,6 @@ LABELS = {
     "Inference Single GPU Price": INFERENCE,
 }
 """The label of each price, and the column that has the same price."""
-MEMORY_LABEL = "VRAM"
 
 _REGION = re.compile(r"REGION: ([A-Z][A-Z &-]*)")
 _PRICE = re.compile(r"(?P<label>[^:$]+): ?(?P<price>[^:]*?) ?/ Hour")
@@ -89,7 +88,7 @@ def _machine(found: tuple[Node, Sequence[str], str]) -> Iterator[Found]:
     if len(names) != 1 or "" in names:
         raise refusal("expected one name in a row", "row", " | ".join(sorted(names)))
     (name,) = names
-    texts = {MODEL: name, COUNT: _value_at(row, COUNT, name), MEMORY: _value_at(row, MEMORY_LABEL, name)}
+    texts = {MODEL: name, COUNT: _value_at(row, COUNT, name), MEMORY: _value_at(row, "VRAM", name)}
     count, memory = _COUNT.fullmatch(texts[COUNT]), _MEMORY.fullmatch(texts[MEMORY])
     if count is None or memory is None:
         raise refusal("expected a number of GPUs and of GB", name, str(texts))

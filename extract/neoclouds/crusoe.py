@@ -10,8 +10,8 @@ The page is https://www.crusoe.ai/cloud/pricing ; Crusoe's API knows machines an
 3. Two rows are called NVIDIA A100 and differ in their second tag alone, SXM or PCIe. So each row must have two tags,
    the memory and the form, of which the second may be empty, and is marked so by Webflow.
 4. Prices are of one GPU. The sizes that are sold stand nowhere on the page, nor do regions.
-5. Headers and cells are bound by their order alone, so another order of the headers is refused. No spot price has been
-   seen; one that is not below the on-demand price of its row is refused, as it may be in the wrong column.
+5. Headers and cells are bound by their order alone: another order of the headers is refused, as is a second list of
+   rows or a title within, perhaps of another plan. No spot price was seen; one not below that on demand is refused.
 """
 
 import re
@@ -25,7 +25,6 @@ from warehouse.documents import Document
 
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
-UNIT = "/GPU-hr"
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
 EMPTY = "w-dyn-bind-empty"
 """Class by which Webflow marks an element that is empty on purpose."""
@@ -39,8 +38,12 @@ def read(document: Document) -> Iterator[Found]:
     _, columns = section.head(MODEL)
     if columns != [*COLUMNS]:
         raise refusal(f"expected the columns {' | '.join(COLUMNS)}, found {' | '.join(columns)}", "column", SECTION)
-    yield from each(section.css(ROW), _row)
-    yield from outside((row for row in page.whole().css(ROW) if UNIT in text_of(row)), section)
+    rows = section.css(ROW)
+    lists = {tuple(one.mem_id for one in children(row.parent)) for row in rows if row.parent is not None}
+    if lists != {tuple(row.mem_id for row in rows)}:
+        raise refusal("expected one list, of rows alone", SECTION, len(lists))
+    yield from each(rows, _row)
+    yield from outside((row for row in page.whole().css(ROW) if "/GPU-hr" in text_of(row)), section)
 
 
 def _row(row: Node) -> Iterator[Found]:
@@ -64,10 +67,9 @@ def _label(cell: Node) -> str:
     headings = [node for node in inside(cell) if node.tag in HEADINGS]
     others = [block for block in children(cell) if not {node.tag for node in (block, *inside(block))} & {*HEADINGS}]
     tags = [tag for block in others for tag in children(block)]
-    if len(headings) != 1 or len(others) != 1 or len(tags) != 2:
-        raise refusal("expected a name and two tags", "row", text_of(cell))
-    if any(len(pieces(node)) > 1 for node in (*headings, *tags)):
-        raise refusal("expected one text in each tag", "row", text_of(cell))
+    in_pieces = any(len(pieces(node)) > 1 for node in (*headings, *tags))
+    if len(headings) != 1 or len(others) != 1 or len(tags) != 2 or in_pieces:
+        raise refusal("expected a name and two tags, each in one piece", "row", text_of(cell))
     name, memory, form = map(text_of, (*headings, *tags))
     if not name or not _MEMORY.fullmatch(memory):
         raise refusal("expected a name and a memory in GB", "row", text_of(cell))

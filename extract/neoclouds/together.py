@@ -30,7 +30,6 @@ from warehouse.documents import Document
 _Grid = list[list[Node]]
 _Columns = list[tuple[str, ...]]
 
-HEADING = "h2"
 CLUSTERS, INFERENCE = "GPU Clusters", "Dedicated Inference"
 TERMS = {"7-30 days": 168, "31-90 days": 744, "91-180 days": 2184, "181+ days": 4344}
 """Hours of the least length of each reservation."""
@@ -48,7 +47,7 @@ _VENDOR_AND_MODEL = re.compile(r"[A-Za-z]+ \| [A-Z][^|]*\d[^|]*")
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of clusters and of dedicated inference, and what the hidden table has."""
     page = Page(document)
-    clusters, inference = (page.part(heading, tags=(HEADING,)) for heading in (CLUSTERS, INFERENCE))
+    clusters, inference = (page.part(heading, tags=("h2",)) for heading in (CLUSTERS, INFERENCE))
     _check_unit(clusters, UNIT)
     if not page.is_excerpt:  # which may leave the notes of the headers out
         _check_unit(inference, UNIT_NOTE)

@@ -63,3 +63,20 @@ def test_a_price_in_another_unit_is_refused(price: str):
     """The unit stands at each price."""
     with pytest.raises(LayoutChanged):
         CASE.parse(PAGE.replace("$4.29/GPU-hr", price).encode())
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        '</div><h5>Reserved, 1 year</h5><div role="list">', '</div><p>Reserved, 1 year</p><div role="list">',
+        '</div><div role="list">', "<h4>Reserved, 1 year</h4>", "<div>Reserved, 1 year</div>",
+    ],
+)  # fmt: skip
+def test_a_second_plan_below_the_first_is_refused(between: str):
+    """Its rows look the same: GB200, which has no price on demand, would have that of a year."""
+    first = PAGE.index('<div role="listitem"')
+    row = PAGE[first : PAGE.index('<div role="listitem"', first + 1)].replace(CONTACT, "<p>$3.49/GPU-hr</p>", 1)
+    end = '</div></div></div></div><div id="gpu-instances"'
+    assert end in PAGE
+    with pytest.raises(LayoutChanged, match="one list"):
+        CASE.parse(PAGE.replace(end, between + row + end).encode())
