@@ -39,7 +39,6 @@ from warehouse.documents import Document
 URL = "https://docs.digitalocean.com/products/droplets/details/pricing/"
 API_URL = "https://api.digitalocean.com/v2/sizes"
 TOKEN_VARIABLE = "DIGITALOCEAN_TOKEN"  # noqa: S105, the name of a variable
-SIZES_A_PAGE = 200
 PAGE, SPOT, SIZES = "page", "spot", "sizes"
 ON_DEMAND_HEADING = "On-Demand GPU Droplet Pricing"
 SPOT_HEADINGS = ("Spot GPU Droplet Pricing", "Spot GPU Droplet Pricing public")
@@ -67,7 +66,7 @@ def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     token = os.environ.get(TOKEN_VARIABLE, "")
     if not token:
         raise no_key(TOKEN_VARIABLE, "no token with the scope size:read")
-    address, headers = f"{API_URL}?per_page={SIZES_A_PAGE}&page=", {"Authorization": f"Bearer {token}"}
+    address, headers = f"{API_URL}?per_page=200&page=", {"Authorization": f"Bearer {token}"}
     with key_checked(TOKEN_VARIABLE, "the token was refused; it needs the scope size:read"):
         yield from numbered(ctx, address, _has_next, headers)
 

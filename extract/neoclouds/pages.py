@@ -128,8 +128,7 @@ class Section:
 
     def named(self, text: str) -> list[Node]:
         """Return the elements whose whole text it is, without those that have it from an element below them."""
-        found = [node for node in self.nodes if text_of(node) == text]
-        return [node for node in found if not any(text_of(child) == text for child in children(node))]
+        return [node for node in innermost(self.nodes, text) if text_of(node) == text]
 
     def table(self, headers: Sequence[str]) -> list[dict[str, str]]:
         """Return the rows of the one table of the section by its header texts, exactly `headers`, in any order.
@@ -262,7 +261,7 @@ def text_of(node: Node) -> str:
 def grid(node: Node) -> list[list[Node]]:
     """Return the cells of a table, row by row: one that spans rows or columns stands in each of them.
 
-    Raises LayoutChanged where the rows do not come out equally long.
+    Raises LayoutChanged where the rows do not come out equally long, and where one is a title of those below it.
     """
     spans: dict[tuple[int, int], Node] = {}
     rows = node.css("tr")
@@ -282,6 +281,8 @@ def grid(node: Node) -> list[list[Node]]:
         holes = sum((down, across) not in spans for across in range(width))
         if holes:
             raise refusal(f"expected {width} cells, found {width - holes}", "row", text_of(row))
+        if width > 1 and row is not rows[-1] and spans[down, 0] is spans[down, width - 1]:
+            raise refusal("a title within the table: rows below it may be of another plan", "row", text_of(row))
     return [[spans[down, across] for across in range(width)] for down in range(len(rows))]
 
 

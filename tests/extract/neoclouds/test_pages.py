@@ -171,6 +171,16 @@ def test_a_table_with_a_cell_too_many_or_too_few_is_refused(old: str, new: str):
         pages.grid(first(SPANS.replace(old, new), "table"))  # type: ignore[arg-type]
 
 
+def test_a_title_within_a_table_is_refused():
+    """Rows below it may be of another plan, as reserved below on demand; below the last row it is a note."""
+    rows = "<tr><th>GPU<th>Price<tr><td>H100<td>$4{}<tr><td>B200<td>$3{}"
+    title = "<tr><td colspan=2>Reserved"
+    assert len(pages.grid(first(f"<table>{rows.format('', title)}</table>", "table"))) == 4  # type: ignore[arg-type]
+    assert len(pages.grid(first("<table><tr><td>H100<tr><td>B200</table>", "table"))) == 2  # type: ignore[arg-type]
+    with pytest.raises(LayoutChanged, match="a title within the table"):
+        pages.grid(first(f"<table>{rows.format(title, '')}</table>", "table"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("text", ["$0.79**", "from $0.79*", "Contact sales*"])
 def test_a_footnote_is_refused_where_nobody_read_it(text: str):
     """What a mark stands at holds for some only."""
