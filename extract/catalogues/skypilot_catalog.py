@@ -84,8 +84,6 @@ OFF_BY = Decimal("0.08")
 MAX_CONTRADICTING = Decimal("0.1")
 """Part of the machines that may contradict themselves before the table is taken to have changed."""
 
-UNNAMED_MEMORY = "an A100 labelled 80 GB whose machine does not say so"
-
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE]-?[0-9]{1,2})?")
 _FORM = re.compile(r"(?<![a-z])(sxm|pcie|pci|nvl)(?=\d?(?:x\d{1,2})?(?:[^a-z0-9]|$))", re.IGNORECASE)
 _MEMORY = re.compile(r"(?<![\d.])(\d{2,3}) ?GB?(?=x\d|[^a-z0-9]|$)", re.IGNORECASE)
@@ -284,7 +282,7 @@ def _label(scope: str, catalogue: Catalogue, machine: Machine) -> tuple[str | No
     if catalogue.names_memory and own_memory and memory and not _is_near(memory, own_memory):
         return None, Strange("another memory than its name")
     if scope == "spheron" and machine.cells.get("Provider") == "sesterce" and _SESTERCE_A100.match(machine.name):
-        return None, UNNAMED_MEMORY
+        return None, "an A100 labelled 80 GB whose machine does not say so"
     return words, ""
 
 

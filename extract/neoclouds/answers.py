@@ -215,6 +215,11 @@ class Fields:
             else:
                 self.new_money.append(name)
 
+    def currencies(self) -> set[str]:
+        """Return the codes of the currencies that the object names, such as USD."""
+        named = (value for name, value in self._value.items() if "currency" in name.lower())
+        return {value.upper() for value in named if isinstance(value, str) and re.fullmatch(r"[A-Za-z]{3}", value)}
+
     def _decimal(self, name: str) -> Decimal:
         text = str(self.any(name)).strip()
         if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,2})?", text):
@@ -223,8 +228,11 @@ class Fields:
 
 
 def answer(document: Document) -> Fields:
-    """Return the object of a JSON document."""
-    return Fields("answer", content(document.body))
+    """Return the object of a JSON document; raise FormChanged where it names another currency than US dollars."""
+    found = Fields("answer", content(document.body))
+    if found.currencies() - {"USD"}:
+        raise form_changed("expected prices in USD", "currency", str(found.currencies()))
+    return found
 
 
 def pages(document: Document) -> list[Fields]:

@@ -41,7 +41,6 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 PROVIDER = "Azure"
 TERMS = {"1 Year": HOURS_PER_YEAR, "3 Years": 3 * HOURS_PER_YEAR, "5 Years": 5 * HOURS_PER_YEAR}
-TYPES = ("Consumption", "Reservation", "DevTestConsumption")
 _REGIONS = """
 australiaeast australiasoutheast brazilsouth canadacentral canadaeast centralindia centralus eastus eastus2
 francecentral germanywestcentral indonesiacentral italynorth japaneast japanwest koreacentral koreasouth malaysiawest
@@ -149,7 +148,7 @@ def _left_out(item: Fields, size: str, document: Document, newest: dict[tuple[st
     for word in ("Spot", "Low Priority"):
         if sku.endswith(f" {word}") != meter.endswith(f" {word}"):
             raise item.form_changed("meterName", f"expected {word} in skuName and meterName, or in neither")
-    if item.one_of("type", TYPES) == "DevTestConsumption":
+    if item.one_of("type", ("Consumption", "Reservation", "DevTestConsumption")) == "DevTestConsumption":
         return "a price for developers and tests"
     if product.endswith((" Windows", " Win")):
         return "a machine with Windows"

@@ -29,7 +29,6 @@ from warehouse.documents import Document
 SECTION = "On-demand GPU instances"
 CPU_SECTION = "On-demand CPU instances"
 ROW = '[role="listitem"]'
-INFERENCE_TIER = "Inference Single GPU"
 
 MODEL, COUNT, MEMORY = "GPU Model", "GPU Count", "VRAM (GB)"
 ON_DEMAND, SPOT = "On-Demand Price (Per Hour)", "Spot Price (Per Hour)"
@@ -97,7 +96,7 @@ def _machine(found: tuple[Node, Sequence[str], str]) -> Iterator[Found]:
     label = f"{name} {memory[0]}GB"
     for column, price in prices.items():
         if column == INFERENCE:
-            yield offer(label, price, tier=INFERENCE_TIER, region_id=region)
+            yield offer(label, price, tier="Inference Single GPU", region_id=region)
         else:
             option = "spot" if column == SPOT else "on_demand"
             yield offer(label, price, count=int(count[1]), instance_type=name, option=option, region_id=region)

@@ -36,8 +36,6 @@ PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """How a card says that a machine is rented, with what stands behind its price, and what an offer has of it."""
 SIZES = re.compile(r"[1-9]\d?x(?: & [1-9]\d?x)*")
 CHIP = re.compile(r"\A[^A-Za-z]*[A-Za-z].*\d")  # anchored: tried from each letter it takes half a minute
-SUMMED_CHIP = "mi300x"
-"""The chip that the summary is of; cards of others stand for themselves."""
 SUMMARY = {
     "Virtual machines": (VM, re.compile(r"New customer rate\. (?P<sizes>.+)x MI300X VMs, billed by the minute\.")),
     "8x bare metal": (BARE_METAL, re.compile(r"Dedicated full-node access\. One-month minimum\.")),
@@ -120,10 +118,10 @@ def _price(text: str, field: str) -> ShownPrice:
 
 
 def _compare(summed: Summed, rows: list[Offer | str]) -> None:
-    """Raise where the summary and the cards do not say the same of prices and sizes."""
+    """Raise where the summary and the cards of the MI300X, its one chip, do not say the same of prices and sizes."""
     in_cards: Summed = {kind: set() for kind, _ in SUMMARY.values()}
     for row in rows:
-        if isinstance(row, Offer) and "tier" in row and str(row["accelerator_label"]).lower() == SUMMED_CHIP:
+        if isinstance(row, Offer) and "tier" in row and str(row["accelerator_label"]).lower() == "mi300x":
             kind = VM if row["tier"] == VM else BARE_METAL
             in_cards[kind].add((str(row["unit_price"]), str(row["minimum_quantity"])))
     for kind, found in in_cards.items():

@@ -5,7 +5,7 @@ Where: GET https://backendprod.jarvislabs.net/misc/server_meta, the address behi
 sent as a bearer token; without it the source is left out. Format read of test payloads of May 2026 in dstackai/gpuhunt.
 
 1. `price_per_hour` and `spot_price` are of one GPU, whatever `num_gpus` says: that is how many a machine has. The
-   answer names no currency; the price page has US dollars. Should it ever name one, nothing else is read.
+   answer names no currency; the price page has US dollars.
 2. `vram` is a text ("24"). It is of one GPU and part of the label, since A100-80GB says it and A100 does not.
 3. `workload_type` is the tier: a container or a virtual machine, each with its row, mostly at one price. It is null in
    older rows, such as those of Europe, and what is rented by them is a machine: dstack's client has done it. Others
@@ -45,8 +45,6 @@ def read(document: Document) -> Iterator[Found]:
 
 def _place(place: Fields) -> Iterator[Found]:
     place.only_money(PRICE, SPOT_PRICE)
-    if "currency" in place and place.text("currency").upper() != "USD":
-        raise place.form_changed("currency", "expected USD")
     memory = place.matching("vram", r"[1-9]\d{0,3}", "gigabytes, as a text")
     label, region, tier = with_memory(place.text("gpu_type"), memory), place.text("region"), "vm"
     if place.text_or_none("workload_type"):

@@ -140,7 +140,8 @@ def each(
     """Yield what `read` finds in each row of a document: all that a row gives, or an Unread, where it cannot be read.
 
     A row is JSON's `Fields`, a tuple of them and of what else `read` needs, a row of cells, or an element of a page. A
-    new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown.
+    new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown. A price
+    in another currency than its row names is FormChanged.
     FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more rows than this share are Strange:
     their fields have changed.
     """
@@ -155,6 +156,10 @@ def each(
             found = list(read(row))
             new = [one for part in parts for one in part.new_money]
             is_priced = any(isinstance(one, Offer | Priced) for one in found)
+            named = {currency for part in parts for currency in part.currencies()}
+            currencies = {str(one["pricing_currency"]) for one in found if isinstance(one, Offer)} or {"USD"}
+            if is_priced and named - currencies:
+                raise form_changed(f"expected prices in {' and '.join(currencies)}", "currency", ", ".join(named))
             for one in new:
                 if is_priced and isinstance(one, LayoutChanged):
                     raise one

@@ -39,7 +39,6 @@ CURRENCIES = {"FR": "EUR", "US": "USD"}
 SYMBOLS = {"EUR": "\N{EURO SIGN}", "USD": "$"}
 AROUND = "\N{EURO SIGN}$USDEUR \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 """What may stand around a price."""
-SCALE = Decimal("1e-8")
 HOURS_PER_MONTH = 730
 AI_PLAN = re.compile(r"(?P<service>ai-(?:training|notebook|app))\.(?P<machine>[a-z0-9]+-\d+-gpu)\.minute\.consumption")
 INSTANCE = re.compile(r"(?P<machine>[a-z0-9]+(?:-[a-z0-9]+)*)\.(?P<term>consumption|monthly\.postpaid)")
@@ -137,7 +136,7 @@ def _price(addon: Fields, currency: str, unit: str) -> Decimal:
     pricing.one_of("intervalUnit", ("none", unit))
     if pricing.whole("commitment"):
         raise pricing.wrong("commitment", "expected a price without a commitment of months")
-    price = pricing.whole("price") * SCALE
+    price = pricing.whole("price") * Decimal("1e-8")
     text = pricing.text("formattedPrice")
     shown = SHOWN.search(text)
     if not price or shown is None or SYMBOLS[currency] not in text or text.replace(shown[0], "").strip(AROUND):

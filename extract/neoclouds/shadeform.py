@@ -39,10 +39,8 @@ from extract.web.interface import Response
 from warehouse.documents import Document
 
 KEY = "SHADEFORM_API_KEY"
-DEPLOYMENTS = ("vm", "baremetal", "container")
 PRICE = "hourly_price"
 NAME = ("cloud", "shade_instance_type")
-TWICE = ("num_gpus", "gpu_type", "interconnect")
 CONTRADICTED = Strange("whose name has other chips or another count")
 MAX_CONTRADICTED = Decimal("0.1")
 """Part of the machines whose fields may contradict their names, before the fields are taken to have changed."""
@@ -65,14 +63,14 @@ def read(document: Document) -> Iterator[Found]:
 
     def read_machine(machine: Fields) -> Iterator[Found]:
         machine.only_money(PRICE)
-        machine.one_of("deployment_type", DEPLOYMENTS)
+        machine.one_of("deployment_type", ("vm", "baremetal", "container"))
         inner, cents = machine.inner("configuration"), machine.number_or_none(PRICE)
         count = inner.whole("num_gpus")
         if not count:
             yield "without GPUs"
             return
         inner.only_money()
-        for name in TWICE:
+        for name in ("num_gpus", "gpu_type", "interconnect"):
             if name in machine and machine.any(name) != inner.any(name):
                 raise machine.wrong(name, f"expected {inner.any(name)}, as in configuration")
         if _contradicts(machine, count):

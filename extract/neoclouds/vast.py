@@ -56,7 +56,6 @@ GPU_NAMES = (
 """Vast's names, letter for letter."""
 ANY_CHIP = ("", "all")
 """Scopes of saved answers of which nobody says what was asked."""
-LIMIT = 1000
 FILTERS: Mapping[str, object] = {
     "verified": {"eq": True},
     "rentable": {"eq": True},
@@ -65,7 +64,7 @@ FILTERS: Mapping[str, object] = {
     "type": "on-demand",
     "disable_bundling": True,
     "order": [["dph_total", "asc"]],
-    "limit": LIMIT,
+    "limit": 1000,
 }
 CONDITIONS = "verified, one price a machine, without disk"
 
@@ -85,7 +84,6 @@ TIERS = {0: "verified", 1: "verified datacenter"}
 VERIFICATIONS = ("verified", "unverified", "deverified")
 MIN_MACHINES = 2
 """Machines that make a market."""
-MIB_PER_GIB = 1024
 MAX_CHIPS = 16
 ROUNDING = Decimal("0.001")
 """By how much of a dollar an offer may differ from the sum of its parts."""
@@ -182,7 +180,7 @@ def _ask(row: tuple[Fields, str]) -> Iterator[Found]:
     if country is None:
         yield "without a country"
         return
-    label = f"{one.text('gpu_name')} {round(memory / MIB_PER_GIB)}GB"
+    label = f"{one.text('gpu_name')} {round(memory / 1024)}GB"
     yield Priced(((label, TIERS[hosting], country[1]), machine, Ask(chips, base / chips, bid / chips if bid else None)))
 
 

@@ -38,7 +38,6 @@ from warehouse.reference.accelerators import resolve
 
 KEYS = {"plans": "plans", "plans-metal": "plans_metal"}
 """The key of the list in the answer to each scope."""
-PLANS_A_PAGE = 500
 COSTS = ("hourly_cost", "monthly_cost", "hourly_cost_preemptible", "monthly_cost_preemptible")
 FLAGS = ("deploy_ondemand", "deploy_preemptible")
 HOURS_PER_MONTH = (Decimal(300), Decimal(800))
@@ -58,7 +57,7 @@ class Chips(NamedTuple):
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
     """Yield every page of a scope, each by the cursor that the one before it names."""
     kind = "&type=all" if scope == "plans" else ""
-    address = f"{url.rstrip('/')}/{scope}?per_page={PLANS_A_PAGE}{kind}"
+    address = f"{url.rstrip('/')}/{scope}?per_page=500{kind}"
 
     def get(cursor: str) -> Response:
         return ctx.web.get(f"{address}&cursor={quote(cursor, safe='')}" if cursor else address)
