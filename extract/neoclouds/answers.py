@@ -22,6 +22,7 @@ Value = TypeVar("Value")
 
 MONEY_WORD = re.compile(r"price|cost|rate(?!d)|fee|dph|usd|eur|amount|discount|hourly|monthly", re.IGNORECASE)
 """What names of fields about money have in them."""
+CURRENCIES = {"$": "USD", "$$": "USD", "US$": "USD", "USD": "USD", "\N{EURO SIGN}": "EUR", "EUR": "EUR"}
 PAGES = "chipledger_pages"
 """Key of the pages of one answer in one document, each as received."""
 HINT = "Check the document; the source may have a new layout"
@@ -216,9 +217,9 @@ class Fields:
                 self.new_money.append(name)
 
     def currencies(self) -> set[str]:
-        """Return the codes of the currencies that the object names, such as USD."""
-        named = (value for name, value in self._value.items() if "currency" in name.lower())
-        return {value.upper() for value in named if isinstance(value, str) and re.fullmatch(r"[A-Za-z]{3}", value)}
+        """Return the currencies that the object names by a code or a sign, as codes such as USD."""
+        named = [str(value).upper() for name, value in self._value.items() if "currency" in name.lower()]
+        return {CURRENCIES.get(text, text) for text in named if re.fullmatch(r"[A-Z]{3}|[A-Z]{0,2}[^\w\s]", text)}
 
     def _decimal(self, name: str) -> Decimal:
         text = str(self.any(name)).strip()

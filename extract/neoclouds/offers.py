@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from extract.base import Parsed, fact_frame, observation_frame
-from extract.neoclouds.answers import Fields, FormChanged, errors_of, form_changed, refusal
+from extract.neoclouds.answers import CURRENCIES, Fields, FormChanged, errors_of, form_changed, refusal
 from extract.neoclouds.pages import Node, Section, text_of
 from warehouse.documents import Document, RefusedRow
 from warehouse.errors import LayoutChanged
@@ -37,7 +37,6 @@ _NO_PRICE = re.compile(
 )
 """Texts that say that there is no price, in lower case; the empty one too."""
 FLOORS = ("from", "starting from", "starting at", "as low as")
-CURRENCIES = {"$": "USD", "$$": "USD", "US$": "USD", "USD": "USD", "\N{EURO SIGN}": "EUR", "EUR": "EUR"}
 _SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
 _PRICE = re.compile(
     rf"(?P<floor>{'|'.join(FLOORS)})?:?\s*(?P<before>{_SYMBOL})?\s*(?P<amount>\d{{1,3}}(?:,\d{{3}})+(?:\.\d{{1,10}})?|\d{{1,9}}(?:\.\d{{1,10}})?)"

@@ -81,10 +81,11 @@ def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, sh
         for row in rows_of(name, answer):
             row["billing_currency"] = own.lower()
         assert rows(read(name, answer)) == before
-        for row in rows_of(name, answer):
-            row["billing_currency"] = "EUR" if own == "USD" else "USD"
-        with pytest.raises(LayoutChanged, match=f"expected prices in {own}"):
-            read(name, answer)
+        for other in ("EUR", "\N{EURO SIGN}", "C$") if own == "USD" else ("usd", "US$", "\N{POUND SIGN}"):
+            for row in rows_of(name, answer):
+                row["billing_currency"] = other
+            with pytest.raises(LayoutChanged, match=f"expected prices in {own}"):
+                read(name, answer)
 
 
 @pytest.mark.parametrize("name", ["runpod", "voltagepark", "jarvislabs", "shadeform", "lium"])
