@@ -73,8 +73,9 @@ def _instances(section: Section) -> Iterator[Found]:
         count = _matched(r"(\d{1,2})x", size, "tab", "the tab of a size, such as 8x")
         panel = panels[panel_id]
         records = _records(panel.css("tr"), INSTANCE_COLUMNS, size)
-        if panel.attributes.get("aria-labelledby") not in (None, tab.attributes.get("id")) or not records:
-            raise refusal("expected a panel with prices, which names its tab", "tab", size)
+        is_named = panel.attributes.get("aria-labelledby") in (None, tab.attributes.get("id"))
+        if not is_named or not records or len(panel.css("table")) != 1:
+            raise refusal("expected a panel with one table of prices, which names its tab", "tab", size)
         unread -= len(records)
         yield from each(((cells, count) for cells in records), _instance)
     if unread:

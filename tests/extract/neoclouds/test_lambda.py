@@ -50,3 +50,14 @@ def test_a_row_said_twice_is_one_offer():
     found = CASE.parse(edited(row + "</tr>", row + '</tr><tr data-plan="NVIDIA GH200"' + row + "</tr>", 1))
     assert rows(found) == CASE.expected
     assert found.ignored == {"no reserved price": 1, "duplicate offer": 1}
+
+
+def test_a_second_table_of_a_tab_is_of_another_plan():
+    """Its rows look the same: a chip that is reserved alone would be on demand."""
+    text = CASE.body.decode()
+    end = text.rindex("</table>", 0, text.index("Frequently asked questions")) + len("</table>")
+    row = text[text.rindex("<tr", 0, end) : end].replace("NVIDIA H100 PCIe", "NVIDIA B300")
+    assert row.count("NVIDIA B300") == 2
+    new = text[:end] + f"<h5>Reserved, 1 year</h5><table><tbody>{row}" + text[end:]
+    with pytest.raises(LayoutChanged, match="one table of prices"):
+        CASE.parse(new.encode())
