@@ -54,7 +54,6 @@ REGION = r"[a-z0-9]{3,40}"
 SIZE = re.compile(r"Standard_N[A-Z][A-Za-z]*\d")
 """How names of sizes with accelerators begin; NP is a family of FPGAs."""
 LINUX = re.compile(r"(series|srs|linux| v\d+)$", re.IGNORECASE)  # how products with Linux end
-MONEY = ("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
 
 
 def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
@@ -110,7 +109,7 @@ def _begins(item: Fields, document: Document) -> bool:
 
 def _item(item: Fields, document: Document, newest: dict[tuple[str, ...], str]) -> Iterator[Found]:
     """Yield the prices of an item, or the reason why it has none."""
-    item.only_money(*MONEY)
+    item.only_money("currencyCode", "retailPrice", "unitPrice", "effectiveStartDate", "effectiveEndDate")
     size = item.text("armSkuName").removesuffix("_Promo") if item.any("armSkuName") != "" else ""
     if reason := _left_out(item, size, document, newest):
         yield reason

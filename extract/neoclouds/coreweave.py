@@ -26,8 +26,6 @@ from extract.neoclouds.offers import Found, ShownPrice, each, offer, outside, sh
 from extract.neoclouds.pages import HEADINGS, Node, Page, Section, cells, children, innermost, inside, text_of
 from warehouse.documents import Document
 
-SECTION = "On-demand GPU instances"
-CPU_SECTION = "On-demand CPU instances"
 ROW = '[role="listitem"]'
 
 MODEL, COUNT, MEMORY = "GPU Model", "GPU Count", "VRAM (GB)"
@@ -52,14 +50,14 @@ _MEMORY = re.compile(r"[1-9]\d{0,3}")
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of the GPU section."""
     page = Page(document)
-    section = page.part(SECTION)
+    section = page.part("On-demand GPU instances")
     listed = section.css(ROW)
     within = {node.mem_id for row in listed for node in inside(row)}
     titles = [node for node in section.nodes if node.tag in HEADINGS and node.mem_id not in within]
     regions = section.split(titles)
     if sum(len(region.css(ROW)) for region in regions) != len(listed):
         raise refusal("expected every row below the title of a region", "region", len(listed))
-    of_cpus = page.part(CPU_SECTION)
+    of_cpus = page.part("On-demand CPU instances")
     yield from ["machine without GPU"] * len(of_cpus.css(ROW))
     yield from outside((row for row in page.whole().css(ROW) if COUNT in text_of(row)), section, of_cpus)
     for region in regions:

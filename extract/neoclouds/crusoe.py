@@ -8,7 +8,7 @@ The page is https://www.crusoe.ai/cloud/pricing ; Crusoe's API knows machines an
 2. A row without a price says "Contact sales". Each price is read in its own cell: who goes on to the next dollar sign
    gives GB200 the price of H200.
 3. Two rows are called NVIDIA A100 and differ in their second tag alone, SXM or PCIe. So each row must have two tags,
-   the memory and the form, of which the second may be empty, and is marked so by Webflow.
+   the memory and the form, of which the second may be empty, with the class by which Webflow marks that.
 4. Prices are of one GPU. The sizes that are sold stand nowhere on the page, nor do regions.
 5. Headers and cells are bound by their order alone: another order of the headers is refused, as is a second list of
    rows or a title within, perhaps of another plan. No spot price was seen; one not below that on demand is refused.
@@ -26,8 +26,6 @@ from warehouse.documents import Document
 SECTION = "GPU instances pricing"
 ROW = '[role="listitem"]'
 MODEL, ON_DEMAND, SPOT = COLUMNS = ("GPU model", "On-demand", "Current spot")
-EMPTY = "w-dyn-bind-empty"
-"""Class by which Webflow marks an element that is empty on purpose."""
 _MEMORY = re.compile(r"[1-9]\d{0,3} ?GB")
 
 
@@ -73,7 +71,7 @@ def _label(cell: Node) -> str:
     name, memory, form = map(text_of, (*headings, *tags))
     if not name or not _MEMORY.fullmatch(memory):
         raise refusal("expected a name and a memory in GB", "row", text_of(cell))
-    if not form and EMPTY not in (tags[1].attributes.get("class") or ""):
+    if not form and "w-dyn-bind-empty" not in (tags[1].attributes.get("class") or ""):
         raise refusal("expected a second tag, or one that is marked as empty", "row", text_of(cell))
     return f"{name} {memory} {form}".strip()
 

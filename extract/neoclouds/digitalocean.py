@@ -43,10 +43,8 @@ PAGE, SPOT, SIZES = "page", "spot", "sizes"
 ON_DEMAND_HEADING = "On-Demand GPU Droplet Pricing"
 SPOT_HEADINGS = ("Spot GPU Droplet Pricing", "Spot GPU Droplet Pricing public")
 CONTRACT_HEADING = "Contract GPU Droplet Pricing"
-OTHER_HEADINGS = ("CPU Droplet Pricing", "Bandwidth Billing")
 NO_CONTRACT_PRICE = "Per contract after contacting sales"
 COLUMNS = ("GPU", "Price")
-HOURS_PER_MONTH = (670, 750)
 _SIZE = re.compile(r"gpu-[a-z0-9]+x\d+-\d+gb(?P<liquid>-lc)?(?P<spot>-spot)?")
 _CHIPS = re.compile(r"(?P<chip>[A-Za-z0-9][^,()$]*?)(?:, (?P<condition>[a-z -]+))?(?: \((?P<count>[1-9]\d?)x\))?")
 
@@ -96,7 +94,7 @@ def _page(document: Document) -> Iterator[Found]:
             if line["Price"] != NO_CONTRACT_PRICE:
                 raise refusal(f"expected {NO_CONTRACT_PRICE!r}", line["GPU"], line["Price"])
             yield "per contract"
-    known = {ON_DEMAND_HEADING, spot_heading, CONTRACT_HEADING, *OTHER_HEADINGS}
+    known = {ON_DEMAND_HEADING, spot_heading, CONTRACT_HEADING, "CPU Droplet Pricing", "Bandwidth Billing"}
     yield from (Unknown(f"section {heading!r}") for heading in headings if heading not in known)
 
 
@@ -139,9 +137,8 @@ def _size(size: Fields, name: re.Match[str]) -> Iterator[Found]:
     if not count or not total or total % count or unit != "gib":
         raise memory.wrong("amount", f"expected gib of all GPUs together, found {total} {unit} of {count}")
     price, monthly = size.number("price_hourly"), size.number("price_monthly")
-    least, most = HOURS_PER_MONTH
-    if not price or not least * price <= monthly <= most * price:
-        raise size.wrong("price_monthly", f"expected {least} to {most} x price_hourly, which is {price}")
+    if not price or not 670 * price <= monthly <= 750 * price:
+        raise size.wrong("price_monthly", f"expected 670 to 750 x price_hourly, which is {price}")
     label = f"{chip.text('model')} {total // count}GB"
     option = "spot" if name["spot"] else "on_demand"
     columns: dict[str, Any] = {"count": count, "instance_type": name[0], "option": option}

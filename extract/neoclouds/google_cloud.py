@@ -41,8 +41,6 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 KEY = "GOOGLE_API_KEY"
 PROVIDER = "Google Cloud"
-HOURS_PER_MONTH = 730
-"""By which Google divides a month's price of storage."""
 HOSTS = ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4")
 HOST_PARTS = {"Instance Core": "core", "Instance Ram": "ram", "Core": "core", "Cpu": "core", "Ram": "ram"}
 ACCELERATORS = {
@@ -186,7 +184,7 @@ def _described(description: str) -> tuple[str, str, str]:
 
 
 def _rate(sku: Fields, part: tuple[str, str]) -> Rate:
-    """Return the price of a part an hour; that of storage is divided by the hours of a month."""
+    """Return the price of a part an hour; that of storage is divided by 730, as Google does for a month."""
     infos = sku.objects("pricingInfo")
     if len(infos) != 1:
         raise sku.wrong("pricingInfo", "expected one price")
@@ -206,7 +204,7 @@ def _rate(sku: Fields, part: tuple[str, str]) -> Rate:
     if not amount:
         raise price.wrong("units", "a price of zero")
     since = infos[0].readable(infos[0].moment, "effectiveTime") if "effectiveTime" in infos[0] else None
-    return Rate(amount / HOURS_PER_MONTH if part[1] == "ssd" else amount, since)
+    return Rate(amount / 730 if part[1] == "ssd" else amount, since)
 
 
 def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rate]]) -> list[Part] | str | None:

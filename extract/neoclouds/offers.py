@@ -44,6 +44,8 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_NOISE = re.compile(r"[\s./-]+|per")
+_WAY = re.compile(r"(?:is_?)?(?:(spot|preemptible|interruptible)|reserved|reservation|commitment)", re.IGNORECASE)
+"""How a row says that it is not on demand: by the name of a flag, such as is_spot, or by a text."""
 _SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IGNORECASE)
 
 
@@ -140,7 +142,7 @@ def each(
 
     A row is JSON's `Fields`, a tuple of them and of what else `read` needs, a row of cells, or an element of a page. A
     new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown. A price
-    in another currency than its row names is FormChanged.
+    in another currency than its row names is FormChanged; a row that names another purchase option is Unread.
     FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more rows than this share are Strange:
     their fields have changed.
     """
@@ -155,10 +157,8 @@ def each(
             found = list(read(row))
             new = [one for part in parts for one in part.new_money]
             is_priced = any(isinstance(one, Offer | Priced) for one in found)
-            named = {currency for part in parts for currency in part.currencies()}
-            currencies = {str(one["pricing_currency"]) for one in found if isinstance(one, Offer)} or {"USD"}
-            if is_priced and named - currencies:
-                raise form_changed(f"expected prices in {' and '.join(currencies)}", "currency", ", ".join(named))
+            if is_priced:
+                _refuse_contradiction(parts, [one for one in found if isinstance(one, Offer)])
             for one in new:
                 if is_priced and isinstance(one, LayoutChanged):
                     raise one
@@ -175,6 +175,19 @@ def each(
             yield Priced()
     if len(strange) > n_rows * max_strange:
         raise refusal(f"{len(strange)} of {n_rows} rows: {strange[0]}", strange[0], len(strange))
+
+
+def _refuse_contradiction(parts: list[Fields], offers: list[Offer]) -> None:
+    """Raise where a row names another purchase option than those of its prices, or another currency: FormChanged."""
+    options = {str(one["purchase_option"]) for one in offers}
+    ways = [_WAY.fullmatch(name if part.any(name) is True else str(part.any(name))) for part in parts for name in part]
+    others = {"spot" if way[1] else "reserved" for way in ways if way} - options
+    if options and others:
+        raise refusal(f"prices of {' and '.join(sorted(options))}, in a row of another option", "option", str(others))
+    named = {currency for part in parts for currency in part.currencies()}
+    currencies = {str(one["pricing_currency"]) for one in offers} or {"USD"}
+    if named - currencies:
+        raise form_changed(f"expected prices in {' and '.join(sorted(currencies))}", "currency", str(named))
 
 
 def _row_text(row: Any) -> str:

@@ -39,7 +39,6 @@ CURRENCIES = {"FR": "EUR", "US": "USD"}
 SYMBOLS = {"EUR": "\N{EURO SIGN}", "USD": "$"}
 AROUND = "\N{EURO SIGN}$USDEUR \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 """What may stand around a price."""
-HOURS_PER_MONTH = 730
 AI_PLAN = re.compile(r"(?P<service>ai-(?:training|notebook|app))\.(?P<machine>[a-z0-9]+-\d+-gpu)\.minute\.consumption")
 INSTANCE = re.compile(r"(?P<machine>[a-z0-9]+(?:-[a-z0-9]+)*)\.(?P<term>consumption|monthly\.postpaid)")
 SHOWN = re.compile(r"(?P<whole>\d{1,3}(?:[ ,.\xa0\u202f]?\d{3})*)[.,](?P<decimals>\d{2,8})")
@@ -117,7 +116,7 @@ def _row(addon: Fields, code: str, currency: str, ai_plan: re.Match[str] | None)
         columns |= {"pricing_unit": "Minutes", "tier": ai_plan["service"]}
     else:
         if found["term"] == "monthly.postpaid":
-            columns |= {"option": "reserved", "commitment_term_hours": HOURS_PER_MONTH}
+            columns |= {"option": "reserved", "commitment_term_hours": 730}
             columns |= {"pricing_unit": "Months", "tier": "monthly"}
         tags = blobs.texts("tags")
         if not {"active", "coming_soon"} & {*tags}:

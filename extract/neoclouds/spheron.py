@@ -41,8 +41,6 @@ LIMIT = 100
 """Groups a page, as Spheron's own clients ask."""
 TIERS = ("SPOT", "DEDICATED", "CLUSTER", "BARE_METAL")
 """Values of instanceType that the API's reference names."""
-MIN_OFFERS = 2
-"""Offers that make a market."""
 PREFIXED = re.compile(r"[0-9a-f]{8}:(.+)")
 
 Market = tuple[str, str, str, str]
@@ -67,7 +65,7 @@ def read(document: Document) -> Iterator[Found]:
     for (label, option, tier, place), prices in sorted(markets.items(), key=str):
         columns: dict[str, Any] = {"option": option, "region_id": place, "tier": tier}
         known = [price for price in prices.values() if price is not None]
-        if len(known) == len(prices) >= MIN_OFFERS:
+        if len(known) == len(prices) >= 2:
             yield from market(label, known, **columns)
         # Of how many chips is not known, as a machine is sold in parts too.
         yield stock(label, n_machines=len(prices), **columns)

@@ -88,6 +88,23 @@ def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, sh
                 read(name, answer)
 
 
+@pytest.mark.parametrize(
+    "said", [("is_spot", True), ("isSpot", True), ("pricing", "preemptible"), ("plan", "Reserved")]
+)
+@pytest.mark.parametrize("name", ["digitalocean", "hyperbolic", "runpod", "shadeform", "voltagepark", "vultr"])
+def test_a_row_that_says_how_else_it_is_bought_is_refused(name: str, said: tuple[str, object], shared: Path) -> None:
+    """A provider puts its spot machines, or reserved ones, among the others, with a new field that tells them."""
+    for answer in answers_of(name, shared):
+        before = rows(read(name, answer))
+        for row in rows_of(name, answer):
+            row |= {said[0]: False} if said[1] is True else {said[0]: "standard"}
+        assert rows(read(name, answer)) == before
+        for row in rows_of(name, answer):
+            row |= dict([said])
+        with pytest.raises(LayoutChanged, match="in a row of another option"):
+            read(name, answer)
+
+
 @pytest.mark.parametrize("name", ["runpod", "voltagepark", "jarvislabs", "shadeform", "lium"])
 def test_a_currency_of_the_whole_answer_is_us_dollars(name: str) -> None:
     """Named at its top, where rows name none."""
