@@ -191,6 +191,47 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
         fleet_file.read_focus(tmp_path)
 
 
+LINES = text(CHARGES[:2]).replace("\r\n", "\n")
+WIDER = text([line | {"Tags": "x"} for line in CHARGES[1:3]]).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (LINES + WIDER, "Line: 4 Expected Number of Columns: 18 Found: 19"),
+        (LINES + WIDER + WIDER.partition("\n")[2] * 9, "Line: 4 Expected Number of Columns: 18 Found: 19"),
+        (WIDER + LINES, "Line: 4 Expected Number of Columns: 19 Found: 18"),
+        (LINES + "Total,39628.80\n", "Line: 4 Expected Number of Columns: 18 Found: 2"),
+        (LINES.replace("\n", "\r\n") + "\n", "its lines ended alike"),
+    ],
+)
+def test_lines_that_are_none_of_the_first_ones_table(tmp_path: Path, body: str, message: str) -> None:
+    """Two exports one after the other in one file, of other columns: no charge of either is passed over in silence."""
+    file = tmp_path / "focus.csv"
+    file.write_bytes(body.encode())
+
+    with pytest.raises(ChipledgerError, match=message):
+        fleet_file.read_focus(file)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LINES + "\n\n",
+        LINES.replace("\n", "\r\n") + "\r\n",
+        "\ufeff" + LINES.rstrip("\n"),
+        LINES.replace(",", ";"),
+        text([line | {"resourceTags/user:Name": "a", "resourceTags/user:name": "b"} for line in CHARGES[:2]]),
+    ],
+)
+def test_how_a_csv_may_be_written(tmp_path: Path, body: str) -> None:
+    """Blank lines at its end, a mark of its encoding before it, semicolons, tags whose names differ in case."""
+    file = tmp_path / "focus.csv"
+    file.write_bytes(body.encode())
+
+    assert fleet_file.read_focus(file).lines[0]["billed_hours"] == 720
+
+
 CUR = {
     "bill/BillingEntity": "AWS", "lineItem/ProductCode": "AmazonEC2", "lineItem/LineItemType": "Usage",
     "lineItem/UsageStartDate": "2026-04-01T00:00:00Z", "lineItem/UsageEndDate": "2026-04-11T00:00:00Z",
