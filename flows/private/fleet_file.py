@@ -122,7 +122,9 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "charge_period_end": ("ChargePeriodEnd", "line_item_usage_end_date"),
     "region_id": ("RegionId", "product_region_code", "product_region"),
     "sku_meter": ("x_UsageType", "SkuMeter", "line_item_usage_type"),
+    "sku_details": ("SkuPriceDetails",),
     "operation": ("x_Operation", "line_item_operation"),
+    "capacity_status": ("CapacityReservationStatus",),
     "pricing_category": ("PricingCategory", "line_item_line_item_type"),
     "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
     "commitment_discount_status": ("CommitmentDiscountStatus",),
@@ -142,10 +144,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }
 """What is read of a charge, and the columns of FOCUS and of a Cost and Usage Report that may hold it, the first that
 is filled in. Case and what is neither letter nor digit do not matter: lineItem/UsageType was a name before CUR 2.0."""
-OPTIONAL = (
-    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
-    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective", "resource_id"),
-)
+OPTIONAL = columns("""
+charge_class, sku_details, operation, capacity_status, commitment_discount_type, commitment_discount_status, term,
+payment, offering_class, commitment_end_at, plan_effective, reserved_effective, resource_id
+""")
 APART = re.compile(
     "subaccountid|lineitemusageaccountid|(lineitem)?availabilityzone|tags|resourcetags.*|costcategory.*"
     "|commitmentdiscountid|reservationreservationarn|savingsplansavingsplanarn"

@@ -158,7 +158,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
     assert told == {
         "a machine without accelerators": (1, Decimal("23.04")),
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
-        "not plain Linux": (1, Decimal(60)),
+        "not stated to be plain Linux": (1, Decimal(60)),
         "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
         "not of AWS, whose charges alone are read": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
@@ -189,6 +189,59 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
         fleet_file.read_focus(file, rest, rest)
     with pytest.raises(ChipledgerError, match="not a regular file"):  # a pipe can be read once
         fleet_file.read_focus(tmp_path)
+
+
+def detailed(costs: tuple[str, str, str], *, details: str = "", **others: str) -> dict[str, str]:
+    """Return 24 hours of a p5 whose meter is no usage type, as of a bill that another tool made of AWS's."""
+    said = details or '{"InstanceType": "p5.48xlarge", "CoreCount": 192, "OperatingSystem": "Linux"}'
+    same = {"x_Operation": "", "CapacityReservationStatus": "", "SkuPriceDetails": said}
+    return charge(1, "Compute", "24", costs) | same | others
+
+
+AT_LIST = ("1320.96",) * 3
+DETAILED = [
+    detailed(AT_LIST, CapacityReservationStatus="Used"),
+    detailed(("1320.96", "1320.96", "990.72"), **RESERVED),
+    detailed(("1320.96", "396.288", "396.288"), PricingCategory="Dynamic"),
+    # not read
+    detailed(AT_LIST, CapacityReservationStatus="Unused"),
+    detailed(("0",) * 3),  # within a Capacity Block, and nothing says so
+    detailed(AT_LIST, details='{"InstanceType": "p5.48xlarge", "OperatingSystem": "RHEL"}'),
+    detailed(AT_LIST, details='{"InstanceType": "p5.48xlarge"}'),
+    detailed(AT_LIST, details='{"InstanceType": "ml.p5.48xlarge", "OperatingSystem": "Linux"}'),
+    detailed(("1",) * 3, SkuMeter="EBSOptimized:p5.48xlarge"),
+    detailed(AT_LIST, details="", SkuMeter="BoxUsage:p5.48xlarge", SkuPriceDetails=""),
+]
+"""24 x 55.04 = 1320.96. FOCUS has InstanceType and OperatingSystem among the keys of SkuPriceDetails since 1.2
+(https://focus.finops.org/focus-specification/v1-2/, accessed on 2026-11-28)."""
+
+
+@pytest.mark.parametrize("kind", ["JSON in CSV", "a map in Parquet", "a map as Athena writes it"])
+def test_a_machine_that_the_details_of_its_price_name(tmp_path: Path, kind: str) -> None:
+    """It counts where they say all that a usage type and an operation do; what they leave open is counted apart."""
+    file = written(tmp_path / "focus.csv", DETAILED)
+    if kind == "a map in Parquet":
+        map_of_texts = "SkuPriceDetails::JSON::MAP(VARCHAR, VARCHAR) as SkuPriceDetails"
+        read = f"select * replace ({map_of_texts}) from read_csv('{file}', all_varchar = true)"
+        file = tmp_path / "focus.parquet"
+        duckdb.sql(f"copy ({read}) to '{file}'")
+    elif kind == "a map as Athena writes it":
+        maps = [line["SkuPriceDetails"].replace('": ', "=").replace('"', "") for line in DETAILED]
+        written(file, [line | {"SkuPriceDetails": text} for line, text in zip(DETAILED, maps, strict=True)])
+    found = fleet_file.read_focus(file)
+
+    told = [(row["offer"], row["option"], row["billed_hours"], row["billed_effective_cost"]) for row in found.lines]
+    assert told == [
+        ("p5.48xlarge", "on_demand", 24, Decimal("1320.96")),
+        ("p5.48xlarge", "reserved", 24, Decimal("990.72")),
+        ("p5.48xlarge", "spot", 24, Decimal("396.288")),
+    ]
+    assert {row["reason"]: row["n_charges"] for row in found.left_out} == {
+        "the unused part of a capacity reservation, paid as on demand": 1,
+        "its list cost is 0, as within a Capacity Block": 1,
+        "not stated to be plain Linux": 3,
+        "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": 2,
+    }
 
 
 LINES = text(CHARGES[:2]).replace("\r\n", "\n")
