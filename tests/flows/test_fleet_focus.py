@@ -39,7 +39,8 @@ def charge(third: int, meter: str, hours: str, costs: tuple[str, str, str], **ot
 
 
 RESERVED = {
-    "PricingCategory": "Committed", "CommitmentDiscountType": "Reserved Instance", "CommitmentDiscountStatus": "Used",
+    "PricingCategory": "Committed", "CommitmentDiscountStatus": "Used",
+    "CommitmentDiscountType": "EC2 Reserved Instance",
 }  # fmt: skip
 SPOT = {"PricingCategory": "Dynamic", "RegionId": "us-west-2", "x_Operation": "RunInstances:SV052"}
 CHARGES = [
@@ -105,6 +106,7 @@ def test_machines_of_an_export(imported: fleet_file.Imported) -> None:
 def test_the_three_costs_stay_apart(imported: fleet_file.Imported) -> None:
     """720 x 55.04 = 39,628.80 at list, less 12 % 34,873.344; 1440 x 21.5 = 30,960 and 1440 x 13.22895 = 19,049.688."""
     p5, reserved, _ = imported.lines
+    assert reserved["plan"] is None  # of EC2, and no Savings Plan
     names = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
 
     assert [p5[name] for name in names] == [

@@ -29,8 +29,8 @@ with worded as (
             when pricing_category = 'DiscountedUsage' or commitment_discount_type ilike '%reserv%' then 'reserved'
         end as purchase_option,
         case
-            when commitment_discount_type ilike '%ec2%' then 'EC2Instance'
-            when commitment_discount_type ilike '%compute%' then 'Compute'
+            when commitment_discount_type ilike '%ec2%saving%' then 'EC2Instance'
+            when commitment_discount_type ilike '%compute%saving%' then 'Compute'
         end as plan_kind
     from focus_row
 )
