@@ -16,7 +16,7 @@ import duckdb
 from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared import tabular
 from flows.shared.query import columns, rows
-from flows.shared.user_file import UserFile
+from flows.shared.user_file import SMALL_BYTES, UserFile
 from reports import wording
 from transform.private import select
 from warehouse.errors import ChipledgerError
@@ -225,7 +225,7 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, number: int) -> None
         bill.project(f"{picked}, {number} as file, hash([{apart}]::VARCHAR[]) as apart").create_view("focus_row")
         into = "insert into focus_charge" if number else "create temp table focus_charge as"
         con.execute(f"{into}\n{select('focus_charge')}")
-    except (duckdb.Error, OSError) as error:
+    except (duckdb.Error, csv.Error, OSError) as error:
         value = " ".join(line for line in str(error).splitlines()[:3] if not line.startswith("Original Line"))
         hint = "Give a .csv, .csv.gz or .parquet in UTF-8, its lines ended alike, in columns of FOCUS or CUR 2.0"
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error
@@ -241,9 +241,9 @@ def _opened(con: duckdb.DuckDBPyConnection, file: Path) -> duckdb.DuckDBPyRelati
         return con.read_parquet(name)
     opened = gzip.open if file.suffix.lower() == ".gz" else open
     with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
-        header = lines.readline()
+        header = lines.readline(SMALL_BYTES)
     delimiter = max(",;\t", key=header.count)
-    names = [_letters(column) or "unnamed" for column in next(csv.reader([header], delimiter=delimiter), [])]
+    names = [_letters(column) or "unnamed" for column in next(csv.reader([header], delimiter=delimiter)) or [""]]
     types = dict.fromkeys(tabular.distinct(names), "VARCHAR")
     form: dict[str, Any] = {"delimiter": delimiter, "quotechar": '"', "escapechar": '"', "header": True}
     return con.read_csv(name, auto_detect=False, columns=types, **form)
