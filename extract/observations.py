@@ -52,8 +52,6 @@ PROVIDERS = {re.sub(_NOISE, "", f"{name}{end}".lower()): to for end in _ENDS for
 """How providers write themselves, by their names in small letters and digits: vast.ai, Vast.ai and Vast AI are one."""
 MAX_HEADER_BYTES = 1 << 16
 """Each name is read as a column, and a million of them take hundreds of megabytes."""
-TWICE = "_duplicated_0"
-"""What polars puts behind a name that stands there for the second time."""
 TERMS = {"1yr": HOURS_PER_YEAR, "1 year": HOURS_PER_YEAR, "3yr": 3 * HOURS_PER_YEAR, "3 years": 3 * HOURS_PER_YEAR}
 MONEY_OR_TERMS = re.compile(
     r"price|cost|usd|eur|gbp|cny|dollar|currency|fee|upfront|charge|amount|rate|discount|"
@@ -368,8 +366,8 @@ def read(document: Document) -> tuple[pl.DataFrame, list[str]]:
         raise _wrong(document, NOT_CSV, "file", str(error).splitlines()[0], CSV_HINT) from error
     table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # blank lines, of which a file can have a million
     known = (*REQUIRED, *PRICES, *OPTIONAL)
-    twice = [name.removesuffix(TWICE) for name in table.columns if name.endswith(TWICE)]
-    if set(known).intersection(twice):
+    twice = [name for name in known if f"{name}_duplicated_0" in table.columns]  # as polars calls the second one
+    if twice:
         raise _wrong(document, "duplicate columns", "header", ", ".join(twice), "Leave one of them out")
     unread = [name for name in table.columns if name not in known]
     names = [name.strip().lower() for name in table.columns]

@@ -1,7 +1,8 @@
 """A `fleet.csv`: what a user runs, one line for machines that are alike; read, or written from AWS's bill."""
 
+import csv
 import glob
-import hashlib
+import gzip
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,11 +16,11 @@ import duckdb
 from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared import tabular
 from flows.shared.query import columns, rows
-from flows.shared.user_file import UserFile
+from flows.shared.user_file import SMALL_BYTES, UserFile
 from reports import wording
 from transform.private import select
 from warehouse.errors import ChipledgerError
-from warehouse.log.db import insert_rows, quote
+from warehouse.log.db import insert_rows
 from warehouse.reference import instance_types, table
 from warehouse.reference.table import Model, Values
 from warehouse.schema.vocabulary import OFFERING_CLASSES
@@ -89,19 +90,17 @@ def read(file: str, body: bytes, names: Names) -> list[Any]:
     found = list(table.lines(UserFile(file, body), MODEL))
     if not found:
         raise ChipledgerError("no line in it", source=file, field="file", hint="docs/fleet.md shows one")
-    return [
-        _line(int(line.place.split()[1]), row, names) for line, row in zip(found, checked(found, WORDS), strict=True)
-    ]
+    return [_line(line, row, names) for line, row in zip(found, checked(found, WORDS), strict=True)]
 
 
-def _line(number: int, row: Values, names: Names) -> Any:
+def _line(line: table.Line, row: Values, names: Names) -> Any:
     provider = names.provider(row["provider"]) or row["provider"]
     share = row["share_of_use"]
     same = ("label", "offer", "accelerators_per_node", "offering_class", "tier", "nodes", *BILLED)
     return Line(
         **{name: row[name] for name in same},
         **asdict(names.thing(row["offer"], provider) or Thing()),
-        line_number=number,
+        line_number=int(line.place.split()[1]),
         service_provider_name=provider,
         region_id=row["region"],
         availability_zone_id=row["zone"],
@@ -123,7 +122,9 @@ FIELDS: Mapping[str, Sequence[str]] = {
     "charge_period_end": ("ChargePeriodEnd", "line_item_usage_end_date"),
     "region_id": ("RegionId", "product_region_code", "product_region"),
     "sku_meter": ("x_UsageType", "SkuMeter", "line_item_usage_type"),
+    "sku_details": ("SkuPriceDetails",),
     "operation": ("x_Operation", "line_item_operation"),
+    "capacity_status": ("CapacityReservationStatus",),
     "pricing_category": ("PricingCategory", "line_item_line_item_type"),
     "commitment_discount_type": ("CommitmentDiscountType", "savings_plan_offering_type"),
     "commitment_discount_status": ("CommitmentDiscountStatus",),
@@ -143,10 +144,10 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }
 """What is read of a charge, and the columns of FOCUS and of a Cost and Usage Report that may hold it, the first that
 is filled in. Case and what is neither letter nor digit do not matter: lineItem/UsageType was a name before CUR 2.0."""
-OPTIONAL = (
-    *("charge_class", "operation", "commitment_discount_type", "commitment_discount_status", "term", "payment"),
-    *("offering_class", "commitment_end_at", "plan_effective", "reserved_effective", "resource_id"),
-)
+OPTIONAL = columns("""
+charge_class, sku_details, operation, capacity_status, commitment_discount_type, commitment_discount_status, term,
+payment, offering_class, commitment_end_at, plan_effective, reserved_effective, resource_id
+""")
 APART = re.compile(
     "subaccountid|lineitemusageaccountid|(lineitem)?availabilityzone|tags|resourcetags.*|costcategory.*"
     "|commitmentdiscountid|reservationreservationarn|savingsplansavingsplanarn"
@@ -163,20 +164,14 @@ class Imported(NamedTuple):
 
 def read_focus(*files: Path) -> Imported:
     """Return the machines with accelerators of the files of an export. Raises ChipledgerError where one is none."""
-    read: set[bytes] = set()
     with duckdb.connect() as con:
         con.execute("set timezone = 'UTC'")
         con.execute("create temp table accelerator_type (instance_type VARCHAR)")
         insert_rows(con, "accelerator_type", [(row.instance_type,) for row in instance_types.read_table()])
-        for file in files:
+        for number, file in enumerate(files):
             if not file.is_file():
                 raise ChipledgerError("not a regular file", source=file.name, field="file", hint="Save it first")
-            with file.open("rb") as opened:
-                digest = hashlib.file_digest(opened, "sha256").digest()
-            if digest in read:
-                raise ChipledgerError("a file of the bill twice", source=file.name, field="file", hint="Name it once")
-            _load_focus(con, file, into="insert into focus_charge" if read else "create temp table focus_charge as")
-            read.add(digest)
+            _load_focus(con, file, number)
         # Half a period more than there is: a start is paid for a minute at least.
         twice = (
             "select 1 from focus_charge where reason is null group by resource_id, starts_at, ends_at "
@@ -190,9 +185,8 @@ def read_focus(*files: Path) -> Imported:
         left_out = rows(
             con,
             "select reason, count(*) as n_charges, sum(list_amount) as list_cost, "
-            "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, "
-            "kind.billed_currency as billing_currency from focus_charge where reason is not null "
-            "group by reason, billing_currency order by all",
+            "sum(contracted_amount) as contracted_cost, sum(effective_amount) as effective_cost, kind.billed_currency "
+            "as billing_currency from focus_charge where reason is not null group by all order by all",
         )
         return Imported([row.pop("kind") | row for row in rows(con, select("focus_fleet"))], left_out)
 
@@ -211,16 +205,11 @@ def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     tabular.put(out, save, force=force, private=True)
 
 
-def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> None:
-    """Put the charges of a file of an export, read as text, once, into focus_charge."""
-    name = quote(glob.escape(str(file)))
-    reader = (
-        f"read_parquet({name})"
-        if file.suffix.lower() == ".parquet"
-        else f"read_csv({name}, header = true, all_varchar = true, quote = '\"', escape = '\"')"
-    )
+def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, number: int) -> None:
+    """Put the charges of a file of an export, read as text, once, into focus_charge; the first one is number 0."""
     try:
-        there = {_letters(row[0]): row[0] for row in con.execute(f"describe from {reader}").fetchall()}
+        bill = _opened(con, file).project("nullif(trim(columns(*)::VARCHAR), '')")
+        there = {_letters(column): f'"{column}"' for column in bill.columns}
         chosen = {
             name: [there[letters] for letters in map(_letters, known) if letters in there]
             for name, known in FIELDS.items()
@@ -231,16 +220,33 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, *, into: str) -> Non
             message = "no bill of AWS in columns of FOCUS or CUR 2.0"
             hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
-        texts = {name: [f"nullif(trim(\"{column}\"::VARCHAR), '')" for column in chosen[name]] for name in FIELDS}
-        picked = ", ".join(f"coalesce({', '.join([*texts[name], 'null::VARCHAR'])}) as {name}" for name in FIELDS)
-        apart = ", ".join(f'"{there[letters]}"::VARCHAR' for letters in sorted(there) if APART.fullmatch(letters))
-        picked += f", {name} as file, hash([{apart}]::VARCHAR[]) as apart"
-        con.execute(f"create or replace temp view focus_row as select {picked} from {reader}")
+        picked = ", ".join(f"coalesce({', '.join([*chosen[name], 'null::VARCHAR'])}) as {name}" for name in FIELDS)
+        apart = ", ".join(there[letters] for letters in sorted(there) if APART.fullmatch(letters))
+        bill.project(f"{picked}, {number} as file, hash([{apart}]::VARCHAR[]) as apart").create_view("focus_row")
+        into = "insert into focus_charge" if number else "create temp table focus_charge as"
         con.execute(f"{into}\n{select('focus_charge')}")
-    except duckdb.Error as error:
+    except (duckdb.Error, csv.Error, OSError) as error:
         value = " ".join(line for line in str(error).splitlines()[:3] if not line.startswith("Original Line"))
-        hint = "Give a .csv, .csv.gz or .parquet in UTF-8, in columns of FOCUS or CUR 2.0"
+        hint = "Give a .csv, .csv.gz or .parquet in UTF-8, its lines ended alike, in columns of FOCUS or CUR 2.0"
         raise ChipledgerError("cannot be read", source=file.name, field="file", value=value, hint=hint) from error
+
+
+def _opened(con: duckdb.DuckDBPyConnection, file: Path) -> duckdb.DuckDBPyRelation:
+    """Return the rows of a file, a CSV's as its first line says.
+
+    Where DuckDB finds out itself what a CSV is, it passes over the lines of a table that another one follows.
+    """
+    name = glob.escape(str(file))
+    if file.suffix.lower() == ".parquet":
+        return con.read_parquet(name)
+    opened = gzip.open if file.suffix.lower() == ".gz" else open
+    with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
+        header = lines.readline(SMALL_BYTES)
+    delimiter = max(",;\t", key=header.count)
+    names = [_letters(column) or "unnamed" for column in next(csv.reader([header], delimiter=delimiter)) or [""]]
+    types = dict.fromkeys(tabular.distinct(names), "VARCHAR")
+    form: dict[str, Any] = {"delimiter": delimiter, "quotechar": '"', "escapechar": '"', "header": True}
+    return con.read_csv(name, auto_detect=False, columns=types, **form)
 
 
 def _letters(name: str) -> str:

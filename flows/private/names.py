@@ -50,14 +50,10 @@ def checked(found: Sequence[Line], vocabulary: Mapping[str, Sequence[str]]) -> l
     Case, blanks, hyphens and underscores do not matter in a word of a vocabulary.
     """
     spelt = {name: {_plain(word): word for word in words} for name, words in vocabulary.items()}
-    rows = [
-        values(
-            line._replace(
-                cells={name: spelt.get(name, {}).get(_plain(cell), cell) for name, cell in line.cells.items()}
-            )
-        )
-        for line in found
+    respelt = [
+        {name: spelt.get(name, {}).get(_plain(cell), cell) for name, cell in line.cells.items()} for line in found
     ]
+    rows = [values(line._replace(cells=cells)) for line, cells in zip(found, respelt, strict=True)]
     if refused := first_refusal(found, rows):
         raise refused[1]
     return rows

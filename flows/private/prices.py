@@ -122,7 +122,7 @@ def _are_alike(first: Any, second: Any) -> bool:
 def _from_toml(file: str, body: bytes) -> Iterator[Line]:
     """Yield each entry as a line whose place is its kind, number and first line."""
     try:
-        text = body.decode("utf-8")
+        text = body.decode("utf-8-sig")
         tables = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ChipledgerError(f"not TOML: {error}", source=file, field="file") from error

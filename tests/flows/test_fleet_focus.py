@@ -39,7 +39,8 @@ def charge(third: int, meter: str, hours: str, costs: tuple[str, str, str], **ot
 
 
 RESERVED = {
-    "PricingCategory": "Committed", "CommitmentDiscountType": "Reserved Instance", "CommitmentDiscountStatus": "Used",
+    "PricingCategory": "Committed", "CommitmentDiscountStatus": "Used",
+    "CommitmentDiscountType": "EC2 Reserved Instance",
 }  # fmt: skip
 SPOT = {"PricingCategory": "Dynamic", "RegionId": "us-west-2", "x_Operation": "RunInstances:SV052"}
 CHARGES = [
@@ -105,6 +106,7 @@ def test_machines_of_an_export(imported: fleet_file.Imported) -> None:
 def test_the_three_costs_stay_apart(imported: fleet_file.Imported) -> None:
     """720 x 55.04 = 39,628.80 at list, less 12 % 34,873.344; 1440 x 21.5 = 30,960 and 1440 x 13.22895 = 19,049.688."""
     p5, reserved, _ = imported.lines
+    assert reserved["plan"] is None  # of EC2, and no Savings Plan
     names = ("billed_list_cost", "billed_contracted_cost", "billed_effective_cost", "billed_hours")
 
     assert [p5[name] for name in names] == [
@@ -158,7 +160,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
     assert told == {
         "a machine without accelerators": (1, Decimal("23.04")),
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
-        "not plain Linux": (1, Decimal(60)),
+        "not stated to be plain Linux": (1, Decimal(60)),
         "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
         "not of AWS, whose charges alone are read": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
@@ -189,6 +191,100 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
         fleet_file.read_focus(file, rest, rest)
     with pytest.raises(ChipledgerError, match="not a regular file"):  # a pipe can be read once
         fleet_file.read_focus(tmp_path)
+
+
+def detailed(costs: tuple[str, str, str], *, details: str = "", **others: str) -> dict[str, str]:
+    """Return 24 hours of a p5 whose meter is no usage type, as of a bill that another tool made of AWS's."""
+    said = details or '{"InstanceType": "p5.48xlarge", "CoreCount": 192, "OperatingSystem": "Linux"}'
+    same = {"x_Operation": "", "CapacityReservationStatus": "", "SkuPriceDetails": said}
+    return charge(1, "Compute", "24", costs) | same | others
+
+
+AT_LIST = ("1320.96",) * 3
+DETAILED = [
+    detailed(AT_LIST, CapacityReservationStatus="Used"),
+    detailed(("1320.96", "1320.96", "990.72"), **RESERVED),
+    detailed(("1320.96", "396.288", "396.288"), PricingCategory="Dynamic"),
+    # not read
+    detailed(AT_LIST, CapacityReservationStatus="Unused"),
+    detailed(("0",) * 3),  # within a Capacity Block, and nothing says so
+    detailed(AT_LIST, details='{"InstanceType": "p5.48xlarge", "OperatingSystem": "RHEL"}'),
+    detailed(AT_LIST, details='{"InstanceType": "p5.48xlarge"}'),
+    detailed(AT_LIST, details='{"InstanceType": "ml.p5.48xlarge", "OperatingSystem": "Linux"}'),
+    detailed(("1",) * 3, SkuMeter="EBSOptimized:p5.48xlarge"),
+    detailed(AT_LIST, details="", SkuMeter="BoxUsage:p5.48xlarge", SkuPriceDetails=""),
+]
+"""24 x 55.04 = 1320.96. FOCUS has InstanceType and OperatingSystem among the keys of SkuPriceDetails since 1.2
+(https://focus.finops.org/focus-specification/v1-2/, accessed on 2026-11-28)."""
+
+
+@pytest.mark.parametrize("kind", ["JSON in CSV", "a map in Parquet", "a map as Athena writes it"])
+def test_a_machine_that_the_details_of_its_price_name(tmp_path: Path, kind: str) -> None:
+    """It counts where they say all that a usage type and an operation do; what they leave open is counted apart."""
+    file = written(tmp_path / "focus.csv", DETAILED)
+    if kind == "a map in Parquet":
+        map_of_texts = "SkuPriceDetails::JSON::MAP(VARCHAR, VARCHAR) as SkuPriceDetails"
+        read = f"select * replace ({map_of_texts}) from read_csv('{file}', all_varchar = true)"
+        file = tmp_path / "focus.parquet"
+        duckdb.sql(f"copy ({read}) to '{file}'")
+    elif kind == "a map as Athena writes it":
+        maps = [line["SkuPriceDetails"].replace('": ', "=").replace('"', "") for line in DETAILED]
+        written(file, [line | {"SkuPriceDetails": text} for line, text in zip(DETAILED, maps, strict=True)])
+    found = fleet_file.read_focus(file)
+
+    told = [(row["offer"], row["option"], row["billed_hours"], row["billed_effective_cost"]) for row in found.lines]
+    assert told == [
+        ("p5.48xlarge", "on_demand", 24, Decimal("1320.96")),
+        ("p5.48xlarge", "reserved", 24, Decimal("990.72")),
+        ("p5.48xlarge", "spot", 24, Decimal("396.288")),
+    ]
+    assert {row["reason"]: row["n_charges"] for row in found.left_out} == {
+        "the unused part of a capacity reservation, paid as on demand": 1,
+        "its list cost is 0, as within a Capacity Block": 1,
+        "not stated to be plain Linux": 3,
+        "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": 2,
+    }
+
+
+LINES = text(CHARGES[:2]).replace("\r\n", "\n")
+WIDER = text([line | {"Tags": "x"} for line in CHARGES[1:3]]).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (LINES + WIDER, "Line: 4 Expected Number of Columns: 18 Found: 19"),
+        (LINES + WIDER + WIDER.partition("\n")[2] * 9, "Line: 4 Expected Number of Columns: 18 Found: 19"),
+        (WIDER + LINES, "Line: 4 Expected Number of Columns: 19 Found: 18"),
+        (LINES + "Total,39628.80\n", "Line: 4 Expected Number of Columns: 18 Found: 2"),
+        (LINES.replace("\n", "\r\n") + "\n", "its lines ended alike"),
+    ],
+)
+def test_lines_that_are_none_of_the_first_ones_table(tmp_path: Path, body: str, message: str) -> None:
+    """Two exports one after the other in one file, of other columns: no charge of either is passed over in silence."""
+    file = tmp_path / "focus.csv"
+    file.write_bytes(body.encode())
+
+    with pytest.raises(ChipledgerError, match=message):
+        fleet_file.read_focus(file)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        LINES + "\n\n",
+        LINES.replace("\n", "\r\n") + "\r\n",
+        "\ufeff" + LINES.rstrip("\n"),
+        LINES.replace(",", ";"),
+        text([line | {"resourceTags/user:Name": "a", "resourceTags/user:name": "b"} for line in CHARGES[:2]]),
+    ],
+)
+def test_how_a_csv_may_be_written(tmp_path: Path, body: str) -> None:
+    """Blank lines at its end, a mark of its encoding before it, semicolons, tags whose names differ in case."""
+    file = tmp_path / "focus.csv"
+    file.write_bytes(body.encode())
+
+    assert fleet_file.read_focus(file).lines[0]["billed_hours"] == 720
 
 
 CUR = {
@@ -356,7 +452,9 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
     ("body", "message"),
     [
         ("a,b\n1,2\n", "no bill of AWS in columns of FOCUS or CUR"),
-        ("", "no bill of AWS in columns of FOCUS|cannot be read"),
+        ("", "no bill of AWS in columns of FOCUS"),
+        ("\n", "no bill of AWS in columns of FOCUS"),
+        pytest.param("a" * 200_000, "cannot be read.*field larger than", id="one cell"),
         ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
         (text([CHARGES[0] | {"Tags": "B\udcfcro"}]), "Line: 2 Invalid unicode"),
         (text([CHARGES[-1]]), r"no hours of a machine with accelerators.*1 charge: hours of a machine of SageMaker"),

@@ -52,6 +52,8 @@ def test_the_same_as_csv() -> None:
     from_toml = read(toml("discount", family="'p5'") + toml("rate"))
 
     assert [rule.place for rule in from_csv] == ["line 2", "line 3"]
+    marked = [read(b"\xef\xbb\xbf" + text.encode(), "prices.csv"), read(b"\xef\xbb\xbf" + toml("discount"))]
+    assert [rules[0].discount for rules in marked] == [Decimal("0.125")] * 2  # as Windows marks UTF-8
     for name in prices.CRITERIA:
         assert [getattr(rule, name) for rule in from_csv] == [getattr(rule, name) for rule in from_toml]
     assert [(rule.discount, rule.usd_per_chip_hour) for rule in from_csv] == [

@@ -1,11 +1,14 @@
 -- Each charge of a bill in FOCUS or CUR (https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-cur2.html),
--- as hours of a machine, which stands in the usage type (USW2-BoxUsage:p5.48xlarge), or the reason why it is not. A CUR
--- has no list cost of reserved machines. RunInstances is Linux. DuckDB reads wide decimals a hundred times slower.
+-- as hours of a machine, which the usage type names (USW2-BoxUsage:p5.48xlarge), else SkuPriceDetails as JSON or a map,
+-- or why it is none. A CUR has no list cost of reserved machines. RunInstances is Linux. Wide decimals are slow.
 with worded as (
     select
         *,
-        regexp_extract(coalesce(sku_meter, ''), '(?:^|-)(?:BoxUsage|SpotUsage|UnusedBox):([a-z0-9-]+[.][a-z0-9-]+)$', 1)
-            as machine,
+        regexp_extract(
+            coalesce(if(contains(sku_meter, ':'), sku_meter, sku_details), ''),
+            '((^|-)(BoxUsage|SpotUsage|UnusedBox):|\bInstanceType\W+)([a-z0-9-]+[.][a-z0-9-]+)($|["},])', 4
+        ) as machine,
+        coalesce(operation, regexp_extract(sku_details, '\bOperatingSystem\W+(\w[^"},]*)', 1), '') as system,
         coalesce(try_cast(quantity as DECIMAL(18, 10)), try_cast(quantity as DECIMAL(28, 10))) as hours,
         coalesce(try_cast(listed as DECIMAL(18, 10)), try_cast(listed as DECIMAL(28, 10))) as list_amount,
         if(pricing_category = 'DiscountedUsage', null, contracted) as agreed,
@@ -26,8 +29,8 @@ with worded as (
             when pricing_category = 'DiscountedUsage' or commitment_discount_type ilike '%reserv%' then 'reserved'
         end as purchase_option,
         case
-            when commitment_discount_type ilike '%ec2%' then 'EC2Instance'
-            when commitment_discount_type ilike '%compute%' then 'Compute'
+            when commitment_discount_type ilike '%ec2%saving%' then 'EC2Instance'
+            when commitment_discount_type ilike '%compute%saving%' then 'Compute'
         end as plan_kind
     from focus_row
 )
@@ -58,14 +61,16 @@ select
         when commitment_discount_status = 'Unused' then 'the unused part of a commitment, which names no machine'
         when machine = '' then 'no hours of a machine of shared tenancy: storage, transfer, hosts and the like'
         when machine not in (select t.instance_type from accelerator_type as t) then 'a machine without accelerators'
-        when sku_meter like '%UnusedBox:%' then 'the unused part of a capacity reservation, paid as on demand'
+        when sku_meter like '%UnusedBox:%' or capacity_status = 'Unused'
+            then 'the unused part of a capacity reservation, paid as on demand'
         when operation = 'RunInstances:CB' then 'hours within a Capacity Block, which is paid as a purchase'
-        when operation is not null and not regexp_matches(operation, '^RunInstances(:SV\d+)?$') then 'not plain Linux'
+        when not regexp_matches(system, '^(RunInstances(:SV\d+)?|Linux)$') then 'not stated to be plain Linux'
         when lower(coalesce(pricing_unit, '')) not in ('hrs', 'hr', 'hour', 'hours') then 'its unit is not the hour'
         when hours is null or hours <= 0 then 'its quantity is no number above 0'
         when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
         when region_id is null then 'it names no region'
         when purchase_option is null then 'how it was bought is not known'
+        when purchase_option = 'on_demand' and list_amount = 0 then 'its list cost is 0, as within a Capacity Block'
         when effective_amount is null or (list_amount is null and purchase_option <> 'spot') then 'a cost is no number'
         when contracted_amount is null and pricing_category <> 'DiscountedUsage' then 'a cost is no number'
     end as reason

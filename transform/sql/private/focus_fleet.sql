@@ -8,32 +8,27 @@ with whole as (
     where is_of_machine and ends_at > starts_at
 ),
 
-period as (
+charge as (
     select
-        kind,
-        sum(hours) as hours,
-        if(count(list_amount) = count(*), sum(list_amount), null) as list_amount,
-        sum(contracted_amount) as contracted_amount,
-        sum(effective_amount) as effective_amount,
-        sum(hours)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
+        *,
+        sum(hours) over (partition by kind, starts_at, ends_at)::DOUBLE / (epoch(ends_at - starts_at) / 3600) as running
     from focus_charge
     where reason is null
-    group by kind, starts_at, ends_at
 ),
 
 alike as (
     select
-        p.kind,
-        struct_extract(p.kind, 'option') in ('on_demand', 'spot') as is_paid_when_running,
-        sum(p.hours) as hours,
-        if(count(p.list_amount) = count(*), sum(p.list_amount), null) as list_amount,
-        sum(p.contracted_amount) as contracted_amount,
-        sum(p.effective_amount) as effective_amount,
-        sum(p.hours)::DOUBLE / any_value(w.hours) as mean_running,
-        greatest(ceil(round(max(p.running), 6)), ceil(round(mean_running, 6))) as most_running
-    from period as p
+        c.kind,
+        struct_extract(c.kind, 'option') in ('on_demand', 'spot') as is_paid_when_running,
+        sum(c.hours) as hours,
+        if(count(c.list_amount) = count(*), sum(c.list_amount), null) as list_amount,
+        sum(c.contracted_amount) as contracted_amount,
+        sum(c.effective_amount) as effective_amount,
+        sum(c.hours)::DOUBLE / any_value(w.hours) as mean_running,
+        greatest(ceil(round(max(c.running), 6)), ceil(round(mean_running, 6))) as most_running
+    from charge as c
     cross join whole as w
-    group by p.kind
+    group by c.kind
 )
 
 select
