@@ -209,7 +209,7 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, number: int) -> None
     """Put the charges of a file of an export, read as text, once, into focus_charge; the first one is number 0."""
     try:
         bill = _opened(con, file).project("nullif(trim(columns(*)::VARCHAR), '')")
-        there = {_letters(column): f'"{column}"' for column in bill.columns}
+        there = {_letters(column): '"' + column.replace('"', '""') + '"' for column in bill.columns}
         chosen = {
             name: [there[letters] for letters in map(_letters, known) if letters in there]
             for name, known in FIELDS.items()

@@ -180,7 +180,7 @@ def test_focus_1_0_and_parquet(export: Path, imported: fleet_file.Imported, tmp_
     file, rest = tmp_path / "focus.parquet", tmp_path / "rest.csv"
     with duckdb.connect() as con:
         con.execute(
-            'copy (select * exclude (ServiceProviderName, SkuMeter, ListCost), ListCost as "listcost", '
+            'copy (select * exclude (ServiceProviderName, SkuMeter, ListCost), ListCost as "list""cost", '
             'ServiceProviderName as "ProviderName", '
             f"SkuMeter as \"x_UsageType\" from read_csv('{export}', all_varchar = true) limit 5) to '{file}'"
         )
