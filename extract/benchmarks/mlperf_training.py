@@ -12,8 +12,10 @@ Quirks:
    multiple of batch x sequence length, which is tested. Elsewhere both count sequences, and `epoch_num` may be epochs.
 3. Sequences become tokens only where they are packed full (`PACKED`): BERT's and others are counted as samples.
 4. llama2_70b_lora does not log its sequence length.
-5. Lines may have the rank or the container before them. Chip, count and precision are not in the log: the platform
-   names machines ("64xNVIDIA DGX H100"). NVIDIA's containers leave placeholders for who ran it and on what.
+5. Lines may have the rank or the container before them. NVIDIA's containers leave placeholders for who ran it and on
+   what, and log chip and count as :::SYSJSON; elsewhere a platform names machines ("64xNVIDIA DGX H100").
+6. The precision, since v6.0, is the lowest one of the linear layers, where a submitter logs it.
+7. A log of the open division may be of another model: such a run is never ranked.
 """
 
 from datetime import UTC, date, datetime
@@ -22,10 +24,14 @@ from typing import Any
 
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, damaged, loads
+from extract.benchmarks.mlperf_results import chips
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 
 FAMILY = "mlperf_training"
 MARK = ":::MLLOG "
+SYSTEM = ":::SYSJSON "
+PRECISIONS = ("lowest_numerical_precision_in_linear", "lowest_numerical_precision_linear")
+"""Since v6.1, and before."""
 PACKED = {
     "gpt3": "GPT-3 175B",
     "llama31_405b": "Llama-3.1-405B",
@@ -46,15 +52,17 @@ def parsed(text: str, source: str) -> Run | None:
         return None
     fields: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        start = line.find(MARK)
-        if start < 0:
+        mark = next((mark for mark in (MARK, SYSTEM) if mark in line), None)
+        if mark is None or line.endswith("'"):  # a shell that repeats in quotes what it prints
             continue
         if len(line) > MAX_LINE:
             raise damaged("too long for a log of MLPerf", line, source)
         try:
-            event = loads(line[start + len(MARK) :])
+            event = loads(line.partition(mark)[2])
         except ValueError as error:
             raise damaged(f"line {number} is no event: {error}", line, source) from error
+        if mark == SYSTEM:
+            event = {"key": "system", "value": event}
         if not isinstance(event, dict) or not isinstance(event.get("key"), str):
             raise damaged(f"line {number} is no event", line, source)
         _keep(fields, event)
@@ -71,17 +79,23 @@ def parse(run: Run) -> ParsedRun:
     start, stop = run.within("run_start").needed("time_ms"), run.within("run_stop").needed("time_ms")
     if stop <= start:
         raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
-    benchmark = run.text("submission_benchmark")
+    benchmark, system = run.text("submission_benchmark"), run.within("system")
+    system.fields = {name: value for name, value in system.fields.items() if value != ""}
+    precision = next(filter(None, map(run.text, PRECISIONS)), None)
     found = ParsedRun(
         benchmark="MLPerf Training",
         benchmark_family=FAMILY,
         task="training",
         scenario=benchmark,
         model=PACKED.get(benchmark or ""),
+        accelerator=system.text("accelerator_model_name"),
+        chips_used=chips(system),
+        precision=precision and precision.replace("bfloat", "bf"),
         input_length=run.number("max_sequence_length"),
         batch_size=run.number("global_batch_size"),
         measured_by=run.text("submission_org"),
         measured_on=_day(run, stop),
+        is_comparable=run.text("submission_division") != "open",
     )
     if platform := run.text("submission_platform"):
         found.notes.append(f"platform {platform}")
@@ -138,12 +152,10 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
 
 
 def _step(run: Run, found: ParsedRun) -> Decimal:
-    for name, value in (("global_batch_size", found.batch_size), ("max_sequence_length", found.input_length)):
-        if not value:
-            raise run.layout(name, "absent or 0, so that tokens and sequences cannot be distinguished")
     step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
     if step < 1:
-        raise run.layout("global_batch_size", "less than one token in a batch")
+        reason = "it or max_sequence_length is absent or 0, so that tokens and sequences cannot be distinguished"
+        raise run.layout("global_batch_size", reason)
     return step
 
 
