@@ -170,6 +170,7 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
         "form_factor": chip.form_factor,
         "accelerator_count": needed["accelerator_count"],
         "precision": needed["precision"],
+        "scenario": _scenario(parsed, supplied),
         "unit_of_work": supplied["unit"] or parsed.unit_of_work,
         "is_disaggregated": disaggregated == "yes" if disaggregated else of_file,
         "software": supplied["software"] or parsed.software,
@@ -283,6 +284,14 @@ def _count(parsed: ParsedRun, supplied: Supplied, notes: list[str]) -> Decimal |
     if billed > used:
         notes.append(f"{plain(billed)} chips billed, of which {plain(used)} worked")
     return billed
+
+
+def _scenario(parsed: ParsedRun, supplied: Supplied) -> str | None:
+    """Return the scenario; it names what the user states of the cache, as other runs are none to compare with."""
+    share = supplied["prefix_cache_hit_share"]
+    if parsed.prefix_cache_hit_share is not None or not share:
+        return parsed.scenario
+    return ", ".join(filter(None, (parsed.scenario, f"{plain(share * 100, 3)} % of the input cached")))
 
 
 def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
