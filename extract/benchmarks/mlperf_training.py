@@ -14,11 +14,10 @@ Quirks:
 4. llama2_70b_lora does not log its sequence length.
 5. Lines may have the rank or the container before them. NVIDIA's containers leave placeholders for who ran it and on
    what, and log chip and count as :::SYSJSON; elsewhere a platform names machines ("64xNVIDIA DGX H100").
-6. The precision, since v6.0, is the lowest one of the linear layers, where a submitter logs it.
+6. The precision is the lowest one of the linear layers, where a submitter logs it: since v6.1 by the first of two keys.
 7. A log of the open division may be of another model: such a run is never ranked.
 """
 
-from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -31,7 +30,6 @@ FAMILY = "mlperf_training"
 MARK = ":::MLLOG "
 SYSTEM = ":::SYSJSON "
 PRECISIONS = ("lowest_numerical_precision_in_linear", "lowest_numerical_precision_linear")
-"""Since v6.1, and before."""
 PACKED = {
     "gpt3": "GPT-3 175B",
     "llama31_405b": "Llama-3.1-405B",
@@ -42,7 +40,6 @@ PACKED = {
 }
 """Benchmarks that train on sequences packed full of tokens, and the model each is of."""
 COUNTS_TOKENS = "gpt3"
-MILLISECONDS = Decimal(1000)
 MAX_LINE = 100_000
 
 
@@ -80,7 +77,6 @@ def parse(run: Run) -> ParsedRun:
     if stop <= start:
         raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
     benchmark, system = run.text("submission_benchmark"), run.within("system")
-    system.fields = {name: value for name, value in system.fields.items() if value != ""}
     precision = next(filter(None, map(run.text, PRECISIONS)), None)
     found = ParsedRun(
         benchmark="MLPerf Training",
@@ -94,12 +90,12 @@ def parse(run: Run) -> ParsedRun:
         input_length=run.number("max_sequence_length"),
         batch_size=run.number("global_batch_size"),
         measured_by=run.text("submission_org"),
-        measured_on=_day(run, stop),
+        measured_on=run.within("run_stop").moment("time_ms", 1000),
         is_comparable=run.text("submission_division") != "open",
     )
     if platform := run.text("submission_platform"):
         found.notes.append(f"platform {platform}")
-    _progress(run, found, seconds=quotient(stop - start, MILLISECONDS))
+    _progress(run, found, seconds=quotient(stop - start, Decimal(1000)))
     found.notes.append("rate derived from the log, evaluation pauses included; not a metric of MLPerf")
     return found
 
@@ -118,10 +114,8 @@ def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
     metadata = metadata if isinstance(metadata, dict) else {}
     if key == "run_start":
         fields.setdefault(key, {"time_ms": event.get("time_ms")})
-    elif key == "run_stop":
-        fields[key] = {"time_ms": event.get("time_ms"), "status": metadata.get("status")}
-    elif key == "eval_accuracy":
-        fields[key] = {name: metadata.get(name) for name in ("samples_count", "epoch_num")}
+    elif key in ("run_stop", "eval_accuracy"):
+        fields[key] = {**metadata, "time_ms": event.get("time_ms")}
     elif "PLACEHOLDER" not in str(event.get("value")):
         fields.setdefault(key, event.get("value"))
 
@@ -132,7 +126,10 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
     benchmark = found.scenario or ""
     if benchmark == COUNTS_TOKENS and samples is None:
         tokens = last.needed("epoch_num")
-        step = _step(run, found)
+        step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
+        if step < 1:
+            reason = "it or max_sequence_length is absent or 0, so that tokens and sequences cannot be distinguished"
+            raise run.layout("global_batch_size", reason)
         if tokens % step:
             raise last.refused("epoch_num", f"not a whole number of batches of {plain(step, 12)} tokens")
         found.total_rate = serving.positive(last, "epoch_num", tokens / seconds)
@@ -149,17 +146,3 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
         found.needed = () if found.input_length else ("sequence_length",)
     else:
         found.unit_of_work = "sample"
-
-
-def _step(run: Run, found: ParsedRun) -> Decimal:
-    step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
-    if step < 1:
-        reason = "it or max_sequence_length is absent or 0, so that tokens and sequences cannot be distinguished"
-        raise run.layout("global_batch_size", reason)
-    return step
-
-
-def _day(run: Run, stop: Decimal) -> date:
-    if not Decimal(10) ** 11 < stop < Decimal(10) ** 14:
-        raise run.refused("run_stop", "no time in milliseconds since 1970", value=plain(stop, 20))
-    return datetime.fromtimestamp(int(stop / MILLISECONDS), tz=UTC).date()

@@ -228,7 +228,7 @@ def test_sequences_that_are_not_full_stay_samples() -> None:
     ("body", "field"),
     [
         (log(status="aborted"), "run_stop"), (log(status=None), "run_stop"), (log(stop=1715043829220), "run_stop"),
-        (log(stop=1715043829), "run_stop"), (log(start=1, stop=2), "run_stop"),
+        (log(stop=1715043829), "run_stop"),
         (log(last={"samples_count": 0}, max_sequence_length=8192), "samples_count"),
         (log(benchmark="resnet", last={"epoch_num": 37}), "samples_count"),
         (log(last={"epoch_num": 3}, global_batch_size=2304, max_sequence_length=8192), "samples_count"),
@@ -248,6 +248,8 @@ def test_a_damaged_event_is_named() -> None:
         trained(b'start\n:::MLLOG {"key": "run_start"')
     with pytest.raises(LayoutChanged, match="line 1 is no event"):
         trained(b':::MLLOG ["run_start"]')
+    with pytest.raises(LayoutChanged, match="expected a time since 1970, in 1/1000 s"):
+        trained(log(start=1, stop=2))
 
 
 # A whole round: the form of summary.json; figures of AMD's and NVIDIA's results in mlcommons/inference_results_v6.1.
