@@ -6,6 +6,7 @@ whose docstring says what its files mean. What a file does not tell the user giv
 guessed. A run that contradicts itself, or was not valid, is refused with the sum that it fails.
 """
 
+import re
 from collections.abc import Mapping
 from types import ModuleType
 
@@ -81,7 +82,7 @@ def runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
         run = tool.parsed(text, name)
         if run is not None:
             return tool, [run]
-    if not text.lstrip().startswith(("{", "[")):
+    if not re.match(r"\s*[{\[](?!\d{4}-)", text):  # a log begins with a date in brackets
         return None
     found = content.json_runs(text, name)
     for tool in _JSON_TOOLS:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -102,6 +102,15 @@ class Run:
         except ValueError:
             raise self.layout(name, f"expected a time in the form {form}" if form else "expected an ISO time") from None
 
+    def moment(self, name: str, per_second: int = 1) -> date | None:
+        """Return the day, UTC, of a time since 1970, None where absent. Raises LayoutChanged or BenchmarkRefused."""
+        count = self.number(name)
+        if count is None:
+            return None
+        if not 10**8 < count / per_second < 10**10:
+            raise self.layout(name, f"expected a time since 1970, in 1/{per_second} s")
+        return datetime.fromtimestamp(int(count / per_second), tz=UTC).date()
+
     def layout(self, name: str, reason: str) -> LayoutChanged:
         """Return the error about a field that is not in the tool's form."""
         message = placed(self.place, f"not in the tool's form: {reason}")
@@ -120,7 +129,7 @@ class Run:
 
     def _number(self, name: str) -> Decimal | None:
         value = self.fields.get(name) if name else None
-        if value is None:
+        if value is None or value == "":
             return None
         try:
             # Some tools write numbers as text ("550" of LLMPerf, "inf" of vLLM).

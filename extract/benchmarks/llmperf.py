@@ -17,7 +17,6 @@ Quirks:
 
 import re
 from dataclasses import replace
-from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from extract.benchmarks import serving
@@ -100,7 +99,7 @@ def parse(run: Run) -> ParsedRun:
         model=run.text("model"),
         scenario="closed-loop",
         concurrency=run.number("num_concurrent_requests"),
-        measured_on=_day(run),
+        measured_on=run.moment("timestamp"),
     )
     serving.counts(run, found, KEYS)
     found.error_share = serving.share(run, "results_error_rate")
@@ -124,12 +123,3 @@ def _interactivity(run: Run, found: ParsedRun) -> None:
         found.notes.append("the time between tokens fits neither way to compute it, so interactivity is unknown")
     else:
         serving.set_interactivity(run, found, KEYS)
-
-
-def _day(run: Run) -> date | None:
-    seconds = run.number("timestamp")
-    if seconds is None:
-        return None
-    if not 0 < seconds < Decimal(10) ** 10:
-        raise run.layout("timestamp", "expected seconds since 1970")
-    return datetime.fromtimestamp(int(seconds), tz=UTC).date()

@@ -108,7 +108,7 @@ def parse(run: Run) -> ParsedRun:
         place=run.place,
         model=model,
         accelerator=COUNTED.sub("", run.text("accelerator_model_name") or ""),
-        chips_used=_chips(run),
+        chips_used=chips(run),
         precision=declared(run.text("weight_data_types") or ""),
         output_rate=run.needed("Result"),
         output_length=limits.output_length,
@@ -149,7 +149,7 @@ def _reason(run: Run, strict: set[tuple[object, ...]]) -> str | None:
         return f"are of {_model(run)}, whose rules are not known here"
     if (name := run.text("accelerator_model_name")) and resolve(COUNTED.sub("", name)) is None:
         return "are of a chip that is not known, or of several kinds"
-    if not _chips(run):
+    if not chips(run):
         return "are of processors alone"
     if run.fields.get("inferred"):
         return "are carried over from a stricter target"
@@ -157,7 +157,8 @@ def _reason(run: Run, strict: set[tuple[object, ...]]) -> str | None:
     return "are of a second target of a run" if is_second else None
 
 
-def _chips(run: Run) -> Decimal | None:
+def chips(run: Run) -> Decimal | None:
+    """Return how many chips a system has in all its nodes; None where it has none."""
     counted = COUNTED.search(run.text("accelerator_model_name") or "")
     if counted:
         return Decimal(counted[1])

@@ -12,20 +12,24 @@ Quirks:
    multiple of batch x sequence length, which is tested. Elsewhere both count sequences, and `epoch_num` may be epochs.
 3. Sequences become tokens only where they are packed full (`PACKED`): BERT's and others are counted as samples.
 4. llama2_70b_lora does not log its sequence length.
-5. Lines may have the rank or the container before them. Chip, count and precision are not in the log: the platform
-   names machines ("64xNVIDIA DGX H100"). NVIDIA's containers leave placeholders for who ran it and on what.
+5. Lines may have the rank or the container before them. NVIDIA's containers leave placeholders for who ran it and on
+   what, and log chip and count as :::SYSJSON; elsewhere a platform names machines ("64xNVIDIA DGX H100").
+6. The precision is the lowest one of the linear layers, where a submitter logs it: since v6.1 by the first of two keys.
+7. A log of the open division may be of another model: such a run is never ranked.
 """
 
-from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 from extract.benchmarks import serving
 from extract.benchmarks.content import Run, damaged, loads
+from extract.benchmarks.mlperf_results import chips
 from extract.benchmarks.result import ParsedRun, plain, product, quotient
 
 FAMILY = "mlperf_training"
 MARK = ":::MLLOG "
+SYSTEM = ":::SYSJSON "
+PRECISIONS = ("lowest_numerical_precision_in_linear", "lowest_numerical_precision_linear")
 PACKED = {
     "gpt3": "GPT-3 175B",
     "llama31_405b": "Llama-3.1-405B",
@@ -36,7 +40,6 @@ PACKED = {
 }
 """Benchmarks that train on sequences packed full of tokens, and the model each is of."""
 COUNTS_TOKENS = "gpt3"
-MILLISECONDS = Decimal(1000)
 MAX_LINE = 100_000
 
 
@@ -46,15 +49,17 @@ def parsed(text: str, source: str) -> Run | None:
         return None
     fields: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        start = line.find(MARK)
-        if start < 0:
+        mark = next((mark for mark in (MARK, SYSTEM) if mark in line), None)
+        if mark is None or line.endswith("'"):  # a shell that repeats in quotes what it prints
             continue
         if len(line) > MAX_LINE:
             raise damaged("too long for a log of MLPerf", line, source)
         try:
-            event = loads(line[start + len(MARK) :])
+            event = loads(line.partition(mark)[2])
         except ValueError as error:
             raise damaged(f"line {number} is no event: {error}", line, source) from error
+        if mark == SYSTEM:
+            event = {"key": "system", "value": event}
         if not isinstance(event, dict) or not isinstance(event.get("key"), str):
             raise damaged(f"line {number} is no event", line, source)
         _keep(fields, event)
@@ -71,21 +76,26 @@ def parse(run: Run) -> ParsedRun:
     start, stop = run.within("run_start").needed("time_ms"), run.within("run_stop").needed("time_ms")
     if stop <= start:
         raise run.refused("run_stop", "not after run_start", value=plain(stop, 20))
-    benchmark = run.text("submission_benchmark")
+    benchmark, system = run.text("submission_benchmark"), run.within("system")
+    precision = next(filter(None, map(run.text, PRECISIONS)), None)
     found = ParsedRun(
         benchmark="MLPerf Training",
         benchmark_family=FAMILY,
         task="training",
         scenario=benchmark,
         model=PACKED.get(benchmark or ""),
+        accelerator=system.text("accelerator_model_name"),
+        chips_used=chips(system),
+        precision=precision and precision.replace("bfloat", "bf"),
         input_length=run.number("max_sequence_length"),
         batch_size=run.number("global_batch_size"),
         measured_by=run.text("submission_org"),
-        measured_on=_day(run, stop),
+        measured_on=run.within("run_stop").moment("time_ms", 1000),
+        is_comparable=run.text("submission_division") != "open",
     )
     if platform := run.text("submission_platform"):
         found.notes.append(f"platform {platform}")
-    _progress(run, found, seconds=quotient(stop - start, MILLISECONDS))
+    _progress(run, found, seconds=quotient(stop - start, Decimal(1000)))
     found.notes.append("rate derived from the log, evaluation pauses included; not a metric of MLPerf")
     return found
 
@@ -104,10 +114,8 @@ def _keep(fields: dict[str, Any], event: dict[str, Any]) -> None:
     metadata = metadata if isinstance(metadata, dict) else {}
     if key == "run_start":
         fields.setdefault(key, {"time_ms": event.get("time_ms")})
-    elif key == "run_stop":
-        fields[key] = {"time_ms": event.get("time_ms"), "status": metadata.get("status")}
-    elif key == "eval_accuracy":
-        fields[key] = {name: metadata.get(name) for name in ("samples_count", "epoch_num")}
+    elif key in ("run_stop", "eval_accuracy"):
+        fields[key] = {**metadata, "time_ms": event.get("time_ms")}
     elif "PLACEHOLDER" not in str(event.get("value")):
         fields.setdefault(key, event.get("value"))
 
@@ -118,7 +126,10 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
     benchmark = found.scenario or ""
     if benchmark == COUNTS_TOKENS and samples is None:
         tokens = last.needed("epoch_num")
-        step = _step(run, found)
+        step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
+        if step < 1:
+            reason = "it or max_sequence_length is absent or 0, so that tokens and sequences cannot be distinguished"
+            raise run.layout("global_batch_size", reason)
         if tokens % step:
             raise last.refused("epoch_num", f"not a whole number of batches of {plain(step, 12)} tokens")
         found.total_rate = serving.positive(last, "epoch_num", tokens / seconds)
@@ -135,19 +146,3 @@ def _progress(run: Run, found: ParsedRun, *, seconds: Decimal) -> None:
         found.needed = () if found.input_length else ("sequence_length",)
     else:
         found.unit_of_work = "sample"
-
-
-def _step(run: Run, found: ParsedRun) -> Decimal:
-    for name, value in (("global_batch_size", found.batch_size), ("max_sequence_length", found.input_length)):
-        if not value:
-            raise run.layout(name, "absent or 0, so that tokens and sequences cannot be distinguished")
-    step = product(found.batch_size or Decimal(0), found.input_length or Decimal(0))
-    if step < 1:
-        raise run.layout("global_batch_size", "less than one token in a batch")
-    return step
-
-
-def _day(run: Run, stop: Decimal) -> date:
-    if not Decimal(10) ** 11 < stop < Decimal(10) ** 14:
-        raise run.refused("run_stop", "no time in milliseconds since 1970", value=plain(stop, 20))
-    return datetime.fromtimestamp(int(stop / MILLISECONDS), tz=UTC).date()

@@ -161,6 +161,8 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
     disaggregated = supplied["disaggregated"]
     if of_file is not None and disaggregated not in (None, stated := "yes" if of_file else "no"):
         raise _contradiction(parsed, supplied, "disaggregated", stated)
+    share = supplied["prefix_cache_hit_share"] if parsed.prefix_cache_hit_share is None else None
+    cached = f"{plain(share * 100, 3)} % of the input cached" if share else None  # no run to compare others with
     run = {name: getattr(parsed, name, None) for name in throughput.MEASURED}
     run |= {name: _either(parsed, supplied, name) for name in EITHER}
     run |= {
@@ -170,6 +172,7 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
         "form_factor": chip.form_factor,
         "accelerator_count": needed["accelerator_count"],
         "precision": needed["precision"],
+        "scenario": ", ".join(filter(None, (parsed.scenario, cached))) or None,
         "unit_of_work": supplied["unit"] or parsed.unit_of_work,
         "is_disaggregated": disaggregated == "yes" if disaggregated else of_file,
         "software": supplied["software"] or parsed.software,

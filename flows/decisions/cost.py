@@ -22,6 +22,7 @@ from transform.audit.evidence import Evidence
 from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference.claim_text import Conditions
 from warehouse.reference.instance_types import chip_named, chips_named
+from warehouse.schema.columns import allowed
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
@@ -257,8 +258,8 @@ def _bound(inputs: Sum, rate_to_beat: float | None, file: Path | None) -> dict[s
     model = chips.model_named(inputs.model) if inputs.model else None
     if chip is None or model is None:
         return {"bound": "no bound: give chip and model"}
-    if inputs.precision not in (None, *rates.WIDTHS):
-        hint = f"Allowed are {', '.join(rates.WIDTHS)}"
+    if inputs.precision not in (None, *allowed("precision")):
+        hint = f"Allowed are {', '.join(allowed('precision'))}"
         raise SettingsError("unknown precision", field="--precision", value=str(inputs.precision), hint=hint)
     if file is None:
         raise ChipledgerError("a bound needs the published file", field="--chip", value=inputs.chip)

@@ -61,6 +61,8 @@ MOVES = st.lists(
         ("decision.last_gap(100, 100)", None),
         ("decision.precision_class('nvfp4')", 4),
         ("decision.precision_class('mxfp4')", 4),
+        ("decision.precision_class('mxfp6')", 6),
+        ("decision.precision_class('mxfp8')", 8),
         ("decision.precision_class('int8')", 8),
         ("decision.precision_class('bf16')", 16),
         ("decision.precision_class('mixed')", None),

@@ -14,6 +14,7 @@ from published import named
 from scripts import script
 
 from transform.formula import SQL, Domain, Formula, Parameter, formulas, read
+from warehouse.schema.columns import allowed
 
 OF_ROWS = {"chip", "model"}
 """Parameters that are a row of ref.accelerator or ref.model."""
@@ -174,6 +175,13 @@ def test_no_peak_known_is_no_peak() -> None:
     """The fastest of none is NULL, and so are the bytes of a precision that nobody has heard of."""
     assert value("best_dense_tflops(null, null, null, null, null)") is None
     assert value("bytes_per_value('fp7')") is None
+
+
+def test_each_precision_of_a_run_has_its_bytes() -> None:
+    """So that a run in any of them has a bound: the bits of a format, and 8 of the scale that 32 numbers share."""
+    bits = {"fp32": 32, "tf32": 32, "bf16": 16, "fp16": 16, "int8": 8, "fp8": 8, "mxfp8": 8.25, "fp6": 6}
+    bits |= {"mxfp6": 6.25, "int4": 4, "fp4": 4, "nvfp4": 4.5, "mxfp4": 4.25}
+    assert {name: 8 * value(f"bytes_per_value('{name}')") for name in allowed("precision")} == bits
 
 
 OUTSIDE = {Domain.POSITIVE: ("0", "-1"), Domain.NOT_NEGATIVE: ("-1",), Domain.SHARE: ("-0.1", "1.1"), Domain.ANY: ()}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from warehouse.errors import ChipledgerError
-from warehouse.reference import accelerator_facts, accelerators, models
+from warehouse.reference import accelerator_facts, accelerators, models, throughput
 from warehouse.reference.accelerator_facts import FACTS
 from warehouse.schema.tables import table_named
 
@@ -108,6 +108,7 @@ EXPLAINED = {
     ("Inferentia2", "memory_bandwidth_tb_s"): "820 GiB/s to four decimals",
     ("GB300", "memory_gb"): "278 that the driver shows, not 288 of the stacks",
     ("B300", "dense_int8_tops"): "published, where the older table had none",
+    ("B300", "tdp_w"): "1,100 of HGX, as the peaks are; 1,400 is the most of the part",
     ("GB300", "dense_int8_tops"): "published, where the older table had none",
     ("TPU-v5e", "dense_int8_tops"): "393 in the present page",
     ("TPU-v5p", "dense_fp8_tflops"): "published, where the older table had none",
@@ -284,6 +285,26 @@ def test_a_counted_total_is_the_published_one(text: str, billions: int) -> None:
     model = models.find(text)
     assert model is not None
     assert model.parameters_total == pytest.approx(billions * 1e9, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("zai-org/GLM-4.6", 202_752), ("moonshotai/Kimi-K2-Instruct", 131_072),
+        ("moonshotai/Kimi-K2-Instruct-0905", 262_144), ("moonshotai/Kimi-K2-Thinking", 262_144),
+    ],
+)  # fmt: skip
+def test_a_model_takes_the_context_of_its_version(text: str, tokens: int) -> None:
+    """Versions of one shape differ in it, and `fit` refuses what is longer."""
+    model = models.find(text)
+    assert model is not None and model.max_context_tokens == tokens
+
+
+def test_a_chip_that_was_measured_has_a_bound(chips: Chips) -> None:
+    """Of memory, so that no impossible rate passes; GH200 is sold with two memories under one name."""
+    measured = {run["accelerator_name"] for run in throughput.read_table()}
+    bounded = {name for (name, _), facts in chips.items() if facts["memory_bandwidth_tb_s"]}
+    assert measured - bounded == {"GH200"}
 
 
 def test_rows_of_the_published_model_table() -> None:

@@ -28,12 +28,11 @@ from transform.audit.finding import (
 from warehouse.reference.claim_text import Conditions
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model
+from warehouse.schema.columns import allowed
 
 PER_CHIP = "throughput_tokens_per_s_per_chip"
 PER_CORE = "throughput_tokens_per_s_per_core"
 SYSTEM = "throughput_tokens_per_s_system"
-WIDTHS = ("fp32", "bf16", "fp16", "fp8", "int8", "nvfp4", "mxfp4", "fp4", "int4")
-"""Precisions of which physics.bytes_per_value has the bytes."""
 MAX_ACCEPTED = 8.0
 """Tokens that one step may yield with speculation: no catalogued run accepts half as many."""
 FORWARD = "all tokens, input too, in one forward pass"
@@ -185,7 +184,7 @@ def ways(
     bandwidth = evidence.fact(chip, "memory_bandwidth_tb_s")
     if conditions.is_training or not (bandwidth and (conditions.batch_size or context)):
         return by_peak
-    width = conditions.precision if conditions.precision in WIDTHS else "fp4"
+    width = conditions.precision if conditions.precision in allowed("precision") else "fp4"
     batch = f"batch {conditions.batch_size}" if conditions.batch_size else "the largest batch that fits"
     rest = f"{batch}, {width} weights, {number(bandwidth)} TB/s a chip, {counted}"
     peak = max((peak for _, peak in peaks.values()), default=None)

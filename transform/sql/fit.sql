@@ -29,7 +29,11 @@ asked as (
         case
             when precision_name is null or physics.bytes_per_value(lower(precision_name)) is not null
                 then lower(precision_name)
-            else error('fit: precision_name must be fp32, bf16, fp16, fp8, int8, nvfp4, mxfp4, fp4 or int4')
+            else
+                error(
+                    'fit: precision_name must be fp32, tf32, bf16, fp16, fp8, int8, mxfp8, mxfp6, fp6, nvfp4, mxfp4, '
+                    || 'fp4 or int4'
+                )
         end as named_precision
 ),
 
@@ -42,8 +46,8 @@ size as (
         a.in_flight,
         map {
             'fp4': f.dense_fp4_tflops, 'nvfp4': f.dense_fp4_tflops, 'mxfp4': f.dense_fp4_tflops,
-            'fp8': f.dense_fp8_tflops, 'int8': f.dense_int8_tops, 'bf16': f.dense_bf16_tflops,
-            'fp16': f.dense_fp16_tflops
+            'fp8': f.dense_fp8_tflops, 'mxfp8': f.dense_fp8_tflops, 'int8': f.dense_int8_tops,
+            'bf16': f.dense_bf16_tflops, 'fp16': f.dense_fp16_tflops
         } as peaks,
         coalesce(
             a.named_precision,

@@ -123,6 +123,13 @@ def test_what_no_tool_wrote_is_refused_or_detected_as_none(body: bytes) -> None:
     assert not check(body, {})
 
 
+def test_a_log_is_no_broken_json() -> None:
+    """Megatron's begins with a date in brackets."""
+    body = b" [2026-05-08 04:28:31] iteration       10/     100 | throughput per GPU (TFLOP/s/GPU): 412.3 |"
+    with pytest.raises(BenchmarkRefused, match="no known benchmark tool wrote this file"):
+        read(body, "megatron.log", {})
+
+
 def test_a_file_that_is_no_summary_is_not_even_decoded() -> None:
     """A log of requests, or the wrong file."""
     with pytest.raises(LayoutChanged, match="larger than 64 MiB"):

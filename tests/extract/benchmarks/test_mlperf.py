@@ -161,19 +161,49 @@ def test_a_length_that_the_log_lacks_is_asked_for() -> None:
         trained(log(max_sequence_length=4096), sequence_length="8192")
 
 
+CISCO: dict[str, Any] = {
+    "max_sequence_length": 8192, "last": {"samples_count": 196608}, "start": 1778214510378, "stop": 1778219225464,
+}  # fmt: skip
+"""A run of Training v6.0 on 8 B300: https://github.com/Richardyu114/training_results_v6.0/blob/eabf23a0/Cisco/results"""
+
+
 @pytest.mark.parametrize(("benchmark", "model"), [("gpt_oss_20b", "gpt-oss-20b"), ("deepseekv3_671b", "DeepSeek-V3")])
 def test_the_models_of_training_v6_count_tokens(benchmark: str, model: str) -> None:
-    """Both are trained on full sequences; a placeholder of NVIDIA's container is nobody's name.
-
-    The run of 8 B300, with a time of its start that is ours:
-    https://github.com/Richardyu114/training_results_v6.0/tree/eabf23a07b2a0c60a289ff871dc3a46fff0d0421
-    """
+    """Both are trained on full sequences; a placeholder of NVIDIA's container is nobody's name. Cisco's run of B300."""
     held = {"submission_org": "SUBMISSION_ORG_PLACEHOLDER", "submission_platform": "1xSUBMISSION_PLATFORM_PLACEHOLDER"}
-    last, times = {"samples_count": 196608}, {"start": 1778214560000, "stop": 1778219225464}
-    run = trained(log(benchmark=benchmark, max_sequence_length=8192, last=last, **times, **held), round="v6.0")
+    run = trained(log(benchmark=benchmark, **CISCO, **held), round="v6.0")
 
-    assert (run.model_name, run.unit_of_work, run.total_rate) == (model, "token", Decimal("345220.268766"))
+    assert (run.model_name, run.unit_of_work, run.total_rate) == (model, "token", Decimal("341587.138814"))
     assert run.measured_by is None and "PLACEHOLDER" not in run.note
+
+
+def test_chips_and_precision_of_a_log_are_believed_before_the_user() -> None:
+    """NVIDIA's container logs the system, and before it what the shell prints; AMD's logs, the lowest precision."""
+    system = {"system_name": "", "accelerators_per_node": "4", "accelerator_model_name": "NVIDIA B300 SXM6 AC"}
+    line = f":::SYSJSON {json.dumps(system | {'number_of_nodes': '2'})}"
+    body = f"+ echo '{line}'\n{line}\n".encode() + log(
+        benchmark="gpt_oss_20b", **CISCO, lowest_numerical_precision_linear="mxfp4"
+    )
+    (run,) = read(body, "result_0.txt", {})
+    found = (run["accelerator_name"], run["form_factor"], run["accelerator_count"], run["precision"])
+    assert found == ("B300", "SXM", 8, "mxfp4")
+    for name, word in (("accelerator", "H100 SXM"), ("accelerator_count", "4"), ("precision", "bf16")):
+        with pytest.raises(BenchmarkRefused, match="contradicts the file") as refused:
+            read(body, "result_0.txt", {name: word})
+        assert refused.value.field == name
+    later = log(**CISCO, lowest_numerical_precision_in_linear="bfloat16")
+    assert trained(later, precision="bf16").precision == "bf16"
+    with pytest.raises(LayoutChanged, match="line 2 is no event"):
+        trained(b"start\n:::SYSJSON {broken}\n" + later)
+
+
+def test_a_log_of_the_open_division_is_never_ranked() -> None:
+    """Its model may be another one, at an official address too."""
+    url = "https://github.com/mlcommons/training_results_v5.1/tree/main/NVIDIA/results/8xB200/llama31_8b"
+    assert [
+        trained(log(**CISCO, submission_division=division), source_url=url).evidence_grade
+        for division in ("closed", "open")
+    ] == ["A", "D"]
 
 
 def test_of_gpt3_epoch_num_counts_tokens() -> None:
@@ -198,7 +228,7 @@ def test_sequences_that_are_not_full_stay_samples() -> None:
     ("body", "field"),
     [
         (log(status="aborted"), "run_stop"), (log(status=None), "run_stop"), (log(stop=1715043829220), "run_stop"),
-        (log(stop=1715043829), "run_stop"), (log(start=1, stop=2), "run_stop"),
+        (log(stop=1715043829), "run_stop"),
         (log(last={"samples_count": 0}, max_sequence_length=8192), "samples_count"),
         (log(benchmark="resnet", last={"epoch_num": 37}), "samples_count"),
         (log(last={"epoch_num": 3}, global_batch_size=2304, max_sequence_length=8192), "samples_count"),
@@ -218,6 +248,8 @@ def test_a_damaged_event_is_named() -> None:
         trained(b'start\n:::MLLOG {"key": "run_start"')
     with pytest.raises(LayoutChanged, match="line 1 is no event"):
         trained(b':::MLLOG ["run_start"]')
+    with pytest.raises(LayoutChanged, match="expected a time since 1970, in 1/1000 s"):
+        trained(log(start=1, stop=2))
 
 
 # A whole round: the form of summary.json; figures of AMD's and NVIDIA's results in mlcommons/inference_results_v6.1.

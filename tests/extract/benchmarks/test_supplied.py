@@ -54,6 +54,13 @@ def test_words_fill_what_the_file_lacks() -> None:
     assert "the file names the model meta-llama/Llama-3.2-3B-Instruct" in run.note
 
 
+def test_a_run_on_a_warm_cache_is_a_scenario_of_its_own() -> None:
+    """Ranks are within one scenario; vLLM's file tells nothing of its cache."""
+    assert [one({"prefix_cache_hit_share": share}).scenario for share in ("0", "0.8")] == [
+        "closed-loop", "closed-loop, 80 % of the input cached",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "field"),
     [

@@ -396,7 +396,6 @@ def test_a_ratio_of_prices_is_of_one_place(con, read):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a,x,H100 SXM / Llama 3 70B,capacity_fit,1,,,flag,in TF32,2026", "no width of tf32"),
         (
             "b,x,H100 SXM / Llama 3 70B,throughput_tokens_per_s_per_chip,,800,,tokens/s/chip,training,2026\n"
             "a,x,H100 SXM / Llama 3 70B,mfu_range,40,,,percent,training,2026",
@@ -423,7 +422,7 @@ def test_a_ratio_of_prices_is_of_one_place(con, read):
     ],
 )
 def test_what_cannot_be_computed_with_is_left_open(ask, text, reason):
-    """An open range, a figure of 0 or a precision without a known width leaves its claim open; others are judged."""
+    """An open range or a figure of 0 leaves its claim open; others are judged."""
     found = ask(*text.split("\n"), "z,x,H100 SXM,spec_memory_gb,80,,,GB,,2026")
     assert found["a"].verdict == "unverifiable"
     assert reason in found["a"].finding.arithmetic
@@ -495,3 +494,9 @@ def test_a_rate_at_a_batch_is_no_part_of_a_system_at_another(ask):
         f"d,y,H100 SXM / Llama 2 70B,{rate}_per_chip,14000,,,tokens/s/chip,output tokens,2026",
     )  # fmt: skip
     assert "".join(found[name].finding.verdict[0] for name in "abc") == "cpi"
+
+
+def test_weights_in_tf32_take_the_room_of_fp32(ask):
+    """TF32 is a way to compute with numbers of 32 bits: 70.6 billion of them take 282 GB."""
+    found = ask("a,x,H100 SXM / Llama 3 70B,capacity_fit,1,,,flag,in TF32,2026")["a"]
+    assert (found.verdict, "282" in found.finding.arithmetic) == ("physically_impossible", True)
