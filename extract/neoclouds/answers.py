@@ -236,12 +236,16 @@ def answer(document: Document) -> Fields:
     return found
 
 
-def pages(document: Document) -> list[Fields]:
-    """Return the objects of a JSON document's pages: its parts where it was joined of several, else itself."""
+def parts(document: Document) -> list[Any]:
+    """Return what a JSON document was joined of: each answer of its fetch, or the one that it is."""
     found = content(document.body)
-    parts = found.get(PAGES) if isinstance(found, Mapping) and set(found) == {PAGES} else None
-    every = parts if isinstance(parts, list) else [found]
-    return [Fields(f"page {number}", page) for number, page in enumerate(every, start=1)]
+    every = found.get(PAGES) if isinstance(found, Mapping) and set(found) == {PAGES} else None
+    return every if isinstance(every, list) else [found]
+
+
+def pages(document: Document) -> list[Fields]:
+    """Return the objects of a JSON document's pages."""
+    return [Fields(f"page {number}", page) for number, page in enumerate(parts(document), start=1)]
 
 
 def objects(place: str, value: object, new_money: list[LayoutChanged | str] | None = None) -> list[Fields]:

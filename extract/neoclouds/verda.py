@@ -15,22 +15,34 @@ same once more, and adds clusters and serverless containers: a document of eithe
    one price they are one offer; at two they contradict each other, and the batch gate says so.
 7. On the page an offer is what its `description` says, and its name must end accordingly; the price stands twice.
 8. CC in a name is confidential computing, about 2 % dearer, and is the tier.
+9. A long-term contract takes some per cent off the price on demand of any machine: in September 2026 2, 3, 4, 8 and 25
+   for 1, 3, 6, 12 and 24 months, as the page had as well. https://api.verda.com/v1/long-term/periods says so without a
+   key, and is read with the machines. A month is counted as 730 hours, a year as 8760. Contracts are paid up-front
+   (https://docs.verda.com/welcome-to-verda/pricing-and-billing), by what sum is not said.
 """
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
+from urllib.parse import urljoin
 
-from extract.neoclouds.answers import Fields, content, objects, refusal
-from extract.neoclouds.fetching import web_source
-from extract.neoclouds.offers import Found, by_option, each, offer
+from extract.base import Context
+from extract.neoclouds.answers import Fields, content, objects, parts, refusal
+from extract.neoclouds.fetching import JSON, web_source
+from extract.neoclouds.offers import Found, Offer, Priced, by_option, each, offer, plain
 from extract.neoclouds.pages import Page
+from extract.web.interface import Response
 from warehouse.documents import Document
+from warehouse.errors import SourceError
 
 CURRENCIES = {"usd": "USD", "eur": "EUR"}
 """Both that Verda's own client knows."""
 OTHER_PRODUCTS = ("dynamic_price", "max_dynamic_price", "serverless_price", "serverless_spot_price")
+HOURS = {"month": 730, "year": 8760}
+"""Of each unit in which a contract's period is counted."""
+CLOSED = (401, 403, 404, 410)
+"""Statuses that say that there is nothing for anybody, and not that something failed for a while."""
 CHIPS = re.compile(r"([1-9][0-9]{0,3})x (\S.*)")
 """What both documents call the chips of a machine: "8x H100 SXM5 80GB"."""
 
@@ -54,13 +66,58 @@ KINDS = {
 }
 
 
+def pages(ctx: Context, url: str, scope: str) -> Iterator[Response]:
+    """Yield the machines of the API and, as long as anybody gets them, the periods of contracts; or the page."""
+    yield ctx.web.get(url, accept=JSON)
+    if url.endswith("/instance-types"):
+        try:
+            periods = ctx.web.get(urljoin(url, "long-term/periods"), accept=JSON)
+        except SourceError as error:
+            if error.field == "status" and error.value in CLOSED:
+                return
+            raise
+        yield periods
+
+
 def read(document: Document) -> Iterator[Found]:
     """Yield the prices of an answer of the API or of the page."""
-    if not document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        found = content(document.body)
-        types = objects("instance types", found) if isinstance(found, list) else Fields("answer", found).objects("data")
-        return each(types, _machine)
-    return each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
+    if document.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        yield from each((node for node in _nodes(document) if node.text("@type") == "Offer"), _node)
+        return
+    found, *periods = parts(document)
+    types = objects("instance types", found) if isinstance(found, list) else Fields("answer", found).objects("data")
+    contracts: dict[int, Decimal] = {}
+    for answer in periods:
+        yield from each(((period, contracts) for period in objects("periods", answer)), _period)
+    yield from each(((one, contracts) for one in types), _offers)
+
+
+def _period(row: tuple[Fields, dict[int, Decimal]]) -> Iterator[Found]:
+    """Add to the contracts of this length, in hours, what is left of the price on demand."""
+    period, contracts = row
+    hours = HOURS[period.one_of("unit_name", HOURS)] * period.whole("unit_value")
+    percent = period.number("discount_percentage")
+    if 0 < percent < 1 or percent >= 100:
+        raise period.wrong("discount_percentage", "expected per cent, as 25")
+    if not hours or hours in contracts:
+        raise period.wrong("unit_value", "expected each period once")
+    if period.flag("is_enabled"):
+        contracts[hours] = 1 - percent / 100
+        yield Priced()
+    else:
+        yield "a period of contracts that nobody can have now"
+
+
+def _offers(row: tuple[Fields, dict[int, Decimal]]) -> Iterator[Found]:
+    """Yield the prices of a machine, and those of its contracts."""
+    one, contracts = row
+    for found in _machine(one):
+        yield found
+        if isinstance(found, Offer) and found["purchase_option"] == "on_demand":
+            for hours, share in contracts.items():
+                price = plain(Decimal(str(found["unit_price"])) * share)
+                contract = {"purchase_option": "reserved", "commitment_term_hours": hours, "unit_price": price}
+                yield Offer(found | contract | {"conditions": "paid up-front"})
 
 
 def _machine(one: Fields) -> Iterator[Found]:
@@ -147,5 +204,6 @@ SOURCE = web_source(
     provider="Verda",
     title="Verda instance types",
     url="https://api.verda.com/v1/instance-types",
+    pages=pages,
     other_urls=("https://api.datacrunch.io/v1/instance-types", "https://verda.com/pricing"),
 )

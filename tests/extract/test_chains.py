@@ -12,20 +12,22 @@ from extract.base import Context, Parsed
 from extract.neoclouds.offers import form_changed, offer, readings_agree
 from extract.neoclouds.verda import SOURCE
 from extract.web.interface import Response
-from warehouse.errors import LayoutChanged, Unavailable
+from warehouse.errors import LayoutChanged, SourceError, Unavailable
 
 API, OLD, PAGE = SOURCE.url, *SOURCE.other_urls
 MOVED = b"<!DOCTYPE html><html><body>Moved</body></html>"
 
 
 class Web:
-    """A web with one body an address; None: it does not answer."""
+    """A web with one body an address; None: it does not answer. Nobody gets the periods of contracts."""
 
     def __init__(self, bodies: Mapping[str, bytes | None]) -> None:
         self.bodies = bodies
         self.asked: list[str] = []
 
     def get(self, url: str, **_: Any) -> Response:
+        if url.endswith("/long-term/periods"):
+            raise SourceError("HTTP 404", field="status", value=404)
         self.asked.append(url)
         body = self.bodies.get(url)
         if body is None:

@@ -32,7 +32,7 @@ from flows.collect.collector import Collector, LogState, utc_now
 from flows.collect.collector import check as check_rows
 from flows.collect.inspect_document import differences, shape_of
 from flows.config.settings import Settings
-from warehouse.errors import LayoutChanged
+from warehouse.errors import LayoutChanged, SourceError
 
 CASES = {case.source.name: case for case in cases()}
 AWS_LIVE = ("aws_price_list", "aws_savings_plans", "aws_spot", "aws_capacity_blocks", "aws_instance_types")
@@ -291,6 +291,8 @@ class Chain:
         return "allowed"
 
     def get(self, url: str, **_: Any) -> Response:
+        if url not in self.bodies:
+            raise SourceError("HTTP 404", field="status", value=404)
         return Response(url=url, body=self.bodies[url], status=200, content_type="application/json")
 
 

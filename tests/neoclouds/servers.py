@@ -22,11 +22,12 @@ SETTINGS: Mapping[str, Mapping[str, object]] = {
     "scaleway": {"regions": ["fr-par-2"]},
     "vast": {"gpu_names": ["H100 SXM"]},
 }
-OTHER_PATHS: Mapping[str, tuple[str, bytes]] = {
-    # What a source asks for beside its fixture: the end of the path, and the answer.
-    "scaleway": ("/availability", b'{"servers": {}}'),
+OTHER_PATHS: Mapping[str, tuple[str, int, bytes]] = {
+    # What a source asks for beside its fixture: the end of the path, the status and the answer.
+    "scaleway": ("/availability", 200, b'{"servers": {}}'),
+    "verda": ("/long-term/periods", 404, b"{}"),
 }
-PAGES = {"azure": 2, "google_cloud": 2, "scaleway": 2, "spheron": 2, "vultr": 3}
+PAGES = {"azure": 2, "google_cloud": 2, "scaleway": 2, "spheron": 2, "verda": 2, "vultr": 3}
 """Requests of the sources that need more than one."""
 
 
@@ -71,9 +72,9 @@ class Site:
     def _answer(self, path: str) -> Answer:
         if path == ROBOTS:
             return Answer(body=self.robots, content_type="text/plain")
-        ending, other = OTHER_PATHS.get(self.name, ("", b""))
+        ending, status, other = OTHER_PATHS.get(self.name, ("", 0, b""))
         if ending and urlsplit(path).path.endswith(ending):
-            return Answer(body=other)
+            return Answer(status=status, body=other)
         answer = self.case.answers(path) if self.case.answers and self.body is None else self.body or self.case.body
         status, body = answer if isinstance(answer, tuple) else (200, answer)
         is_json = not self.case.fixture.endswith(".html")

@@ -4,11 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from neoclouds.case import document, refused, rows
+from neoclouds.case import MOMENT, document, refused, rows
 from neoclouds.cases.verda import CASE
 
+from extract.base import Context
 from extract.neoclouds.verda import KINDS, SOURCE
-from warehouse.errors import LayoutChanged
+from extract.web.interface import Response
+from warehouse.errors import LayoutChanged, SourceError
 
 OFFERS = [
     ("1x GB300 SXM6 288GB on-demand", "Hourly on-demand instance price", "8.62"),
@@ -116,3 +118,82 @@ def test_what_is_left_out_is_counted():
     assert CASE.parse(CASE.body).ignored == {
         "a machine without accelerators": 1, "dynamic_price, another product": 1, "no spot price": 2,
     }  # fmt: skip
+
+
+def period(months: int, percent: float, **others: Any) -> dict[str, Any]:
+    told = {"code": f"{months}_MONTHS", "name": f"{months} months", "is_enabled": True, "unit_name": "month"}
+    return told | {"unit_value": months, "discount_percentage": percent} | others
+
+
+PERIODS = [period(1, 2), period(3, 3), period(6, 4), period(12, 8), period(24, 25)]
+"""Fields as in Verda's own clients (verda-cloud/sdk-python, long_term). Figures as two readers wrote them down: of the
+API, https://api.verda.com/v1/long-term/periods (getcomputable's catalogue of terms, 2026-09-27), and of the table
+"Reserved" of the page (markrusch/Compute-Indices, tests/fixtures/term_schedule, 2026-09-15)."""
+B200 = {
+    "instance_type": "1B200.30V", "gpu": {"description": "1x B200 SXM6 180GB", "number_of_gpus": 1},
+    "price_per_hour": "6.85", "spot_price": "3.425", "currency": "usd",
+}  # fmt: skip
+"""The price of 2026-09-27, of the same catalogue."""
+
+
+def contracts(*periods: object) -> tuple[list[tuple[object, ...]], int]:
+    """Return hours, price and conditions of the contracts with these periods, and how many of them were refused."""
+    body = json.dumps({"chipledger_pages": [[B200] * 20, [*periods]]}).encode()
+    parsed = SOURCE.parse(document(SOURCE, body))
+    found = rows(parsed)
+    assert [row["unit_price"] for row in found if row["purchase_option"] != "reserved"] == ["6.85", "3.425"]
+    names = ("commitment_term_hours", "unit_price", "conditions", "instance_type", "capacity_unit")
+    contracts = [tuple(map(row.get, names)) for row in found if row["purchase_option"] == "reserved"]
+    return contracts, len(parsed.refused)
+
+
+def test_a_contract_is_priced_by_its_length():
+    """By hand: 6.85 less 2, 3, 4, 8 and 25 per cent, each by the hour; nothing is taken off the price of spot."""
+    told = [(730, "6.713"), (2190, "6.6445"), (4380, "6.576"), (8760, "6.302"), (17520, "5.1375")]
+    assert contracts(*PERIODS) == ([(*one, "paid up-front", "1B200.30V", "instance") for one in told], 0)
+    (year,), n_refused = contracts(period(1, 8, unit_name="year"))
+    assert (year[:2], n_refused) == ((8760, "6.302"), 0)
+    assert contracts(period(24, 25, is_enabled=False)) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "harmed",
+    [
+        period(1, 0.02), period(1, 100), period(1, -2), period(1, 2, discount_percentage="2"),
+        period(1, 2, unit_name="week"), period(0, 2), period(3, 3), period(1, 2, is_enabled=None),
+        {name: value for name, value in PERIODS[0].items() if name != "discount_percentage"},
+    ],
+)  # fmt: skip
+def test_a_period_that_says_something_else_is_refused_alone(harmed: dict[str, Any]):
+    """A share for per cent, another unit, a period twice: no price is made of it, and the others stay."""
+    found, n_refused = contracts(PERIODS[1], harmed)
+    assert ([one[:2] for one in found], n_refused) == ([(2190, "6.6445")], 1)
+
+
+class Site:
+    """The API, with this in place of the periods, a body or a status; the page is down."""
+
+    def __init__(self, periods: bytes | int) -> None:
+        self.periods = periods
+
+    def get(self, url: str, **_: Any) -> Response:
+        is_periods = url == "https://api.verda.com/v1/long-term/periods"
+        if url != SOURCE.url and not (is_periods and isinstance(self.periods, bytes)):
+            raise SourceError("refused", field="status", value=self.periods)
+        body = self.periods if is_periods else json.dumps([B200]).encode()
+        return Response(url=url, body=body, status=200, content_type="application/json")
+
+
+def test_prices_on_demand_stay_where_nobody_gets_the_periods():
+    """An API closed to strangers has no contracts; where it fails for a while, the fetch fails, and none is gone."""
+
+    def options(periods: bytes | int) -> list[str]:
+        (found,) = SOURCE.fetch(Context(web=Site(periods), now=lambda: MOMENT, settings={}), "all").documents
+        return [row["purchase_option"] for row in rows(SOURCE.parse(found))]
+
+    assert options(json.dumps(PERIODS[:1]).encode()) == ["on_demand", "reserved", "spot"]
+    for status in (401, 403, 404, 410):
+        assert options(status) == ["on_demand", "spot"]
+    for status in (429, 503):
+        with pytest.raises(SourceError, match="refused"):
+            options(status)
