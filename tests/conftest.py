@@ -132,6 +132,15 @@ def lake_place(postgres: str, tmp_path: Path) -> Place:
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def unsigned_extensions() -> Iterator[None]:
+    """Leave the signatures of DuckDB's extensions unread."""
+    import log_place
+
+    with log_place.unsigned_extensions():
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of reference data beside the repository."""
