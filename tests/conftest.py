@@ -20,7 +20,7 @@ import urllib3
 from one_thread import narrow
 from standin import aws, world
 from standin.catalogue import Catalogue
-from standin.reading import pricing_client
+from standin.reading import client
 
 from extract.web.certificates import VARIABLES
 from warehouse.lake import place as where
@@ -130,6 +130,15 @@ def lake_place(postgres: str, tmp_path: Path) -> Place:
         tmp_path / "data", url=f"ducklake:postgres:{postgres} dbname=postgres", data_path=str(tmp_path / "lake"),
         schema=f"lake_{secrets.token_hex(6)}",
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unsigned_extensions() -> Iterator[None]:
+    """Leave the signatures of DuckDB's extensions unread."""
+    import log_place
+
+    with log_place.unsigned_extensions():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -262,7 +271,7 @@ def web(standin: aws.StandIn) -> Iterator[urllib3.PoolManager]:
 @pytest.fixture
 def pricing(standin: aws.StandIn) -> Any:
     """Return boto3's own pricing client for the stand-in, without retries, so that faults show."""
-    return pricing_client()
+    return client("pricing")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ NOT_MONEY = re.compile(
 )
 PICKING = re.compile(r"\b(?:min|arg_min|min_by|arg_max|max_by)\s*\(", re.IGNORECASE)
 ORDERING = re.compile(r"\border\s+by\b", re.IGNORECASE)
-ORDER_ENDS = re.compile(r"\b(?:limit|rows|range|offset|union)\b|[)\"']", re.IGNORECASE)
 PYTHON_SORTS = {"min", "max", "sorted", "sort", "arg_min", "arg_max", "bottom_k", "top_k", "nsmallest", "sort_by"}
 
 ALLOWED = {

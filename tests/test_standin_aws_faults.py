@@ -6,7 +6,7 @@ import botocore.exceptions
 import pytest
 import urllib3
 from standin import aws, facts, faults
-from standin.reading import LINUX_ON_DEMAND, filters, price_facts, pricing_client, products, rows
+from standin.reading import LINUX_ON_DEMAND, client, filters, price_facts, products, rows
 
 US_WEST = f"/offers/v1.0/aws/AmazonEC2/{facts.CURRENT}/us-west-2/index.csv"
 
@@ -46,7 +46,7 @@ def test_credentials_are_looked_at(
 ) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(botocore.exceptions.ClientError, match=code):
-        products(pricing_client(region), [])
+        products(client("pricing", region), [])
 
 
 # --- faults of the connection, as a client without retries sees them

@@ -1,16 +1,14 @@
 """The stand-in for EC2, asked by unmodified boto3: what it answers, and how it goes wrong."""
 
+import functools
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import botocore.exceptions
-import botocore.session
 import pytest
-from botocore.config import Config
 from standin import aws, ec2_cloud
-from standin.reading import SERVICE_MODELS
+from standin.reading import client
 
 Connect = Callable[..., Any]
 
@@ -18,14 +16,7 @@ Connect = Callable[..., Any]
 @pytest.fixture
 def connect(standin: aws.StandIn) -> Connect:
     """Return a maker of boto3's own EC2 clients, without retries."""
-
-    def client(region: str = "us-east-1") -> Any:
-        session = botocore.session.Session()
-        session.register_component("data_loader", SERVICE_MODELS)
-        config = Config(retries={"total_max_attempts": 1}, read_timeout=5)
-        return boto3.session.Session(botocore_session=session).client("ec2", region_name=region, config=config)
-
-    return client
+    return functools.partial(client, "ec2")
 
 
 def code_of(call: Callable[..., Any], **parameters: object) -> str:

@@ -23,7 +23,6 @@ REGISTRIES = {
     "extract.neoclouds", "extract.catalogues", "extract.benchmarks", "flows.cli", "flows.cli.main",
 }  # fmt: skip
 SKIP = re.compile(r" *# fmt: (skip|off|on)$", re.MULTILINE)
-MEGABYTE = 1_000_000
 
 
 def python_files(root: Path) -> list[Path]:

@@ -184,12 +184,10 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
 
 
 def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
-    """Return the spans of each line, in the order of the labels; rows that lack anything are left out."""
+    """Return the spans of each line, in the order of the labels."""
     found: dict[str, list[tuple[datetime, datetime, float]]] = {}
     for row in rows:
         begin, end, price = row["begins_at"], row["ends_at"], row["price_per_accelerator_hour_usd"]
-        if None in (begin, end, price):
-            continue
         spans = found.setdefault(row["line_name"], [])
         if spans and spans[-1][1] == begin and spans[-1][2] == price:
             spans[-1] = (spans[-1][0], end, price)

@@ -1,14 +1,5 @@
 -- Each scope of each source with one word for its state, and the newest date that its prices carry.
 -- A failure to list the scopes of a source (scope all) is settled once any scope of it was read later.
-with newest as (
-    select
-        source,
-        scope,
-        max(last_observed_at) as newest_price_at
-    from core.sku_price
-    group by source, scope
-)
-
 select
     h.*, -- noqa: AM04
     case
@@ -18,9 +9,12 @@ select
         when h.status <> 'ok' then 'retry'
         else 'fresh'
     end as state,
-    n.newest_price_at
+    (
+        select max(p.last_observed_at)
+        from core.sku_price as p
+        where p.source = h.source and p.scope = h.scope
+    ) as newest_price_at
 from int.source_health as h
-left join newest as n on h.source = n.source and h.scope = n.scope
 qualify
     h.scope <> 'all'
     or h.last_good_at is not null

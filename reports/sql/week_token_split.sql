@@ -8,7 +8,6 @@ select
     d.evidence_effect,
     d.new_chip_effect,
     d.window_begins_on,
-    d.unknown_reason,
     u.accelerator_name,
     o.service_provider_name
 from int.token_drift as d

@@ -7,60 +7,47 @@ with withdrawn as (
         coalesce(c.accelerator_name, o.accelerator_label, c.instance_type) as offered,
         case when u.accelerator_count > 0 then u.accelerator_count else 1 end::DOUBLE as units,
         c.effective_hourly_price_before / units as said_price,
-        c.effective_hourly_price_after / units as price
+        c.effective_hourly_price_after / units as price,
+        -- Another price that was said of the same offer before this one was withdrawn.
+        (
+            select min(e.valid_from)
+            from core.price_event as e
+            where
+                e.offer_id = c.offer_id and e.source = c.source and e.valid_from > c.last_observed_before_at
+                and e.recorded_at < c.observed_at and e.retracts_recorded_at is null
+        ) as next_at
     from int.price_change as c
     inner join core.offer as o on c.offer_id = o.offer_id
     inner join core.offer_unit as u on c.offer_id = u.offer_id
     where c.reason is not null and c.observed_at >= $since and c.observed_at < $until
-),
-
--- Until another price was said of the same offer, or until it was withdrawn.
-said as (
-    select
-        w.offer_id,
-        w.source,
-        w.last_observed_before_at,
-        w.observed_at,
-        min(e.valid_from) as until_at
-    from withdrawn as w
-    inner join core.price_event as e
-        on
-            w.offer_id = e.offer_id and w.source = e.source and w.last_observed_before_at < e.valid_from
-            and w.observed_at > e.recorded_at
-    where e.retracts_recorded_at is null
-    group by all
 )
 
 select
-    w.service_provider_name,
-    w.accelerator_name,
-    w.offered,
-    w.form_factor,
-    w.purchase_option,
-    w.pricing_currency,
-    w.said_price,
-    w.price,
-    w.reason,
-    min(w.last_observed_before_at) as said_from,
-    max(least(coalesce(s.until_at, w.observed_at), w.observed_at)) as said_until,
-    max(w.observed_at) as withdrawn_at,
-    count(distinct w.offer_id) as n_offers,
-    min(w.document_sha256) as document_sha256
-from withdrawn as w
-left join said as s
-    on
-        w.offer_id = s.offer_id and w.source = s.source and w.last_observed_before_at = s.last_observed_before_at
-        and w.observed_at = s.observed_at
+    service_provider_name,
+    accelerator_name,
+    offered,
+    form_factor,
+    purchase_option,
+    pricing_currency,
+    said_price,
+    price,
+    reason,
+    min(last_observed_before_at) as said_from,
+    max(least(next_at, observed_at)) as said_until,
+    max(observed_at) as withdrawn_at,
+    count(distinct offer_id) as n_offers,
+    min(document_sha256) as document_sha256
+from withdrawn
 group by
-    w.service_provider_name, w.accelerator_name, w.offered, w.form_factor, w.purchase_option, w.pricing_currency,
-    w.said_price, w.price, w.reason
+    service_provider_name, accelerator_name, offered, form_factor, purchase_option, pricing_currency, said_price, price,
+    reason
 order by
-    max(w.observed_at) desc,
-    abs(ln(nullif(w.said_price, 0) / nullif(w.price, 0))) desc nulls last,
-    w.service_provider_name asc,
-    w.offered asc,
-    w.purchase_option asc,
-    w.form_factor asc,
-    w.said_price asc,
-    w.price asc,
-    w.reason asc
+    withdrawn_at desc,
+    abs(ln(nullif(said_price, 0) / nullif(price, 0))) desc nulls last,
+    service_provider_name asc,
+    offered asc,
+    purchase_option asc,
+    form_factor asc,
+    said_price asc,
+    price asc,
+    reason asc

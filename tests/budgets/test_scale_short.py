@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import duckdb
 import pytest
@@ -38,14 +37,8 @@ def scale_steps(scale: ModuleType) -> ModuleType:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def few(unsigned_extensions: None) -> Iterator[None]:
     """Publish the least, and read no signatures of extensions."""
-    connect: Any = duckdb.connect
-
-    def unsigned(*given: Any, **named: Any) -> Any:
-        return connect(*given, config={"allow_unsigned_extensions": True}, **named)
-
-    monkeypatch.setattr(duckdb, "connect", unsigned)
     with published_with():
         yield
 

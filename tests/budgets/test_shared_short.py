@@ -12,7 +12,6 @@ from typing import Any
 import duckdb
 import pytest
 from few_marts import published_with
-from log_place import unsigned_extensions
 from scripts import script
 
 from flows.collect import steps
@@ -30,12 +29,7 @@ WROTE = ("writer-0", {"at": 1.0, "seconds": 1.0, "looks": [LOOK]})
 READ = ("reader-0", {"at": 1.0, "file_ms": 2.0, "breaches": []})
 PUBLISHED = ("publisher-0", {"at": 1.0, "published_s": 1.0, "looks": []})
 
-
-@pytest.fixture(scope="module", autouse=True)
-def unsigned() -> Iterator[None]:
-    """Leave the signatures of extensions unread."""
-    with unsigned_extensions():
-        yield
+pytestmark = pytest.mark.usefixtures("unsigned_extensions")
 
 
 @pytest.fixture(scope="module")

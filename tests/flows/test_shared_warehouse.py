@@ -17,7 +17,6 @@ import pytest
 from benchmark_words import WORDS
 from click.testing import CliRunner
 from few_marts import published_with
-from log_place import unsigned_extensions
 from looks import day
 from published import query
 from toy_source import TOY, Toy
@@ -37,12 +36,7 @@ from warehouse.log.withdraw import selected
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
-
-@pytest.fixture(autouse=True, scope="module")
-def unsigned() -> Iterator[None]:
-    """Leave the signatures of extensions unread."""
-    with unsigned_extensions():
-        yield
+pytestmark = pytest.mark.usefixtures("unsigned_extensions")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ Where prices are known on every day between, a drift is that of the chained inde
 """
 
 import random
-import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -20,15 +19,6 @@ WINDOWS = (7, 30, 90, 365)
 CLOSE = 1e-9
 
 
-@pytest.fixture(scope="module")
-def file(shared_history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a published file of the shared history, which tests may change."""
-    own = tmp_path_factory.mktemp("drift") / "prices.duckdb"
-    shutil.copy(shared_history / "prices.duckdb", own)
-    own.chmod(0o644)
-    return own
-
-
 def moments() -> list[datetime]:
     """Return twenty moments of the history, the same in every run."""
     chosen = random.Random(20)  # noqa: S311
@@ -37,20 +27,20 @@ def moments() -> list[datetime]:
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.prove)])
-def test_the_report_is_plain_python_at_twenty_dates(file: Path, every: int) -> None:
+def test_the_report_is_plain_python_at_twenty_dates(own_history: Path, every: int) -> None:
     """Every drift of every series and window, and each that is unknown is unknown there too; at three in short."""
-    chains = Chains(file, CHIPS)
+    chains = Chains(own_history, CHIPS)
     sql = next(mart.sql for mart in MARTS if mart.name == "drift_report")
     n_rows = n_chained = n_matched = n_unknown = n_moved = 0
     for now in moments()[::every]:
-        with duckdb.connect(str(file)) as con:
+        with duckdb.connect(str(own_history)) as con:
             con.execute("update meta.build set built_at = ?", [now])
             create_moment(con)
             rows = con.execute(
                 "select index_level, service_provider_name, accelerator_name, purchase_option, window_days, drift, "
                 f"drift_method, 1 / sparkline[1] - 1 from ({sql})"
             ).fetchall()
-        matched = {days: drift(file, now, days) for days in WINDOWS}
+        matched = {days: drift(own_history, now, days) for days in WINDOWS}
         n_rows += len(rows)
         for level, provider, chip, option, days, told, method, drawn in rows:
             assert days != 90 or told is None or drawn == pytest.approx(told, abs=CLOSE)
@@ -74,12 +64,12 @@ def test_the_report_is_plain_python_at_twenty_dates(file: Path, every: int) -> N
     assert min(n_chained, n_matched, n_unknown, n_moved) * every > 200, (n_chained, n_matched, n_unknown, n_moved)
 
 
-def test_one_price_moves_its_own_series_alone(file: Path) -> None:
+def test_one_price_moves_its_own_series_alone(own_history: Path) -> None:
     """A later price of one offer: its provider's drift is that move, its chip's its share; no other series changes."""
     sql = next(mart.sql for mart in MARTS if mart.name == "drift_report")
     keys = "index_level, service_provider_name, accelerator_name, purchase_option, window_days"
     read = f"select {keys}, drift from ({sql}) where drift_method = 'matched' or drift_method is null"
-    with duckdb.connect(str(file)) as con:
+    with duckdb.connect(str(own_history)) as con:
         ((now,),) = con.execute(
             "select max(h.last_observed_at) from int.price_history as h join core.offer_unit as u using (offer_id) "
             "join int.price_index_item as i using (offer_id) where u.accelerator_name = 'L40S'"

@@ -1,7 +1,6 @@
 """The drift of costs per token at twenty dates of the shared history: plain Python over steps and first sightings."""
 
 import math
-import shutil
 from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
@@ -21,20 +20,11 @@ KEY = (*POINT, "accelerator_name", "purchase_option", "commitment_class")
 PARTS = ("price_effect", "new_provider_effect", "evidence_effect", "new_chip_effect")
 
 
-@pytest.fixture(scope="module")
-def file(shared_history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a published file of the shared history, which the test may change."""
-    own = tmp_path_factory.mktemp("token-drift") / "prices.duckdb"
-    shutil.copy(shared_history / "prices.duckdb", own)
-    own.chmod(0o644)
-    return own
-
-
-def test_each_drift_and_part_is_plain_python_at_twenty_dates(file: Path) -> None:
+def test_each_drift_and_part_is_plain_python_at_twenty_dates(own_history: Path) -> None:
     """Cost by cost of the day; the parts step by step; and they add up to the log of the change, to 1e-9."""
     sql = next(mart.sql for mart in MARTS if mart.name == "token_drift")
     counted: dict[str, int] = defaultdict(int)
-    with duckdb.connect(str(file)) as con:
+    with duckdb.connect(str(own_history)) as con:
         held = named(
             con.execute("from int.token_cost_history where coalesce(evidence_grade, 'A') = 'A' order by valid_from")
         )

@@ -26,12 +26,12 @@ SERVICE_MODELS = botocore.loaders.create_loader()
 """Read once for all clients; nothing else of boto3 is shared or changed."""
 
 
-def pricing_client(region: str = "us-east-1") -> Any:
-    """Return boto3's own client, made from the environment; it does not retry."""
+def client(service: str, region: str = "us-east-1") -> Any:
+    """Return boto3's own client of a service, made from the environment; it does not retry."""
     session = botocore.session.Session()
     session.register_component("data_loader", SERVICE_MODELS)
     config = Config(retries={"total_max_attempts": 1}, read_timeout=5)
-    return boto3.session.Session(botocore_session=session).client("pricing", region_name=region, config=config)
+    return boto3.session.Session(botocore_session=session).client(service, region_name=region, config=config)
 
 
 def filters(**fields: str) -> list[dict[str, str]]:

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import lake_writer
 import pytest
-from log_place import unsigned_extensions
 from looks import day, look, row
 
 from warehouse.errors import ChipledgerError, SettingsError
@@ -16,12 +14,7 @@ from warehouse.lake.place import Place, place
 from warehouse.log import content, db
 from warehouse.log.load import load
 
-
-@pytest.fixture(autouse=True, scope="module")
-def unsigned() -> Any:
-    """Leave the signatures of 70 MB of extensions unread, which takes longer than the tests; one of them reads them."""
-    with unsigned_extensions():
-        yield
+pytestmark = pytest.mark.usefixtures("unsigned_extensions")
 
 
 def filled(where: Place) -> dict[str, content.TableHash]:

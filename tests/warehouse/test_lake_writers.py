@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import duckdb
 import lake_writer
 import psycopg
 import pytest
-from log_place import unsigned_extensions
 from looks import day, look, row
 
 from warehouse.errors import ChipledgerError, WriterBusy
@@ -38,12 +36,7 @@ with (PostgresLocks if where.is_postgres else FileLocks)(where).lock("x"):
     sys.stdin.read()
 """
 
-
-@pytest.fixture(autouse=True, scope="module")
-def unsigned() -> Iterator[None]:
-    """Leave the signatures of extensions unread."""
-    with unsigned_extensions():
-        yield
+pytestmark = pytest.mark.usefixtures("unsigned_extensions")
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:

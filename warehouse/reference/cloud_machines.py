@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
-from warehouse.reference.table import Model, Rule, fields_of
+from warehouse.reference.table import Model, fields_of
 
 PROVIDERS = {
     **dict.fromkeys(("AWS", "AWS EC2", "Amazon", "Amazon AWS", "Amazon EC2", "Amazon Web Services"), "AWS"),
@@ -45,7 +45,6 @@ MODEL = Model(
     unique=("service_provider_name", "instance_type"),
     repeated="a second row for the same machine",
     may_be_zero=("local_ssd_gb",),
-    rules=(Rule("source_url", "no public address to check the fact at", "source_url like 'https://%'"),),
 )
 
 
