@@ -231,7 +231,7 @@ def _greyed(row: Row, text: str) -> str:
 
 def _grade(row: Row) -> str:
     measured = f"{row['measured_on']:%Y-%m-%d}" if row["measured_on"] else "undated"
-    return (row["evidence_grade"] or wording.UNKNOWN) + " " + outside(measured, row["source_url"])
+    return (row["evidence_grade"] or wording.UNKNOWN) + " " + span(outside(measured, row["source_url"]), "whole")
 
 
 def _price(row: Row) -> str:

@@ -212,7 +212,7 @@ def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
     assert str(root.get("aria-label")).startswith("H100 SXM on-demand: RunPod rose 25.0 % to 2.50")
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
     assert "RunPod 2.50 \N{BLACK UP-POINTING TRIANGLE} 25 %" in words(drawn)
-    assert "lowest in 7 days 1.80" in words(drawn)
+    assert "lowest seen 1.80" in words(drawn)
 
 
 def test_words_from_outside_are_text() -> None:
