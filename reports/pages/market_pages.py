@@ -224,7 +224,7 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
     return Table(
         id="costs",
         title=f"{wording.count(len(models), 'model')}, at one operating point each",
-        subtitle="USD per million output tokens at full load, all of the machine charged to them; under it per chip-hour",
+        subtitle="USD per million output tokens at full load, all of the machine charged to them, and per chip-hour",
         rows=[*models.values()],
         columns=[
             Column("Model", lambda row: row["model_name"] + small(_point(row))),
