@@ -95,10 +95,12 @@ def places_of_pairs(pairs: Iterable[tuple[Number | None, Number | None]]) -> int
 
 
 def percent(ratio: float | None) -> str:
-    """Return a ratio of change as percent with sign and one decimal; a dash where there is none."""
+    """Return a ratio of change as percent with one decimal and, where it moved, sign; a dash where there is none."""
     if ratio is None:
         return UNKNOWN
-    if ratio and abs(ratio) < 0.0005:
+    if abs(ratio) < 1e-9:
+        return "0.0 %"
+    if abs(ratio) < 0.0005:
         return f"{MINUS if ratio < 0 else '+'}<0.1 %"
     return f"{ratio * 100:+,.1f} %".replace("-", MINUS)
 
@@ -205,8 +207,10 @@ def date(moment: Date | None) -> str:
     return UNKNOWN if moment is None else f"{moment.day}{NBSP}{MONTHS[moment.month - 1]}{NBSP}{moment.year}"
 
 
-def share(ratio: float) -> str:
+def share(ratio: float | None) -> str:
     """Return a share without sign, in one piece: 61 %, 0.4 % where it is small, <0.1 % where it is next to nothing."""
+    if ratio is None:
+        return UNKNOWN
     if 0 < abs(ratio) < 0.0005:
         return f"<0.1{NBSP}%"
     places = 0 if abs(ratio) >= 0.0995 or not ratio else 1
@@ -214,8 +218,8 @@ def share(ratio: float) -> str:
 
 
 def signed(ratio: float) -> str:
-    """Return a change with its sign and one decimal; what did not move has none: 0.0 %."""
-    return f"0.0{NBSP}%" if abs(ratio) < 1e-9 else percent(ratio).replace(" ", NBSP)
+    """Return a change as percent in one piece."""
+    return percent(ratio).replace(" ", NBSP)
 
 
 def near(moment: Date | None, built: Date) -> str:

@@ -377,7 +377,7 @@ def _head(found: Mapping[str, Any]) -> list[str]:
             f"{name} {f'{value:,.15g}' if isinstance(value, float) else output.word(value)}"
             for name, value in inputs.items()
         ),
-        *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is of the offer named"]),
+        *([] if _is_sum(found) else [f"{unit[inputs['task']]}; USD/chip-h is of the offer named, spot last seen"]),
         f"Formula: {found['formula']}",
     ]
 

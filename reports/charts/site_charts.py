@@ -42,13 +42,12 @@ def frontiers(con: duckdb.DuckDBPyConnection) -> Markup:
 def frontier(points: pl.DataFrame) -> Drawing:
     """Return the chart of one model, scenario, precision and way of decoding of reports/sql/chart_frontier.sql.
 
-    The frontier is the cheapest cost seen at each speed, whatever the chip. Where no chip was measured to be fast
-    enough the plot is shaded and says so; a chip's line ends at the last speed that it reaches.
+    The frontier is the points that none as fast or faster undercuts, whatever the chip. Where no chip was measured to
+    be fast enough the plot is shaded and says so; a chip's line ends at the last speed that it reaches.
     """
     known = points.filter(pl.col("cost_usd").is_not_null())
-    best = _cheapest(known, "accelerator_name", "interactivity")
-    chips = {chip: group.rows(named=True) for (chip,), group in best.group_by("accelerator_name", maintain_order=True)}
-    cheapest = _cheapest(known, "interactivity").rows(named=True)
+    chips = {chip: _frontier(group) for (chip,), group in known.group_by("accelerator_name", maintain_order=True)}
+    cheapest = _frontier(known)
     speeds = sorted(points["interactivity"].unique())
     first, last, fastest = speeds[0], speeds[-1], cheapest[-1]["interactivity"]
     room = (last - first) * 0.06
@@ -65,7 +64,7 @@ def frontier(points: pl.DataFrame) -> Drawing:
         scope=f"Along the bottom tokens per second and user. {wording.option(ON_DEMAND).capitalize()} prices at "
         f"full load, all of the machine charged to output; {cheap['benchmark_family']}. Points are "
         f"{wording.count(known.height, 'offer')}, grey lines each chip's cheapest to the last speed that it reaches, "
-        "the thick line the frontier.",
+        "the thick line the frontier; no line has a speed at which a faster point costs no more.",
         unit="USD per million output tokens",
         x=Scale(low=first - room, high=last + room, ticks=speeds),
         y=style.scale(known["cost_usd"], log_from=6),
@@ -88,8 +87,11 @@ def frontier(points: pl.DataFrame) -> Drawing:
     )
 
 
-def _cheapest(known: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    return known.sort("cost_rank", "service_provider_name").group_by(*keys).first().sort(*keys)
+def _frontier(known: pl.DataFrame) -> Sequence[Row]:
+    """Return the cheapest point at each speed that costs less than every faster one, by speed."""
+    cost = pl.col("cost_usd")
+    fastest_first = known.sort(-pl.col("interactivity"), cost, "service_provider_name")
+    return fastest_first.filter(cost < cost.cum_min().shift(fill_value=float("inf"))).reverse().rows(named=True)
 
 
 def _costs(rows: Sequence[Row]) -> list[tuple[float, float]]:
@@ -154,11 +156,12 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
         chain.append((row["chain_number"], moment, row["price_index"]))
     lines = {
         name: [
-            (begin, end, 100 * value / chain[0][2]) for (_, begin, value), (_, end, _) in itertools.pairwise(chain)
-        ] + [(chain[-1][1], chain[-1][1], 100 * chain[-1][2] / chain[0][2])]
+            (begin, end, 100 * value / chain[0][2])
+            for (_, begin, value), (_, end, _) in itertools.pairwise([*chain, chain[-1]])
+        ]
         for name, chain in chains.items()
         if len(chain) > 1
-    }  # fmt: skip
+    }
     if "all" not in lines:
         return Markup()
 
@@ -232,9 +235,10 @@ def _finding(lines: Mapping[str, Spans], chip: str, until: datetime) -> str:
 
 def _scope(lines: Mapping[str, Spans]) -> str:
     """Return unit, first date and what lines and gaps are."""
+    own = "; AWS in us-east-1 (else another US region)" if "AWS" in lines else ""
     first = min(spans[0][0] for spans in lines.values())
     others = "; median and lowest of others; gaps: too few seen" if {*lines} - {"AWS"} else ""
-    return f"{USD_UNIT} on demand since {wording.date(first)}{others}."
+    return f"{USD_UNIT} on demand since {wording.date(first)}{own}{others}."
 
 
 def _front(
@@ -284,7 +288,7 @@ def _ticks(since: datetime, until: datetime) -> list[tuple[datetime, str]]:
 
 
 def _percent(ratio: float) -> str:
-    sign = wording.MINUS if ratio < 0 else "+"
+    sign = wording.MINUS if ratio < 0 else "+" if ratio > 0 else ""
     return f"{sign}{wording.share(ratio)}"
 
 

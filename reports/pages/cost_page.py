@@ -29,6 +29,7 @@ WAYS = (
     ("Second\nelsewhere", "on_demand", "elsewhere", 2),
 )
 """Columns of a model's table: head, kind of option, place and rank in int.model_token_cost."""
+SEEN = {("spot", "mean_30d"): "30-day mean", ("spot", "mean_7d"): "7-day mean", ("spot", "price"): "last seen"}
 
 
 def point_text(row: Row) -> str:
@@ -103,28 +104,16 @@ def headline(rows: Sequence[Row]) -> str:
 
 def model_table(name: str, rows: Sequence[Row]) -> Table:
     """Return a row for each chip that has a cost at the model's point, by way to buy; of others in a line why not."""
-    cells = {(row["accelerator_name"], row["option_kind"], row["place"], row["option_rank"]): row for row in rows}
     chips, without = [], dict[str, list[str]]()
     for chip, of_chip in by(rows, "accelerator_name").items():
         if any(map(_cost, of_chip)):
-            chips.append({"chip": chip, "runs": _runs(of_chip)})
+            chips.append({**of_chip[0], "runs": _runs(of_chip)})
         else:
-            reasons = sorted({row["cost_basis"].removeprefix("unknown: ") for row in of_chip})
+            reasons = sorted({_why(row) or "" for row in of_chip})
             without.setdefault("; ".join(reasons), []).append(chip)
     no_cost = "; ".join(f"{', '.join(names)} ({why})" for why, names in without.items())
-    drifts = {row["accelerator_name"]: row["drift_90d"] for row in rows}
     costs = on_demand(rows)
     finding = f"{costs[0]['accelerator_name']} is the cheapest on demand" if costs else "no cost on demand is known"
-
-    def column(way: tuple[str, str, str, int]) -> Column:
-        head, *key = way
-
-        def why(row: Row) -> str | None:
-            found = cells[row["chip"], *key]
-            return None if found["usd_per_million_output_tokens"] else found["cost_basis"].removeprefix("unknown: ")
-
-        return Number(head, lambda row: _cost(cells[row["chip"], *key]), why=why)
-
     return Table(
         id=f"t-{_anchor(name)}",
         title=f"{name}: {finding}",
@@ -132,14 +121,36 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
         "under it low and high of repeats that differ, price per chip-hour, who sells and its last day.",
         rows=chips,
         columns=[
-            Column("Chip", "chip"),
-            *map(column, WAYS),
-            Number("Cheapest seen,\n90 days", lambda row: wording.percent(drifts[row["chip"]])),
+            Column("Chip", "accelerator_name"),
+            *ways(rows, "accelerator_name"),
+            Number(
+                "Cheapest seen,\n90 days", lambda row: wording.percent(row["drift_90d"]), why="not known on both days"
+            ),
             Column("Measured", "runs"),
         ],
         note="The change of 90 days is of the cheapest seen on demand; new runs and newly seen sellers count in it."
         + (f" No cost: {no_cost}." if no_cost else ""),
     )
+
+
+def ways(rows: Sequence[Row], name: str) -> list[Column]:
+    """Return a column for each way to buy of rows of cost_model.sql; `name` is the field that names a table's rows."""
+
+    def column(head: str, *way: object) -> Column:
+        cells = {row[name]: row for row in rows if way_of(row) == way}
+        return Number(head, lambda row: _cost(cells[row[name]]), why=lambda row: _why(cells[row[name]]))
+
+    known = {way_of(row) for row in rows}
+    return [column(head, *way) for head, *way in WAYS if tuple(way) in known]
+
+
+def way_of(row: Row) -> tuple[object, ...]:
+    """Return the way to buy of a row, as WAYS has it."""
+    return row["option_kind"], row["place"], row["option_rank"]
+
+
+def _why(row: Row) -> str | None:
+    return None if row["usd_per_million_output_tokens"] else row["cost_basis"].removeprefix("unknown: ")
 
 
 def _cost(row: Row) -> str | None:
@@ -151,8 +162,8 @@ def _cost(row: Row) -> str | None:
     sold = (row["service_provider_name"], row["instance_type"], row["region_id"])
     terms = wording.listed(*sold, TERMS.get(row["commitment_class"]), row["offer_terms"])
     spread = None if low == high else f"{low} to {high}"
-    price = f"{wording.price(row['price_usd'])} {row['service_provider_name']}"
-    sold_at = span(wording.listed(spread, price), title=terms)
+    price = f"{wording.price(row['price_usd'])} {wording.short(row['service_provider_name'], most=64)}"
+    sold_at = span(wording.listed(spread, price, SEEN.get((row["option_kind"], row["price_kind"]))), title=terms)
     seen = span(wording.day(row["last_observed_at"]), "whole")
     return wording.significant(row["usd_per_million_output_tokens"]) + small(sold_at + " " + seen)
 
@@ -179,7 +190,6 @@ def training(rows: Sequence[Row]) -> Table:
     def bought(row: Row) -> str:
         return wording.listed(wording.option(row["purchase_option"]), TERMS.get(row["commitment_class"]))
 
-    bounded = all(row["share_of_bound"] is not None for row in rows)
     return Table(
         id="t-training",
         title=f"Training at {wording.count(len({point(row) for row in rows}), 'operating point')}",
@@ -193,13 +203,10 @@ def training(rows: Sequence[Row]) -> Table:
             Number("Low", lambda row: wording.significant(row["usd_per_million_tokens_low"])),
             Number("Median", lambda row: _greyed(row, wording.significant(row["usd_per_million_tokens_median"]))),
             Number("High", lambda row: wording.significant(row["usd_per_million_tokens_high"])),
-            Number(
-                "Of bound", lambda row: None if row["share_of_bound"] is None else wording.share(row["share_of_bound"])
-            ),
+            Number("Of bound", lambda row: wording.share(row["share_of_bound"]), why="no bound is known"),
             Column("Grade,\nmeasured", _grade),
             Number("USD per\nchip-hour", lambda row: _price(row) + small(row["service_provider_name"])),
         ],
-        note="" if bounded else f"{wording.UNKNOWN} under bound: no bound is known for this way to train. ",
     )
 
 
@@ -224,7 +231,7 @@ def _greyed(row: Row, text: str) -> str:
 
 def _grade(row: Row) -> str:
     measured = f"{row['measured_on']:%Y-%m-%d}" if row["measured_on"] else "undated"
-    return (row["evidence_grade"] or wording.UNKNOWN) + " " + outside(measured, row["source_url"])
+    return (row["evidence_grade"] or wording.UNKNOWN) + " " + span(outside(measured, row["source_url"]), "whole")
 
 
 def _price(row: Row) -> str:

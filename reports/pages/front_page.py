@@ -30,7 +30,6 @@ NOWHERE = {"unknown", "not collected yet", "not seen", "not sold", "AWS only"}
 """Why a cell has no price where none was ever seen."""
 MAX_MODELS = 4
 """Models of which the cheapest cost is shown in a line."""
-SEEN = {"mean_30d": "30-day mean", "mean_7d": "7-day mean"}
 NO_CELL = {PRICE: None, "unknown_reason": "unknown", "accelerator_name": None, "form_factor": None}
 CHIPS = ("H100", "H200", "B200", "B300", "MI300X", "A100-80GB", "L40S", "Trainium2", "Trainium3")
 """The chips of the front page, in their order, where the settings name no others; one without a price says so."""
@@ -336,12 +335,14 @@ def _token(row: Row | None) -> str:
         text = next((short for begin, short in WHY.items() if reason.startswith(begin)), "unknown")
         return span(text, "no", title=reason)
     number = wording.significant(row["usd_per_million_output_tokens"])
-    seller = row["service_provider_name"] if row["service_provider_name"] != "AWS" else None
-    note = small(SEEN.get(row["price_kind"] or "") or seller)
+    is_spot = row["option_kind"] == "spot"
+    seller, region = row["service_provider_name"], row["region_id"] or ""
+    if seller == "AWS":
+        seller = None if region.startswith("us-" if is_spot else "us-east-1") else region
     cost = _evidence(row["offer_id"], number, row["cost_basis"] or "")
-    if row["offer_id"] is not None and row["option_kind"] == "spot" and row["price_kind"] == "price":
-        return span(cost, "no", title=row["offer_terms"] or "") + small(wording.listed(seller, "last seen"))
-    return cost + note
+    if is_spot and row["price_kind"] == "price":
+        cost = span(cost, "no", title=row["offer_terms"] or "")
+    return cost + small(wording.listed(seller, cost_page.SEEN.get((row["option_kind"], row["price_kind"]))))
 
 
 def headline(front: Front) -> str:

@@ -219,31 +219,16 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
     if not found:
         reasons = {row["cost_basis"].removeprefix("unknown: ") for row in costs}
         return f"Unknown: {min(reasons)}." if reasons else "No run of it was measured."
-    cells = {(row["model_name"], row["option_kind"], row["place"], row["option_rank"]): row for row in found}
-
-    def column(head: str, *key: object) -> Column:
-        def cell(row: Row) -> str:
-            cost = cells.get((row["model"], *key))
-            if cost is None:
-                return ""
-            seller = wording.short(cost["service_provider_name"], most=MAX_NAME)
-            about = wording.listed(seller, wording.date(cost["last_observed_at"]))
-            return wording.significant(cost["usd_per_million_output_tokens"]) + small(about)
-
-        return Number(head, cell)
-
+    models, ways = {row["model_name"]: row for row in found}, {*map(cost_page.way_of, found)}
+    shown = [row for row in costs if row["model_name"] in models and cost_page.way_of(row) in ways]
     return Table(
         id="costs",
-        title=f"{wording.count(len({row['model_name'] for row in found}), 'model')}, at one operating point each",
-        subtitle="USD per million output tokens at full load, all of the machine charged to them",
-        rows=[{"model": name, "point": each[0]} for name, each in cost_page.by(found, "model_name").items()],
+        title=f"{wording.count(len(models), 'model')}, at one operating point each",
+        subtitle="USD per million output tokens at full load, all of the machine charged to them, and per chip-hour",
+        rows=[*models.values()],
         columns=[
-            Column("Model", lambda row: row["model"] + small(_point(row["point"]))),
-            *(
-                column(head.replace("\n", " "), *key)
-                for head, *key in cost_page.WAYS
-                if any(known[1:] == tuple(key) for known in cells)
-            ),
+            Column("Model", lambda row: row["model_name"] + small(_point(row))),
+            *cost_page.ways(shown, "model_name"),
         ],
     )
 
@@ -273,15 +258,13 @@ def _plans(shown: Sequence[Row], n_known: int, is_chip: bool) -> Table | str:
                 lambda row: price_tables.linked(wording.amount(row["price_per_accelerator_hour_usd"], places), row),
             ),
             Number("on demand", lambda row: wording.amount(row["on_demand_price_usd"], places)),
-            Number("pays from use of", lambda row: _share(row["breakeven_share_on_demand"]), why="no price on demand"),
+            Number(
+                "pays from use of", lambda row: wording.share(row["breakeven_share_on_demand"]), why="no list price"
+            ),
             Column("Machine, region", lambda row: (row["instance_type"] or "") + small(row["region_id"])),
             Column("Seen", lambda row: wording.date(row["last_observed_at"])),
         ],
     )
-
-
-def _share(ratio: float | None) -> str | None:
-    return None if ratio is None else wording.share(ratio)
 
 
 def _stock(stock: Sequence[Row], prices: Sequence[Row], is_chip: bool) -> Table | str:

@@ -25,7 +25,7 @@ MAX_ROWS = 60
 NOTE = (
     "Cheapest seen of the regions, sizes and hosts of each; of a marketplace the 25th percentile of its machines. "
     "From: the least that anybody pays, which you may not be offered. Grey: not ranked, too old or a from. To AWS: "
-    "against its cheapest list price for the same chip, form, commitment and capacity, where that is known."
+    "against its cheapest list price for the same chip, form, commitment and capacity, if known. Empty: none seen."
 )
 
 _bar = macro("cells.html.j2", "bar")

@@ -158,7 +158,7 @@ def _scope(known: Sequence[Line], since: datetime, until: datetime, n_left: int)
     grey = f" {wording.count(n_left, 'line')} in grey without words." if n_left else ""
     return (
         f"USD per chip-hour, {wording.day(since)} to {wording.day(until)}, {providers}; each tier's cheapest offer. A "
-        f"line, and its part in the lowest, stops where the price was not read for 7 days: it may still hold.{grey}"
+        f"line, and its part in the lowest, stops where not read for 7 days or its source's limit: it may hold.{grey}"
     )
 
 
@@ -252,7 +252,7 @@ def _labels(
         made.append(Label(text=f"{name} {usd(event.after)} {_sign(event)}", value=event.after, ink=ink, is_bold=True))
     if least and is_recent(least[-1][1]):
         _, _, price, provider = least[-1]
-        made.append(Label(text=f"lowest in 7 days {usd(price)}", value=price, ink=INK, is_bold=True))
+        made.append(Label(text=f"lowest seen {usd(price)}", value=price, ink=INK, is_bold=True))
         named.add(provider)
     n_left = 0
     for line in sorted(known, key=lambda line: (line.provider != AWS, line.spans[-1][2], line.provider)):

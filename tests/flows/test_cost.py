@@ -257,7 +257,7 @@ def test_a_month_of_the_settings_stays_excluded_where_no_load_is_asked(call: Cal
     """Nobody can share 5,000 USD a month out over tokens whose number is unknown: it is named as excluded."""
     found = settled(call, tmp_path)
     text = call("--model", "llama-2-70b", settings=tmp_path / "chipledger.toml").stdout
-    assert "100% used; USD/chip-h is of the offer named" in text
+    assert "100% used; USD/chip-h is of the offer named, spot last seen" in text
     assert "one token a step, MLPerf Inference, 25 tok/s/user\n" in text
     assert "savings_plan 1 year " in text  # of which another line may be of 3 years
 

@@ -218,9 +218,7 @@ def test_each_chart_is_a_good_picture_that_the_page_calls_by_its_name(received: 
         assert data.endswith(b"IEND\xaeB`\x82")
         assert struct.unpack(">I", data[16:20])[0] == 2 * int(image["width"] or 0)
     assert str(shown[0]["alt"]).startswith("H100 SXM on-demand: AWS fell 25.0 % to 7.50; ")
-    assert "stops where the price was not read for 7 days" in page_of(
-        received
-    )  # so its lowest is not the cheapest of 90 days
+    assert "stops where not read for 7 days or its source" in page_of(received)  # its lowest is not that of 90 days
 
 
 def test_the_mail_is_legible_where_pictures_and_styles_are_blocked(received: EmailMessage) -> None:

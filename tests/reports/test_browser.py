@@ -115,11 +115,15 @@ def test_a_phone_does_not_scroll_sideways(opened: Open, name: str) -> None:
     seen: dict[str, Any] = page.evaluate(
         "({ scroll: document.documentElement.scrollWidth, scripts: document.scripts.length, "
         "images: document.images.length, held: [...document.querySelectorAll('.frame')]"
-        ".every(each => each.getBoundingClientRect().right <= innerWidth), text: document.body.textContent })"
+        ".every(each => each.getBoundingClientRect().right <= innerWidth), text: document.body.textContent, "
+        "over: (document.querySelectorAll('details').forEach(each => each.open = true), "
+        "[...document.querySelectorAll('.gt_stub')].filter(each => each.scrollWidth > each.clientWidth + 1)"
+        ".map(each => each.innerText)) })"
     )
 
     assert seen["scroll"] == PHONE
     assert seen["held"]
+    assert seen["over"] == []  # of the heads of rows: what sticks out lies over the next cell
     assert (seen["scripts"], seen["images"]) == (2 if name == "explore.html" else 1, 0)
     assert seen["text"].count(WORDS) >= HOSTILE_SHOWN.get(name, 0)
 

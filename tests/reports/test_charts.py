@@ -212,7 +212,7 @@ def test_an_svg_tells_its_finding_to_who_cannot_see_it(drawn: str) -> None:
     assert str(root.get("aria-label")).startswith("H100 SXM on-demand: RunPod rose 25.0 % to 2.50")
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
     assert "RunPod 2.50 \N{BLACK UP-POINTING TRIANGLE} 25 %" in words(drawn)
-    assert "lowest in 7 days 1.80" in words(drawn)
+    assert "lowest seen 1.80" in words(drawn)
 
 
 def test_words_from_outside_are_text() -> None:
@@ -289,6 +289,16 @@ def test_the_frontier_is_the_cheapest_at_each_speed_and_ends_where_nothing_reach
     assert "not reached" not in words(style.svg(site_charts.frontier(frame.head(3))))
 
 
+def test_the_frontier_has_no_speed_at_which_a_faster_point_costs_no_more() -> None:
+    """B answers a user of 20 at 75 tokens a second too, for less than A does at 20: A is on no frontier but its own."""
+    frame = points(("A", "p", 20.0, 4.0), ("A", "p", 50.0, 6.0), ("B", "q", 75.0, 1.0), ("B", "q", 100.0, 2.0))
+    made = site_charts.frontier(frame)
+
+    assert [line.corners for line in made.lines] == [[(20, 4), (50, 6)], [(75, 1), (100, 2)], [(75, 1), (100, 2)]]
+    assert "1 USD per million output tokens at 75 tokens/s per user (B, q), 2 at 100 (B, q)" in made.finding
+    assert len(made.marks) == 4
+
+
 def chain(name: str | None, *values: tuple[int, float], number: int = 1) -> list[dict[str, object]]:
     return [
         {"service_provider_name": name, "chain_number": number, "index_date": day(n).date(), "price_index": value}
@@ -318,6 +328,18 @@ def test_the_index_has_five_labelled_lines_at_most_each_from_100() -> None:
     heights = [float(y) for y in re.findall(r'y="([\d.]+)" class="name', desk)]
     assert min(b - a for a, b in zip(sorted(heights), sorted(heights)[1:], strict=False)) >= site_charts.APART - 0.01
     assert site_charts.index(chain("A", (0, 100), (9, 50)), "H100", day(90)) == ""
+    still = site_charts.index(chain(None, (0, 100), (90, 100)), "H100", day(90))
+    assert "unchanged since" in still
+    assert ">all 0\N{NO-BREAK SPACE}%<" in still
+
+
+def test_the_chart_says_which_price_of_aws_it_has() -> None:
+    """The index beside it is of all regions: without the region the two seem to contradict each other."""
+    level = {"begins_at": day(0), "ends_at": day(90), "price_per_accelerator_hour_usd": 3.2}
+    others, own = level | {"line_name": "lowest"}, level | {"line_name": "AWS"}
+    both = site_charts.front([own, others], "H100", day(90))
+    assert "; AWS in us-east-1 (else another US region); median and lowest of others" in both
+    assert "us-east-1" not in site_charts.front([others], "MI300X", day(90))
 
 
 def test_lines_of_less_than_a_year_have_months_and_small_prices_their_digits() -> None:

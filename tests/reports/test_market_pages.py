@@ -121,6 +121,17 @@ def test_the_cheapest_elsewhere_says_of_which_form_it_is(offline_run: Path) -> N
     assert "MI300X: 2.99 at Hot Aisle" in text_of(page)
 
 
+def test_a_cost_that_is_not_known_says_why(offline_run: Path) -> None:
+    """As the page of costs does; a way to buy that has no cost of any model has no column."""
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (offline_run / "reports/chips").glob("*.html")}
+    tables = {name: rows(page, "costs") for name, page in pages.items() if 'id="costs"' in page}
+    assert len(tables) == 9
+    assert all(cell for table in tables.values() for row in table for head, cell in row.items() if head != "group")
+    assert [row["Second elsewhere"] for row in tables["gb200"] if row["name"].startswith("deepseek-r1")] == ["\u2013 1"]
+    assert "1 no offer is of the form and size that was measured" in text_of(pages["gb200"])
+    assert "AWS, on demand" not in tables["mi300x"][0]
+
+
 def test_a_chip_that_aws_does_not_sell_has_its_lines(offline_run: Path) -> None:
     """Nothing is "elsewhere" then; and its lines do not end where the page's date is, while the last price counts."""
     page = (offline_run / "reports/chips/tpu-v5e.html").read_text(encoding="utf-8")

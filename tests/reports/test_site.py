@@ -197,6 +197,35 @@ def test_a_cost_that_is_a_limit_is_grey() -> None:
     assert cost_page._cost(limit | {"cost_basis": "unknown: no price, last searched"}) is None
 
 
+def test_a_cost_of_another_region_than_its_price_on_the_front_page_names_it() -> None:
+    """The table has us-east-1's prices and spot of the US; a million tokens are cheapest wherever AWS has the chip."""
+    cost = {"usd_per_million_output_tokens": 15.5, "cost_basis": "measured", "offer_id": None, "offer_terms": None}
+    cost |= {"service_provider_name": "AWS", "price_kind": "price", "option_kind": "on_demand"}
+    spot = {"option_kind": "spot", "price_kind": "mean_30d"}
+    cells = [
+        cost | {"region_id": "us-east-1"},
+        cost | {"region_id": "us-west-2"},
+        cost | spot | {"region_id": "us-west-2"},
+        cost | spot | {"region_id": "eu-north-1"},
+        cost | {"region_id": None, "service_provider_name": "Verda"},
+    ]
+    notes = [re.findall("<small>(.*?)</small>", front_page._token(cell)) for cell in cells]
+    assert notes == [[], ["us-west-2"], ["30-day mean"], ["eu-north-1, 30-day mean"], ["Verda"]]
+
+
+def test_drift_counts_no_series_where_there_is_none() -> None:
+    """Series without two prices to compare are counted where there are any."""
+    facts = {
+        "headline": "",
+        "place": "drift.html",
+        "build": (datetime(2026, 10, 15, tzinfo=UTC), ""),
+        "nav": [],
+        "options": [],
+    }
+    pages = [frame.frame("drift.html.j2", **facts, day="", tokens="", n_silent=n) for n in (0, 2)]
+    assert ["without two prices to compare" in page for page in pages] == [False, True]
+
+
 def test_a_tier_is_told_whatever_its_length() -> None:
     """A price of another tier is another offer: what is too long for the column is cut."""
     cell = {front_page.PRICE: 6.232, "offer_id": None, "service_provider_name": "Verda", "form_factor": None}

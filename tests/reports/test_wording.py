@@ -46,7 +46,7 @@ def test_a_change_never_looks_like_none() -> None:
         (0.031, "+3.1 %", "rose 3.1 %"),
         (11.5, "+1,150.0 %", "rose 1,150.0 %"),
         (-0.0000001, "\N{MINUS SIGN}<0.1 %", "fell less than 0.1 %"),
-        (0.0, "+0.0 %", "unchanged"),
+        (0.0, "0.0 %", "unchanged"),
     ],
 )
 def test_percent_has_one_decimal_and_a_sign(ratio: float, expected: str, words: str) -> None:
