@@ -6,27 +6,46 @@
 -- No "from" prices. The chip is that of ref.accelerator of the same name, and the same form or one for all forms; a
 -- form that is not stated is not guessed, and has no row here. A price per chip that says nothing of how many must be
 -- taken counts as one chip, and so prices only what was measured on one.
-with standing as (
+with priced as (
     select
-        p.*,
-        c.form_factor as chip_form_factor
+        p.offer_id,
+        { 'terms': p.price_terms, 'unit_accelerators': p.unit_accelerators, 'network': p.network } as size,
+        c.form_factor as chip_form_factor,
+        p.price_per_accelerator_hour_usd as price_usd,
+        p.price_order,
+        p.statistic,
+        p.is_ranked,
+        p.last_observed_at
     from int.listed_price as p
     inner join ref.accelerator as c
         on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
     where p.statistic <> 'floor' and p.price_per_accelerator_hour_usd > 0
-    window of_size as (partition by p.price_terms, p.unit_accelerators, p.network)
-    qualify
-        p.is_ranked
-        or (
-            not bool_or(p.is_ranked) over of_size
-            and p.last_observed_at >= max(p.last_observed_at) over of_size - interval 30 days
-        )
+),
+
+newest as (
+    select
+        size,
+        bool_or(is_ranked) as has_ranked,
+        max(last_observed_at) as newest_at
+    from priced
+    group by size
+),
+
+cheapest as (
+    select
+        arg_min({ 'offer_id': p.offer_id, 'chip_form_factor': p.chip_form_factor }, p.price_order) as offer,
+        case when bool_and(p.statistic = 'price') then max(p.price_usd) end as high_price_usd,
+        count(*) as n_offers
+    from priced as p
+    inner join newest as n on p.size is not distinct from n.size
+    where p.is_ranked or (not n.has_ranked and p.last_observed_at >= n.newest_at - interval 30 days)
+    group by p.size
 )
 
 select
     p.accelerator_name,
     p.form_factor,
-    p.chip_form_factor,
+    c.offer.chip_form_factor,
     p.service_provider_name,
     p.host_provider_name,
     p.purchase_option,
@@ -40,12 +59,12 @@ select
     p.network,
     p.price_per_accelerator_hour_usd as price_usd,
     case when p.statistic <> 'median' then price_usd end as low_price_usd,
-    case when bool_and(p.statistic = 'price') over of_size then max(price_usd) over of_size end as high_price_usd,
+    c.high_price_usd,
     case
         when p.statistic = 'median' then 'the median alone is stated'
         when p.statistic = 'p25' then 'from the 25th percentile; the dearest is not stated'
-        when high_price_usd is null then 'from the cheapest offer; the dearest is not stated'
-        when high_price_usd = price_usd then 'one price'
+        when c.high_price_usd is null then 'from the cheapest offer; the dearest is not stated'
+        when c.high_price_usd = price_usd then 'one price'
         else 'from the cheapest to the dearest offer'
     end as price_range_basis,
     concat_ws(
@@ -61,7 +80,7 @@ select
     ) as price_basis,
     cost.usable_share(p.service_provider_name, p.purchase_option, p.commitment_term_hours, p.instance_type)
         as usable_share,
-    count(*) over of_size as n_offers,
+    c.n_offers,
     r.price_rank,
     p.is_current,
     p.is_ranked and not p.is_sold_out as is_price_ranked,
@@ -75,7 +94,6 @@ select
     p.evidence_kind,
     p.document_sha256,
     p.offer_id
-from standing as p
+from cheapest as c
+inner join int.listed_price as p on c.offer.offer_id = p.offer_id
 left join int.provider_price as r on p.offer_id = r.offer_id
-window of_size as (partition by p.price_terms, p.unit_accelerators, p.network)
-qualify row_number() over (of_size order by p.price_order) = 1
