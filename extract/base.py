@@ -56,9 +56,9 @@ class Memo:
 class Context:
     """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
 
-    `last_observed` gives the moment of the last good fetch of a scope, None where there was none. `check` raises
-    SourceError where the gates would refuse what a document says. `regions` are those that the user decides for; `memo`
-    is shared by the fetches of a run.
+    `last_observed` gives the moment of the last complete fetch of a scope, else of the last good one, None where there
+    was none; `known_prices` gives the source's last ones. `check` raises SourceError where the gates would refuse what
+    a document says. `regions` are those that the user decides for; `memo` is shared by the fetches of a run.
     """
 
     web: "Web"
@@ -66,6 +66,7 @@ class Context:
     now: Callable[[], datetime]
     landed: Landed = lambda version_key: None
     last_observed: Callable[[str], datetime | None] = lambda scope: None
+    known_prices: "Callable[[], pl.DataFrame | None]" = lambda: None
     check: "Callable[[Parsed], object]" = lambda parsed: None
     regions: tuple[str, ...] = ()
     memo: Memo = field(default_factory=Memo)

@@ -18,6 +18,8 @@ from standin.catalogue import Catalogue
 
 from extract import SOURCES, source_named
 from flows.cli.main import main
+from flows.collect.collector import Collector, LogState, utc_now
+from flows.config.settings import read
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
 OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"] + ["aws_price_pages"]
@@ -119,6 +121,17 @@ def test_sources_left_out_are_no_failures(published: duckdb.DuckDBPyConnection) 
         "aws_capacity_block_rates", "aws_price_list", "aws_savings_plans", "aws_spot_feed",
     }  # fmt: skip
     assert not {status for _, status in looks} & {"failed", "refused"}
+
+
+def test_a_source_knows_the_regions_of_its_last_prices(collected: tuple[Result, Path, list[str]]) -> None:
+    """The next feed is compared with them: the regions of accelerators in the feed of 2021."""
+    settings = read(data_dir=collected[1])
+    collector = Collector(settings, settings.landing(), LogState(), utc_now, print)
+
+    known = collector.context(source_named("aws_spot_feed")).known_prices()
+
+    assert known is not None
+    assert set(known["region_id"]) == {"us-east-1", "us-east-2", "us-west-1", "eu-west-1", "ap-southeast-2"}
 
 
 def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyConnection) -> None:

@@ -16,6 +16,7 @@ from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
 
+NOT_FOUND = 404
 PROGRESS_STEP_BYTES = 64 << 20
 MAX_HEAD_LINES = 20
 """Preamble and header are six lines today."""

@@ -12,7 +12,7 @@ from traceback import walk_tb
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from extract.aws.places import has_credentials, names_in, own_regions, region_names
+from extract.aws.places import GLOBAL, has_credentials, names_in, own_regions, region_names
 from extract.base import Context
 from extract.web import strict_json, strict_xml
 from warehouse.documents import Document
@@ -41,7 +41,6 @@ QUERY_LIMIT_BYTES = 256 << 20
 BODY = "chipledger:body"
 """Where our hook leaves an answer's bytes; no member of a service model has a colon in its name."""
 NETWORK_HINT = "Check the network, and that the region has this service"
-SETTINGS_HINT = "Check the region and the settings"
 TRY_AGAIN = "Try again later"
 
 _REFUSED = """
@@ -73,7 +72,6 @@ PENDING = "AWS validates the account for this region, for minutes or up to four 
 PAGE_SIZE = 1000
 MAX_PAGES = 2000
 """Two million records: 90 days of a region's accelerators are a twentieth of it; more is a paging error."""
-HOME_REGION = "us-east-1"
 UNAUTHORIZED = "UnauthorizedOperation"
 """What EC2 answers to credentials that may not call an operation."""
 NOT_ENABLED = frozenset({"AuthFailure", "OptInRequired"})
@@ -304,7 +302,7 @@ class Call:
         if code in REFUSED or status in (401, 403):
             hint = EXPIRED_HINT if EXPIRED.match(code) or EXPIRED.match(message) else self._rights
             return self._error(CredentialsMissing, message, "credentials", code, hint)
-        return self._error(SourceError, message, "code", code, SETTINGS_HINT)
+        return self._error(SourceError, message, "code", code, "Check the region and the settings")
 
     @property
     def _rights(self) -> str:
@@ -341,5 +339,5 @@ def home_region() -> str:
 
     with suppress(botocore.exceptions.BotoCoreError):  # a profile that is not there: the first call says so
         configured = botocore.session.Session().get_config_variable("region")
-        return str(os.environ.get("AWS_REGION") or configured or HOME_REGION)
-    return HOME_REGION
+        return str(os.environ.get("AWS_REGION") or configured or GLOBAL.api_region)
+    return GLOBAL.api_region

@@ -3,8 +3,7 @@
 ec2.DescribeInstanceTypes and ec2.DescribeInstanceTypeOfferings of each region; no prices. Needs credentials, which may
 call ec2:DescribeRegions, ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings. https://docs.aws.amazon.com/
 AWSEC2/latest/APIReference/ ; terms https://aws.amazon.com/service-terms/ . The reference table
-`warehouse.reference.instance_types`, which prices are divided by, is compared with each answer
-(`warehouse.reference.instance_types`).
+`warehouse.reference.instance_types`, which prices are divided by, is compared with each answer.
 
 Settings: `regions` (as for aws_spot; China's are named).
 

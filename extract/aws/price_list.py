@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from extract.aws import bulk, places, reading
-from extract.aws.bulk import Excerpt, Files, Head
+from extract.aws.bulk import NOT_FOUND, Excerpt, Files, Head
 from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source, past_fetch
@@ -55,7 +55,6 @@ CREDENTIALS_HINT = (
     'Give credentials that may call pricing:GetProducts and pricing:GetAttributeValues, or set access = "bulk", '
     "which needs none"
 )
-NOT_FOUND = 404
 
 ACCELERATOR_FAMILIES = frozenset(
     {"GPU instance", "Machine Learning ASIC Instances", "FPGA Instances", "Media Accelerator Instances"}
@@ -128,7 +127,8 @@ def scopes(ctx: Context) -> tuple[str, ...]:
     wanted = places.names_in(ctx.settings, "regions", source=NAME)
     if wanted is not None:
         return wanted
-    listed = places.either_access(ctx, NAME, _api_regions, lambda: [*_region_index(_files(ctx, places.GLOBAL))])
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.GLOBAL)
+    listed = places.either_access(ctx, NAME, _api_regions, lambda: [*_region_index(files)])
     return places.own_regions(listed, ctx)
 
 
@@ -167,17 +167,13 @@ def has_accelerators(ctx: Context, scope: str) -> bool:
 # --- bulk files: offer index, then region index, then the region's current version as CSV
 
 
-def _files(ctx: Context, partition: places.Partition) -> Files:
-    return Files(ctx=ctx, layout=LAYOUT, partition=partition)
-
-
 def _region_index(files: Files) -> dict[str, object]:
     index = files.index(LAYOUT.text(files.offer(SERVICE), "currentRegionIndexUrl"))
     return dict(LAYOUT.mapping(index.get("regions"), "regions"))
 
 
 def _current_urls(ctx: Context, scope: str) -> tuple[str]:
-    files = _files(ctx, places.partition_of(scope))
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
     listed = _region_index(files)
     if scope not in listed:
         hint = f"The index lists {', '.join(sorted(listed)) or 'no region'}"
@@ -248,7 +244,8 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     reached raises Unavailable; begun again, the versions landed so far are not fetched a second time.
     """
     places.check_region(scope, source=NAME)
-    urls, ill_formed = _versions(_files(ctx, places.partition_of(scope)), scope)
+    files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
+    urls, ill_formed = _versions(files, scope)
     pending = (f"ill-formed entries of the version index: {', '.join(ill_formed)}",) if ill_formed else ()
     for at, url in urls.items():
         if (since is None or since <= at) and (until is None or at <= until):

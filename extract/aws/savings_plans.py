@@ -33,6 +33,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -51,7 +52,6 @@ from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
 NAME = "aws_savings_plans"
 LAYOUT = Layout(NAME)
 
-API_OPERATION = "savingsplans.DescribeSavingsPlansOfferingRates"
 EC2_PLANS = ("Compute", "EC2Instance")
 ML_PLAN = "SageMaker"
 PAGE_SIZE = 1000
@@ -142,7 +142,7 @@ def families() -> tuple[str, ...]:
 _call = functools.partial(
     Call,
     source=NAME,
-    operation=API_OPERATION,
+    operation="savingsplans.DescribeSavingsPlansOfferingRates",
     result="searchResults",
     token_name="nextToken",  # noqa: S106 -- the name of a field
     max_pages=MAX_PAGES,
@@ -174,8 +174,11 @@ def _api_documents(ctx: Context, scope: str) -> ScopeFetch:
             message = f"{scope}: no {' and no '.join(empty_of_ec2)} rate of any accelerator"
             raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
         notes += ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
-    # The query names machines of every kind. Some regions sell none of SageMaker's, and the API does not say which.
+    # The query names machines of every kind. Some regions sell none of SageMaker's: the index of the files says which.
     whole = ML_PLAN not in empty
+    with suppress(SourceError):
+        files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
+        whole = whole or scope not in _region_index(files, ML_OFFER)
     notes += () if whole else ("no machine under a SageMaker plan, so this answer ends no offer",)
     return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=whole, documents=documents, notes=notes)
 

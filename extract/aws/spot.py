@@ -10,7 +10,7 @@ Settings: `regions` ("all" that the account has, or a list; by default those of 
 
 A fetch of a region is two queries. "current" has StartTime = the moment of the fetch, for which EC2 documents that it
 returns "the last price change before the start time, which is the effective price as of the start time": each offer in
-force, once. "history" has the changes since the fetch before, or of 90 days.
+force, once. "history" has the changes since the last complete fetch, or of 90 days.
 
 Quirks:
 
@@ -49,7 +49,7 @@ from urllib.request import url2pathname
 
 from extract.aws import SPOT as NAME
 from extract.aws import places
-from extract.aws.bulk import reported
+from extract.aws.bulk import NOT_FOUND, reported
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch, url_in
 from extract.web.streams import read_stream
@@ -74,7 +74,6 @@ YEAR_NAME = "{year:04}.tsv.zst"
 BLOCK_BYTES = 1 << 22
 EXCERPT_LIMIT_BYTES = 256 << 20
 """For the lines that are kept of a month, of all regions: some ten times as much as there are."""
-NOT_FOUND = 404
 _ZONE = re.compile(rb"([a-z]{2,5}\d)-[a-z0-9-]*az\d+")
 _WANTED = re.compile(
     rb"^([^\t\n]*)\t" + ACCELERATOR_TYPE.pattern.encode() + rb"[^\t\n]*\tLinux/UNIX(?: \(Amazon VPC\))?\t.*\n",

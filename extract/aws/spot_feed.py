@@ -18,7 +18,7 @@ Quirks:
 5. The advisor names its bands by their place in a table of its own, whose labels are kept ("<5%"). A saving may be
    negative: spot has been dearer than on-demand (-62, seen 2025-06-28).
 6. Neither states a date: they are of the moment at which they were read.
-7. One file has all regions. One that lacks a region, of those that botocore knows, says nothing of the offers there.
+7. One file has all regions. One that lacks a region of which there are prices says nothing of the offers there.
 """
 
 import re
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from extract.aws import reading
+from extract.aws import places, reading
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source, fact_frame, no_scope, url_in
 from warehouse.documents import Document, ScopeFetch
@@ -74,18 +74,18 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     answer = ctx.web.get(url)
     now = ctx.now()
     documents = (answer.document(NAME, scope, now, url=url),)
-    lost = ", ".join(_lost(answer.body)) if scope == "prices" else ""
+    lost = ", ".join(_lost(ctx, answer.body)) if scope == "prices" else ""
     notes = (f"no region {lost}, so this feed ends no offer",) if lost else ()
     return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=not lost, documents=documents, notes=notes)
 
 
-def _lost(body: bytes) -> list[str]:
-    """Return the regions of AWS that a feed does not name (quirk 7)."""
-    import botocore.session
-
+def _lost(ctx: Context, body: bytes) -> list[str]:
+    """Return the regions of AWS with known prices that a feed does not name (quirk 7); a Local Zone may close."""
+    known = ctx.known_prices()
+    regions = set() if known is None else {*known["region_id"]} & places.region_names().keys()
     named = {name.decode() for name in re.findall(rb'"([a-z0-9-]+)"', body)}
     named |= {REGIONS[name] for name in named & (REGIONS.keys() - ZONES)}
-    return sorted({*botocore.session.Session().get_available_regions("ec2")} - named)
+    return sorted(regions - named)
 
 
 def parse(document: Document) -> Parsed:

@@ -77,7 +77,7 @@ class LogState:
     """What a fetch needs of the log.
 
     `con` is asked for a document when a fetch wants it; without one, as in another process, `versions` are rows of
-    log.document by source and version key. `last_observed`: the last good fetch of each scope, aware UTC.
+    log.document by source and version key. `last_observed`: each scope's last complete, else good fetch, aware UTC.
     """
 
     con: duckdb.DuckDBPyConnection | None = None
@@ -87,7 +87,8 @@ class LogState:
     @staticmethod
     def read(con: duckdb.DuckDBPyConnection) -> "LogState":
         last = con.execute(
-            "select source, scope, max(observed_at) from log.scope_fetch where status = 'ok' group by all"
+            "select source, scope, coalesce(max(observed_at) filter (complete), max(observed_at)) "
+            "from log.scope_fetch where status = 'ok' group by all"
         ).fetchall()
         found = {(source, scope): moment.replace(tzinfo=UTC) for source, scope, moment in last}
         has_versions = con.execute("select 1 from log.document where version_key is not null limit 1").fetchone()
@@ -258,6 +259,7 @@ class Collector:
             now=self.clock,
             landed=lambda key: self._landed_document(source.name, key),
             last_observed=lambda scope: self.state.last_observed.get((source.name, scope)),
+            known_prices=lambda: self.known_prices(source),
             # It raises LayoutChanged where the gates would refuse: another address may have the prices.
             check=lambda parsed: compare(check(parsed), self.known_prices(source)),
             regions=self._regions,

@@ -214,6 +214,16 @@ def test_commitments_are_those_of_the_table(
         assert six_digits(found[key]) == six_digits(rate) if is_fee else found[key] == rate, key
 
 
+def test_bare_metal_on_demand_is_that_of_the_table(shared: Path) -> None:
+    """karpenter has it under tenancy Dedicated alone; of the shared machine there are commitments since June 2023."""
+    table = read_csv(shared / "data/aws2/aws_us_east_1_commitments_202306.csv")
+    expected = {row["instance_type"]: row["on_demand"] for row in table if row["instance_type"].endswith(".metal")}
+    listed = [row for row in rows("aws_us_east_1_2023-06") if row["purchase_option"] == "on_demand"]
+
+    assert {row["instance_type"]: row["unit_price"] for row in listed} == expected
+    assert set(expected) == {"g4dn.metal", "g5g.metal"}
+
+
 def test_fees_of_2026_are_those_of_2023_where_the_rate_is(shared: Path) -> None:
     """The fee that was found of six digits is the one that is exact in the other table."""
     fees: dict[str, dict[tuple[str, str], str]] = {}

@@ -138,7 +138,7 @@ def test_an_answer_without_sagemaker_ends_no_offer(standin: aws.StandIn, ask: As
     The rates of the other plans count.
     """
     before = SOURCE.fetch(ask("api"), "us-west-2")
-    standin.savings.change(lambda rate: None if rate.plan == "SageMaker" else rate)
+    standin.fault("savings:SageMaker", faults.Edit(lambda body: b'{"searchResults": []}'))
 
     look = SOURCE.fetch(ask("api"), "us-west-2")
 
@@ -146,6 +146,19 @@ def test_an_answer_without_sagemaker_ends_no_offer(standin: aws.StandIn, ask: As
     assert (look.complete, look.notes) == (False, ("no machine under a SageMaker plan, so this answer ends no offer",))
     assert rows(look).height > 0
     assert SOURCE.fetch(ask("bulk"), "us-west-2").complete
+    standin.fault("plans", faults.Status(503))
+    assert not SOURCE.fetch(ask("api"), "us-west-2").complete
+
+
+@pytest.mark.parametrize("region", ["eu-west-1", "us-east-1-atl-1"])
+def test_a_region_whose_index_has_no_sagemaker_is_complete(standin: aws.StandIn, ask: Ask, region: str) -> None:
+    """AWS sells no SageMaker plans there, nor in Local Zones: offers of the other plans may end."""
+    standin.savings.change(lambda rate: None if rate.plan == "SageMaker" and rate.region == region else rate)
+
+    look = SOURCE.fetch(ask("api"), region)
+
+    assert rows(look).height > 0
+    assert (look.complete, look.notes) == (True, ())
 
 
 def test_no_rate_where_the_price_list_has_accelerators_is_an_error(standin: aws.StandIn, ask: Ask) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,16 +25,9 @@ REGION = "us-east-2"
 YESTERDAY = NOW - timedelta(days=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remembering(Context):
-    """A context that knows when a scope was last looked at."""
-
-    last_observed: Callable[[str], datetime | None] = lambda scope: None
-
-
 def after(ctx: Context, last: datetime) -> Context:
     """Return a context for a run after the one at `last`."""
-    return Remembering(web=ctx.web, settings=ctx.settings, now=ctx.now, last_observed=lambda scope: last)
+    return replace(ctx, last_observed=lambda scope: last)
 
 
 def rows(look: ScopeFetch) -> pl.DataFrame:
