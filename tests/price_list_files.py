@@ -159,6 +159,7 @@ def products_of(lines: Iterable[Line]) -> list[dict[str, object]]:
                 "sku": line["SKU"],
                 "offerTermCode": line["OfferTermCode"],
                 "priceDimensions": {},
+                "effectiveDate": line["EffectiveDate"],
                 "termAttributes": {
                     name: line[column]
                     for name, column in (

@@ -19,7 +19,8 @@ Quirks:
 5. A Reserved term has one or two amounts, hourly and upfront, in either order, each with a rate code of its own.
 6. Local Zones and Wavelength Zones have Region Codes and files of their own; location names change, codes do not.
 7. China has its own endpoint, index, term codes and currency. GovCloud is served by the global endpoint.
-8. EffectiveDate moves every month without a change of price, so it is not read.
+8. EffectiveDate moves every month without a change of price, so it dates no price; one after the day of the fetch is
+   that of a price to come.
 """
 
 import csv
@@ -72,6 +73,7 @@ RULES: Mapping[str, Mapping[str | None, str | None]] = {
     "License Model": {None: None, "No License required": None, "Bring your own license": "license"},
     "TermType": {"OnDemand": None, "Reserved": None},
     "LeaseContractLength": {None: None},
+    "EffectiveDate": {None: None},
 }
 """By column, why a value there is not the price of running a machine; None where it is. A price with any other one is
 reported, and may be a known offer's: where the offer has no other, it waits in quarantine, and the offer stays."""
@@ -332,6 +334,7 @@ class Price:
     unit: str
     amount: str
     currency: str
+    effective: str | None = None
     lease: str | None = None
     payment: str | None = None
     offering_class: str | None = None
@@ -344,20 +347,21 @@ def parse(document: Document) -> Parsed:
     """
     body, start = LAYOUT.plain(document.body)
     prices = _json_prices(body) if start in b"{[" else _csv_prices(body)
-    scope = document.scope
+    scope, day = document.scope, document.fetched_at.astimezone(UTC).date().isoformat()
     kept: list[Price] = []
     ignored: Counter[str] = Counter()
     unknown: dict[str, str] = {}
     doubtful: list[Price] = []
     for price in prices:
-        reason = _refusal(price, scope)
+        reason = _refusal(price, scope, day)
         if reason is None:
             kept.append(price)
         else:
             ignored[reason] += 1
         text = ""
         if reason == NO_RULE:
-            text = ", ".join(f"{column} {value!r}" for column, value in _values(price) if value not in RULES[column])
+            values = _values(price, day)
+            text = ", ".join(f"{column} {value!r}" for column, value in values if value not in RULES[column])
             doubtful.append(replace(price, amount=f"{price.amount} with {text}"))
         elif price.product.instance_type and price.product.family not in ACCELERATOR_FAMILIES | OTHER_FAMILIES:
             text = f"instance family {price.product.family!r}"
@@ -412,6 +416,7 @@ def _csv_prices(body: bytes) -> Iterator[Price]:
             unit=row["Unit"],
             amount=row["PricePerUnit"],
             currency=row["Currency"],
+            effective=row.get("EffectiveDate"),
             lease=row.get("LeaseContractLength") or None,
             payment=row.get("PurchaseOption") or None,
             offering_class=offering_class or None,
@@ -467,6 +472,7 @@ def _term(product: Product, term_type: str, term: Mapping[str, object]) -> Itera
                 unit=LAYOUT.optional(rate, "unit") or "",
                 amount=amount,
                 currency=currency,
+                effective=LAYOUT.optional(term, "effectiveDate"),
                 lease=LAYOUT.optional(attributes, "LeaseContractLength"),
                 payment=LAYOUT.optional(attributes, "PurchaseOption"),
                 offering_class=LAYOUT.optional(attributes, "OfferingClass"),
@@ -514,7 +520,7 @@ def _region(product: Product, scope: str) -> str | None:
     return scope if scope and product.location_type in (None, "AWS Region") else None
 
 
-def _refusal(price: Price, scope: str) -> str | None:
+def _refusal(price: Price, scope: str, day: str) -> str | None:
     """Return why a price is none of ours; None where it is one. What concerns few rows comes first."""
     product = price.product
     if not product.instance_type:
@@ -527,7 +533,7 @@ def _refusal(price: Price, scope: str) -> str | None:
         return "other_os"
     if product.tenancy != "Shared":
         return "other_tenancy"
-    values = _values(price)
+    values = _values(price, day)
     known = next(filter(None, (RULES[column].get(value) for column, value in values)), None)
     if known is not None or product.operation == CAPACITY_BLOCK_OPERATION:
         return known or "capacity_block"
@@ -536,12 +542,13 @@ def _refusal(price: Price, scope: str) -> str | None:
     return None if all(value in RULES[column] for column, value in values) else NO_RULE
 
 
-def _values(price: Price) -> list[tuple[str, str | None]]:
-    """Return what a price says in each column of RULES; of a lease, what is no number of years."""
+def _values(price: Price, day: str) -> list[tuple[str, str | None]]:
+    """Return what a price says in each column of RULES: a lease that is no number of years, a date after a day."""
     product = price.product
     lease = price.lease if price.term_type == "Reserved" and _term_hours(price.lease) is None else None
-    values = (product.capacity_status, product.market_option, product.software, product.license, price.term_type, lease)
-    return list(zip(RULES, values, strict=True))
+    later = price.effective if (price.effective or "")[: len(day)] > day else None
+    sold = (product.capacity_status, product.market_option, product.software, product.license)
+    return list(zip(RULES, (*sold, price.term_type, lease, later), strict=True))
 
 
 # --- observations

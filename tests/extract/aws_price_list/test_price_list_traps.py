@@ -23,6 +23,25 @@ P5_ON_DEMAND = ("p5.48xlarge", "on_demand", "55.04", None)
 # --- the traps
 
 
+@pytest.mark.parametrize("date", ["2026-11-22", "2027-01-01T00:00:00Z"])
+def test_trap_10_a_price_to_come_is_not_the_price(read: Read, date: str) -> None:
+    """One that holds from a day after the fetch waits where the offer has no other, so that the offer does not end."""
+    later = P5 | {"OfferTermCode": "LATER", "RateCode": "LATER", "EffectiveDate": date, "PricePerUnit": "27.5"}
+    parsed, alone = read(P5, later), read(later)
+
+    assert prices(parsed) == [P5_ON_DEMAND]
+    assert parsed.ignored == alone.ignored == {"no_rule": 1}
+    assert parsed.unknown == (f"EffectiveDate {date!r} (such as p5.48xlarge)",)
+    ((refused,),) = [row_gate(alone.rows)[1]]
+    assert (refused.field, refused.value) == ("unit_price", f"27.5 with EffectiveDate {date!r}")
+
+
+@pytest.mark.parametrize("date", ["2026-11-21", "2026-11-01T00:00:00Z", "12/1/2026", ""])
+def test_trap_10_a_price_of_today_counts(read: Read, date: str) -> None:
+    """The first day counts; what is no date of the list's form dates nothing."""
+    assert prices(read(P5 | {"EffectiveDate": date})) == [P5_ON_DEMAND]
+
+
 @pytest.mark.parametrize("differs", [{"operation": "RunInstances"}, {"MarketOption": "OnDemand"}, {}])
 def test_trap_1_capacity_blocks_are_not_free(read: Read, differs: dict[str, str]) -> None:
     """A Capacity Block product at 0, like the on-demand one in all else, gives no price; either sign tells it."""
