@@ -12,7 +12,7 @@ Quirks:
 4. A version stands for the moment at which AWS was asked, which is its `observed_at`. Only 20260910195514 is a version
    of AWS too, and here it has a few types only; so addresses and version keys carry the mark `archive:`.
 5. What a version lacks was not asked for, or not listed: a fetch of it is never complete, and nothing is ever gone.
-6. Bare metal stands under tenancy Dedicated, as its source asked for it, and is ignored: price_archive has the Shared.
+6. Bare metal stands under tenancy Dedicated, as its source requested it, and is ignored: price_archive has the Shared.
 """
 
 import gzip

@@ -13,7 +13,7 @@ these do not need: answered without one from March to August 2026). Prices are U
    left out. Ids have two spaces now and then ("NVIDIA  RTX A4500").
 4. Spot prices have been equal to the others since 2026-05-06 (1.50 and 2.69 the day before), and those of terms, such
    as threeMonthPrice, in September 2026: no discounts. An equal spot price is counted and left out, a higher one is
-   another format; those of terms are not asked for.
+   another format; those of terms are not requested.
 5. `lowestPrice` is of the whole pod: 11.12 for eight A100. Of it only the stock is read, as `stockOfOne` for pods of
    one chip, and `secureStockOfOne` in the secure cloud. A null says that it quotes none, not that none is there.
 6. GraphQL tells errors with status 200, under `errors`; other fields may then be missing or null.

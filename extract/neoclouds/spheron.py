@@ -65,7 +65,7 @@ def read(document: Document) -> Iterator[Found]:
     for (label, option, tier, place), prices in sorted(markets.items(), key=str):
         columns: dict[str, Any] = {"option": option, "region_id": place, "tier": tier}
         known = [price for price in prices.values() if price is not None]
-        if len(known) == len(prices) >= 2:
+        if len(known) == len(prices) >= 2:  # of one offer there is no market
             yield from market(label, known, **columns)
         # Of how many chips is not known, as a machine is sold in parts too.
         yield stock(label, n_machines=len(prices), **columns)
