@@ -14,6 +14,7 @@ from math import floor, log10
 from typing import Any
 
 from warehouse.errors import count as count
+from warehouse.schema.vocabulary import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 MINUS = "\N{MINUS SIGN}"
 UNKNOWN = "\N{EN DASH}"
@@ -22,7 +23,7 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 FALL, RISE, SAME = "\N{BLACK DOWN-POINTING TRIANGLE}", "\N{BLACK UP-POINTING TRIANGLE}", "="
 CENTS = 2
 FINER_PLACES = (2, 4, 6, 8, 10)
-LENGTHS = ((8760, "year"), (730, "month"), (24, "day"))
+LENGTHS = ((HOURS_PER_YEAR, "year"), (HOURS_PER_MONTH, "month"), (24, "day"))
 MIN_IN_CENTS = 0.1
 """Below this a price in whole cents would be off by more than 5 %."""
 

@@ -27,7 +27,9 @@ ALLOWED = {
     ),
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),
-    "reports": ("reports", "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.errors"),
+    "reports": (
+        "reports", "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.schema.vocabulary", "warehouse.errors",
+    ),
     "flows": PACKAGES,
 }  # fmt: skip
 """What each package may import of ours: a package with all below it, or single modules."""

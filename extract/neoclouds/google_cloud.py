@@ -37,7 +37,7 @@ from extract.neoclouds.offers import TEN_DECIMALS, Found, Offer, Priced, Unknown
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.reference.cloud_machines import CloudMachine, machines
-from warehouse.schema.vocabulary import HOURS_PER_YEAR
+from warehouse.schema.vocabulary import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 KEY = "GOOGLE_API_KEY"
 PROVIDER = "Google Cloud"
@@ -204,7 +204,7 @@ def _rate(sku: Fields, part: tuple[str, str]) -> Rate:
     if not amount:
         raise price.wrong("units", "a price of zero")
     since = infos[0].readable(infos[0].moment, "effectiveTime") if "effectiveTime" in infos[0] else None
-    return Rate(amount / 730 if part[1] == "ssd" else amount, since)
+    return Rate(amount / HOURS_PER_MONTH if part[1] == "ssd" else amount, since)
 
 
 def _parts(machine: CloudMachine, parts: dict[tuple[str, str], dict[Decimal, Rate]]) -> list[Part] | str | None:

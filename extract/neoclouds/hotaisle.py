@@ -23,6 +23,7 @@ from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, Offer, ShownPrice, offer, plain, shown_price
 from extract.neoclouds.pages import Node, Page, children, innermost, text_of
 from warehouse.documents import Document
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 UNIT = "/GPU/hr"
 VM, BARE_METAL = "VM", "Bare metal"
@@ -30,7 +31,7 @@ PLANS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     VM: ("", {"tier": VM}),
     BARE_METAL: (
         "bare metal, one-month minimum",
-        {"tier": "bare metal", "option": "reserved", "commitment_term_hours": 730},
+        {"tier": "bare metal", "option": "reserved", "commitment_term_hours": HOURS_PER_MONTH},
     ),
 }
 """How a card says that a machine is rented, with what stands behind its price, and what an offer has of it."""

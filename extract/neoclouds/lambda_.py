@@ -26,12 +26,13 @@ from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, each, offer, outside, shown_price
 from extract.neoclouds.pages import Node, Page, Section, text_of
 from warehouse.documents import Document
+from warehouse.schema.vocabulary import HOURS_PER_YEAR
 
 CLUSTERS, INSTANCES = "1-Click Clusters pricing", "Instances pricing"
 PRICE = "PRICE/GPU/HR*"
 INSTANCE_COLUMNS = frozenset({"Plan", "VRAM/GPU", "vCPUs", "RAM", "STORAGE", PRICE})
 CLUSTER_COLUMNS = frozenset({"Plan", "DURATION", "GPU COUNT", PRICE, "Action"})
-TERM_HOURS = {"2 weeks \N{EN DASH} 1 year": 14 * 24, "1 year+": 8760}
+TERM_HOURS = {"2 weeks \N{EN DASH} 1 year": 14 * 24, "1 year+": HOURS_PER_YEAR}
 """The least length of each duration."""
 
 

@@ -32,6 +32,7 @@ from extract.neoclouds.fetching import chosen, web_source
 from extract.neoclouds.offers import Found, Unknown, each, offer, plain
 from extract.web.interface import Response
 from warehouse.documents import Document
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 URL, URL_US = "https://api.ovh.com", "https://api.us.ovhcloud.com"
 CURRENCIES = {"FR": "EUR", "US": "USD"}
@@ -116,7 +117,7 @@ def _row(addon: Fields, code: str, currency: str, ai_plan: re.Match[str] | None)
         columns |= {"pricing_unit": "Minutes", "tier": ai_plan["service"]}
     else:
         if found["term"] == "monthly.postpaid":
-            columns |= {"option": "reserved", "commitment_term_hours": 730}
+            columns |= {"option": "reserved", "commitment_term_hours": HOURS_PER_MONTH}
             columns |= {"pricing_unit": "Months", "tier": "monthly"}
         tags = blobs.texts("tags")
         if not {"active", "coming_soon"} & {*tags}:

@@ -31,12 +31,12 @@ from extract.neoclouds.fetching import chosen, numbered, web_source
 from extract.neoclouds.offers import Empty, Found, each, offer, plain, stock
 from extract.web.interface import Response
 from warehouse.documents import Document
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 ZONES = tuple(f"{place}-{number}" for place in ("fr-par", "nl-ams", "pl-waw") for number in (1, 2, 3))
 ZONE = r"[a-z]{2}-[a-z]{3}-\d"
 SLICE = r"\d{1,2}g\.\d{1,3}gb"
 TYPES_A_PAGE = 100
-HOURS_PER_MONTH = 730
 MAX_GIB = 2048
 """Seven times the memory of the largest chip: beyond it the unit is another."""
 OTHERS = NO_GPU, END_OF_SERVICE = "no GPU", "end of service"

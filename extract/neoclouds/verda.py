@@ -35,11 +35,12 @@ from extract.neoclouds.pages import Page
 from extract.web.interface import Response
 from warehouse.documents import Document
 from warehouse.errors import SourceError
+from warehouse.schema.vocabulary import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 CURRENCIES = {"usd": "USD", "eur": "EUR"}
 """Both that Verda's own client knows."""
 OTHER_PRODUCTS = ("dynamic_price", "max_dynamic_price", "serverless_price", "serverless_spot_price")
-HOURS = {"month": 730, "year": 8760}
+HOURS = {"month": HOURS_PER_MONTH, "year": HOURS_PER_YEAR}
 """Of each unit in which a contract's period is counted."""
 CLOSED = (401, 403, 404, 410)
 """Statuses that say that there is nothing for anybody, and not that something failed for a while."""

@@ -40,7 +40,7 @@ KEYS = {"plans": "plans", "plans-metal": "plans_metal"}
 """The key of the list in the answer to each scope."""
 COSTS = ("hourly_cost", "monthly_cost", "hourly_cost_preemptible", "monthly_cost_preemptible")
 FLAGS = ("deploy_ondemand", "deploy_preemptible")
-HOURS_PER_MONTH = (Decimal(300), Decimal(800))
+MONTH_LIMITS = (Decimal(300), Decimal(800))
 """What a month may cost, in hours: 672 to 744 by the calendar, less where a month is cheaper."""
 METAL = re.compile(r"vbm-\d+c-\d+gb-([1-9]\d?)-([a-z0-9]+)-gpu(?:-.*)?")
 MEMORY = re.compile(r"-(\d+)vram$")
@@ -174,7 +174,7 @@ def _cost(fields: Fields, ending: str) -> Decimal | None:
     """Return a cost per hour, None where it is absent, null or 0; raise where that of a month does not fit it."""
     names = f"hourly_cost{ending}", f"monthly_cost{ending}"
     hour, month = (fields.number(name) if fields.has(name) else None for name in names)
-    if hour and month and not HOURS_PER_MONTH[0] <= month / hour <= HOURS_PER_MONTH[1]:
+    if hour and month and not MONTH_LIMITS[0] <= month / hour <= MONTH_LIMITS[1]:
         raise fields.wrong(names[1], f"expected a monthly cost that fits {hour} an hour")
     return hour or None
 

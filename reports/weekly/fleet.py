@@ -14,10 +14,10 @@ from reports import wording
 from reports.queries import Row, rows
 from reports.weekly import news
 from reports.weekly.facts import FleetNews, WeekFacts
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 DUE_WITHIN_DAYS = 60
 MOVES = ("list_change", "market_move", "spot_move")
-HOURS_A_MONTH = 730
 
 
 def read(file: Path, found: WeekFacts, *, with_contracted: bool) -> FleetNews | None:
@@ -111,7 +111,7 @@ def _due(row: Row, today: date) -> str:
     ends = f"{label} ends {row['commitment_ends_on']:%Y-%m-%d}, in {wording.count(left, 'day')}"
     if row["on_demand_usd_per_month"] is None or not row["nodes"]:
         return f"{ends}; rate to beat unknown"
-    rate = row["on_demand_usd_per_month"] / float(row["nodes"]) / HOURS_A_MONTH
+    rate = row["on_demand_usd_per_month"] / float(row["nodes"]) / HOURS_PER_MONTH
     return f"{ends}; beat {wording.price(rate)} USD a node-hour"
 
 

@@ -28,8 +28,9 @@ from transform.audit.finding import (
     unknown,
 )
 from transform.audit.rates import PER_CHIP, PER_CORE, SYSTEM, bounds_of, readings
-from warehouse.reference.claim_text import MONTH_HOURS, SCALE, Thing, machines
+from warehouse.reference.claim_text import SCALE, Thing, machines
 from warehouse.reference.claims import Claim
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 _DIVIDED = re.compile(r"([a-z0-9-]+\.\w+) ?/ ?(\d+)")
 _DISCOUNT = re.compile(r"\(\s*[-\u2212]\s?(\d+(?:\.\d+)?) ?%\s*\)")
@@ -159,9 +160,9 @@ def monthly(claim: Claim, article: Article, evidence: Evidence) -> Finding | Non
         ),
     )
     hours = _HOURS.search(claim.conditions_text)
-    length = float(hours[1]) if hours else MONTH_HOURS
+    length = float(hours[1]) if hours else HOURS_PER_MONTH
     if hours and hours["daily"]:
-        length *= float(hours[3] or MONTH_HOURS / 24)
+        length *= float(hours[3] or HOURS_PER_MONTH / 24)
     if not hourly:
         return prices.history(claim, evidence, hours=length)
     spans = [(claimed(one, hedged=False) * exactly(length), f"{one.figure} x {length:g} h", (one,)) for one in hourly]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from warehouse.reference import accelerators, instance_types, models
+from warehouse.schema.vocabulary import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 ABOUT_SHARE = 0.05
 ESTIMATE_SHARE = 0.10
@@ -65,8 +66,6 @@ _TRAINING = re.compile(r"\bpre-?train\w*|\btraining\b|\bfine-?tun\w*", re.IGNORE
 _FROM_SCRATCH = re.compile(r"\bpre-?train\w*", re.IGNORECASE)
 _ADAPTERS = re.compile(r"\blora\b|\badapters?\b", re.IGNORECASE)
 SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-MONTH_HOURS = 730
-"""Hours of a month in cost.monthly, and in AWS's own calculator."""
 FAMILIES = ("Trainium", "Inferentia", "Gaudi", "TPU")
 """Names under which several generations are sold."""
 _SYSTEM = re.compile(r"\b(?:ultra ?server|trn\d-ultra|hgx|dgx|nvl ?\d+|node|cluster|\d+[- ]?gpu|\d+x)\b", re.IGNORECASE)
@@ -211,7 +210,8 @@ def conditions(text: str) -> Conditions:
     option = next((name for name, pattern in _OPTIONS if pattern.search(text)), None)
     term = _TERM.search(text)
     years, months = term.groups() if term else (None, None)
-    hours = int(_WORDS.get(years.lower(), years)) * 8760 if years else int(months) * MONTH_HOURS if months else None
+    of_years = int(_WORDS.get(years.lower(), years)) * HOURS_PER_YEAR if years else None
+    hours = int(months) * HOURS_PER_MONTH if months else of_years
     named = tuple(_REGION.findall(text)) or next((ids for pattern, ids in _REGION_NAMES if pattern.search(text)), ())
     machine = INSTANCE.search(text)
     batch = _BATCH.search(text)

@@ -16,6 +16,8 @@ UNIT_PRICE_TYPES = allowed("unit_price_type")
 CURRENCIES = allowed("pricing_currency")
 HOURS_PER_YEAR = 8760
 """AWS's own convention for spreading an upfront fee: 365 days, no leap day."""
+HOURS_PER_MONTH = 730
+"""A twelfth of it, in cost.monthly as in AWS's and Google's own calculators."""
 MARKETPLACES = (
     *("akash", "lium", "prime intellect", "prime-intellect", "sesterce", "sf compute", "sfcompute", "spheron"),
     *("tensordock", "vast.ai"),
