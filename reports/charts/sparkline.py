@@ -22,10 +22,8 @@ Span = tuple[datetime, datetime, float]
 
 def of_offers(sparks: pl.DataFrame, until: datetime) -> Mapping[int, str]:
     """Return the sparklines of a frame of reports/sql/chart_spark.sql by offer."""
-    found: dict[int, list[Span]] = {}
-    for row in sparks.sort("offer_id", "begins_at").iter_rows(named=True):
-        found.setdefault(row["offer_id"], []).append((row["begins_at"], row["ends_at"], row["price"]))
-    return {offer: draw(spans, until) for offer, spans in found.items()}
+    offers = sparks.sort("offer_id", "begins_at").group_by("offer_id", maintain_order=True)
+    return {offer: draw(of.select("begins_at", "ends_at", "price").rows(), until) for (offer,), of in offers}
 
 
 def of_drift(drift: Row, built_at: datetime) -> str:

@@ -153,15 +153,14 @@ def checked_prices(found: Facts) -> int:
 def troubles(scopes: pl.DataFrame) -> list[tuple[str, str]]:
     """Return what limits every conclusion, worst first: the place and its state in words, then the error."""
     words = {
-        "missing": "missing: it was never read",
-        "stale": "stale: last read {day}, {days} days ago",
-        "retry": "not read by the last run: its prices are of {day}",
+        "missing": "is missing: it was never read",
+        "stale": "is stale: last read {day}, {days} days ago",
+        "retry": "was not read by the last run: its prices are of {day}",
     }
     return [
         (
-            f"{wording.scope(row)} is {words[state]}".format(
-                day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])
-            ).replace(" is not read", " was not read"),
+            f"{wording.scope(row)} "
+            + words[state].format(day=wording.day(row["last_good_at"]), days=wording.days(row["age_days"])),
             wording.cause(row["error"], row["source"], row["scope"], most=MAX_LETTERS),
         )
         for state in words

@@ -5,7 +5,7 @@ Purchase options are never mixed, nor forms of a chip that cost differently. Wha
 a sign, the cheapest seen and AWS the colour of the text, all others grey; the words stand at the ends of the lines.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -61,11 +61,11 @@ class Line:
 
 def read(prices: pl.DataFrame) -> list[Line]:
     """Return the lines of a frame of reports/sql/chart_price.sql that is of one chip and purchase option."""
-    found: dict[tuple[str, str | None], list[tuple[datetime, datetime, float]]] = {}
-    for row in prices.sort("begins_at", maintain_order=True).iter_rows(named=True):
-        key = row["service_provider_name"], row["tier"]
-        found.setdefault(key, []).append((row["begins_at"], row["ends_at"], row["price_usd"]))
-    return [Line(provider=provider, tier=tier, spans=spans) for (provider, tier), spans in found.items()]
+    ordered = prices.sort("begins_at", maintain_order=True)
+    return [
+        Line(provider=provider, tier=tier, spans=spans.select("begins_at", "ends_at", "price_usd").rows())
+        for (provider, tier), spans in ordered.group_by("service_provider_name", "tier", maintain_order=True)
+    ]
 
 
 def events(prices: pl.DataFrame) -> list[Event]:
@@ -284,18 +284,16 @@ def figures(found: WeekFacts) -> Markup:
     return grid([style.figure(each) for each in drawings(found)])
 
 
-def _series(found: WeekFacts) -> Iterator[list[dict[str, Any]]]:
+def _series(found: WeekFacts) -> list[list[dict[str, Any]]]:
     """Return the moves of each chip and option, by how many sell the chip and how far it moved."""
-    groups: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
-    for row in chart_facts.drawn(found["move"], found.chips).iter_rows(named=True):
-        key = row["accelerator_name"], row["form_factor"], row["purchase_option"]
-        groups.setdefault(key, []).append(row)
+    moves, names = chart_facts.drawn(found["move"], found.chips), ("accelerator_name", "form_factor", "purchase_option")
+    groups = [group.rows(named=True) for _, group in moves.group_by(*names, maintain_order=True)]
 
     def weight(rows: list[dict[str, Any]]) -> tuple[bool, float]:
         largest = max(abs(row["change_ratio"]) for row in rows)
         return rows[0]["purchase_option"] == "on_demand", largest * (1 + rows[0]["n_providers"]) ** 0.5
 
-    yield from sorted(groups.values(), key=weight, reverse=True)
+    return sorted(groups, key=weight, reverse=True)
 
 
 def _draw(found: WeekFacts, rows: list[dict[str, Any]]) -> Drawing | None:
