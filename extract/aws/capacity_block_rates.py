@@ -64,7 +64,7 @@ def read(document: Document) -> Iterator[Found]:
     if not tables:
         raise refusal(f"expected tables with {HOURLY_RATE!r} in the page's scripts", "itemTableData", text[:80])
     for types, rows in tables:
-        yield from each(rows, lambda row, types=types: _on_page(row, types))  # type: ignore[misc]  # a closure's own
+        yield from each(rows, _on_page, types)
 
 
 def _tables(script: str) -> Iterator[tuple[dict[str, str], list[Fields]]]:

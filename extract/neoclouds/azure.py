@@ -88,7 +88,7 @@ def read(document: Document) -> Iterator[Found]:
         with suppress(LayoutChanged):  # which refuses the row below
             if key := _key(item, document):
                 newest[key[:-1]] = max(newest.get(key[:-1], ""), key[-1])
-    yield from each(items, lambda item: _item(item, document, newest))
+    yield from each(items, _item, document, newest)
 
 
 def _key(item: Fields, document: Document) -> tuple[str, ...] | None:

@@ -64,8 +64,7 @@ def read(document: Document) -> Iterator[Found]:
         title = _REGION.fullmatch(region.name)
         if title is None:
             raise refusal("expected a region, such as REGION: EUROPE", "region", region.name)
-        columns = _columns(region, page.is_excerpt)
-        yield from each(((row, columns, title[1]) for row in region.css(ROW)), _machine)
+        yield from each(region.css(ROW), _machine, _columns(region, page.is_excerpt), title[1])
 
 
 def _columns(region: Section, is_excerpt: bool) -> list[str]:
@@ -78,9 +77,8 @@ def _columns(region: Section, is_excerpt: bool) -> list[str]:
     return columns
 
 
-def _machine(found: tuple[Node, Sequence[str], str]) -> Iterator[Found]:
+def _machine(row: Node, columns: Sequence[str], region: str) -> Iterator[Found]:
     """Yield the offers of one row, as labelled and as the cells have them."""
-    row, columns, region = found
     names = {text_of(node) for node in row.css(", ".join(HEADINGS))}
     if len(names) != 1 or "" in names:
         raise refusal("expected one name in a row", "row", " | ".join(sorted(names)))

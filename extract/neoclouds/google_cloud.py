@@ -124,7 +124,7 @@ def read(document: Document) -> Iterator[Found]:
     """Yield the price of each machine under each option in each region where all of its parts have one."""
     prices: Prices = defaultdict(lambda: defaultdict(dict))
     for page in answers.pages(document):
-        yield from each(page.objects("skus"), lambda sku: _sku(sku, prices))
+        yield from each(page.objects("skus"), _sku, prices)
     for (region, option), parts in sorted(prices.items()):
         twice = [" ".join(name) for name, found in sorted(parts.items()) if len(found) > 1]
         yield from (Unknown(f"two prices of {name}, {option}, in {region}") for name in twice)

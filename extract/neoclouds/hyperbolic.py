@@ -35,7 +35,7 @@ def read(document: Document) -> Iterator[Found]:
     options = objects("options", content(document.body))
     formed = {str(option.any("gpuType")) for option in options if "gpuFormFactor" in option and option.has("gpuType")}
     single: dict[tuple[str, str, str], list[int]] = {}
-    for found in each(options, lambda option: _row(option, formed)):
+    for found in each(options, _row, formed):
         if isinstance(found, Priced) and found.ask:
             key, free = found.ask
             single.setdefault(key, []).append(free)

@@ -70,8 +70,7 @@ def read(document: Document) -> Iterator[Found]:
         message = f"expected the column {MODEL!r} in {len(cards)} cards, found it in {of_gpus}"
         raise refusal(message, "card", " | ".join(sorted(shown)))
     for card in cards:
-        rows = _rows(page.part(card.title, tags=(CARD_TITLE,)), card)
-        yield from each(((row, card) for row in rows), _row)
+        yield from each(_rows(page.part(card.title, tags=(CARD_TITLE,)), card), _row, card)
 
 
 def _rows(section: Section, card: _Card) -> list[Node]:
@@ -87,9 +86,8 @@ def _rows(section: Section, card: _Card) -> list[Node]:
     return [row for row in children(blocks[1]) if children(row)]
 
 
-def _row(found: tuple[Node, _Card]) -> Iterator[Found]:
+def _row(node: Node, card: _Card) -> Iterator[Found]:
     """Yield the price of a row; raise LayoutChanged where its cells are not as the headers say."""
-    node, card = found
     columns, cells = card.columns, children(node)
     texts = [text_of(cell) for cell in cells]
     if len(cells) != len(columns) or not _is_in_order(cells):

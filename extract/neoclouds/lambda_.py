@@ -78,13 +78,12 @@ def _instances(section: Section) -> Iterator[Found]:
         if not is_named or not records or len(panel.css("table")) != 1:
             raise refusal("expected a panel with one table of prices, which names its tab", "tab", size)
         unread -= len(records)
-        yield from each(((cells, count) for cells in records), _instance)
+        yield from each(records, _instance, count)
     if unread:
         raise refusal("rows of prices outside the panels of the sizes", "row", unread)
 
 
-def _instance(row: tuple[dict[str, str], str]) -> Iterator[Found]:
-    cells, count = row
+def _instance(cells: dict[str, str], count: str) -> Iterator[Found]:
     memory = _matched(r"(\d{1,4} GB)", cells["VRAM/GPU"], "VRAM/GPU", "the memory of one GPU")
     yield offer(f"{cells['Plan']} {memory}", shown_price(cells[PRICE], PRICE), minimum_quantity=count)
 

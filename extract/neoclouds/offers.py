@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from extract.base import Parsed, fact_frame, observation_frame
 from extract.neoclouds.answers import CURRENCIES, Fields, FormChanged, errors_of, form_changed, refusal
@@ -16,8 +16,6 @@ from extract.neoclouds.pages import Node, Section, text_of
 from warehouse.documents import Document, RefusedRow
 from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
-
-Row = TypeVar("Row")
 
 CENTS = Decimal(100)
 TEN_DECIMALS = Decimal("1e-10")
@@ -136,15 +134,15 @@ Found = Offer | Stock | Detail | Unknown | Empty | Priced | Unread | str
 
 
 def each(
-    rows: Iterable[Row], read: Callable[[Row], Iterable[Found]], *, max_strange: Decimal = MAX_STRANGE
+    rows: Iterable[object], read: Callable[..., Iterable[Found]], *more: object, max_strange: Decimal = MAX_STRANGE
 ) -> Iterator[Found]:
     """Yield what `read` finds in each row of a document: all that a row gives, or an Unread, where it cannot be read.
 
-    A row is JSON's `Fields`, a tuple of them and of what else `read` needs, a row of cells, or an element of a page. A
-    new field with an amount makes a row with a price Unread, and any other new field about money is an Unknown. A price
-    in another currency than its row names is FormChanged; a row that names another purchase option is Unread.
-    FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more rows than this share are Strange:
-    their fields have changed.
+    A row is JSON's `Fields`, a tuple of them and of what else is its own, a row of cells, or an element of a page;
+    `more` is what `read` needs beside each. A new field with an amount makes a row with a price Unread, and any other
+    new field about money is an Unknown. A price in another currency than its row names is FormChanged; a row that names
+    another purchase option is Unread. FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more
+    rows than this share are Strange: their fields have changed.
     """
     strange: list[str] = []
     n_rows = 0
@@ -154,7 +152,7 @@ def each(
         for part in parts:
             part.new_money = []
         try:
-            found = list(read(row))
+            found = list(read(row, *more))
             new = [one for part in parts for one in part.new_money]
             is_priced = any(isinstance(one, Offer | Priced) for one in found)
             if is_priced:

@@ -106,7 +106,7 @@ def read(document: Document) -> Iterator[Found]:
     """Yield quantiles and counts of a fetch; raise LayoutChanged where it is cut short, or another answer."""
     offers = _offers(document)
     machines: dict[Place, dict[str, Ask]] = defaultdict(dict)
-    for found in each(((one, document.scope) for one in offers), _ask):
+    for found in each(offers, _ask, document.scope):
         yield found
         if not isinstance(found, Priced):
             continue
@@ -145,9 +145,8 @@ def _offers(document: Document) -> list[Fields]:
     return list(found.values())
 
 
-def _ask(row: tuple[Fields, str]) -> Iterator[Found]:
+def _ask(one: Fields, scope: str) -> Iterator[Found]:
     """Yield the market of an offer with its machine and ask, or why it has none."""
-    one, scope = row
     one.only_money(*MONEY)
     one.whole("id")
     if scope not in ANY_CHIP:

@@ -89,13 +89,12 @@ def read(document: Document) -> Iterator[Found]:
     types = objects("instance types", found) if isinstance(found, list) else Fields("answer", found).objects("data")
     contracts: dict[int, Decimal] = {}
     for answer in periods:
-        yield from each(((period, contracts) for period in objects("periods", answer)), _period)
-    yield from each(((one, contracts) for one in types), _offers)
+        yield from each(objects("periods", answer), _period, contracts)
+    yield from each(types, _offers, contracts)
 
 
-def _period(row: tuple[Fields, dict[int, Decimal]]) -> Iterator[Found]:
+def _period(period: Fields, contracts: dict[int, Decimal]) -> Iterator[Found]:
     """Add to the contracts of this length, in hours, what is left of the price on demand."""
-    period, contracts = row
     hours = HOURS[period.one_of("unit_name", HOURS)] * period.whole("unit_value")
     percent = period.number("discount_percentage")
     if 0 < percent < 1 or percent >= 100:
@@ -109,9 +108,8 @@ def _period(row: tuple[Fields, dict[int, Decimal]]) -> Iterator[Found]:
         yield "a period of contracts that nobody can have now"
 
 
-def _offers(row: tuple[Fields, dict[int, Decimal]]) -> Iterator[Found]:
+def _offers(one: Fields, contracts: dict[int, Decimal]) -> Iterator[Found]:
     """Yield the prices of a machine, and those of its contracts."""
-    one, contracts = row
     for found in _machine(one):
         yield found
         if isinstance(found, Offer) and found["purchase_option"] == "on_demand":
