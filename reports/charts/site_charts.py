@@ -114,8 +114,9 @@ Spans = Sequence[tuple[datetime, datetime, float]]
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a drawing in its own units, which are pixels where the page is as wide."""
+    """The size of a drawing in its own units, which are pixels where the page is as wide, and what it is for."""
 
+    kind: str
     width: int
     height: int
     left: int = 26
@@ -134,9 +135,7 @@ class Size:
         return self.height - self.bottom
 
 
-DESK, PHONE = Size(700, 150), Size(360, 210, right=100)
-
-
+SIZES = (Size("desk", 700, 150), Size("phone", 360, 210, right=100))
 MAX_LINES, ENDED_DAYS = 5, 8
 CLASSES = {"AWS": "aws", "median": "median", "all": "median"}
 """Of a line by its name, what the style sheet knows it by; all others are grey."""
@@ -174,16 +173,13 @@ def index(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     shown = {name: lines[name] for name in names}
     begin, end = lines["all"][0][0], lines["all"][-1][1]
     last = f", last seen {wording.date(end)}" if (until - end).days >= ENDED_DAYS else ""
-    return render(
-        "front_chart.html.j2",
-        finding=f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}{last}",
-        scope="Index of the offers of all forms that were there on both days, on demand, 100 on each line's first day; "
-        "each provider counts alike. A line that stops was not observed any more.",
-        drawings=[
-            _front(shown, size, until, chip, kind, unit="index, 100 at first")
-            for size, kind in ((DESK, "desk"), (PHONE, "phone"))
-        ],
+    finding = f"{chip}, like for like: {wording.moved(change('all'))} since {wording.date(begin)}{last}"
+    scope = (
+        "Index of the offers of all forms that were there on both days, on demand, 100 on each line's first day; each "
+        "provider counts alike. A line that stops was not observed any more."
     )
+    drawings = [_front(shown, size, until, chip, unit="index, 100 at first") for size in SIZES]
+    return render("front_chart.html.j2", finding=finding, scope=scope, drawings=drawings)
 
 
 def _by_line(rows: Sequence[Row]) -> dict[str, Spans]:
@@ -204,12 +200,8 @@ def front(rows: Sequence[Row], chip: str, until: datetime) -> Markup:
     lines = _by_line(rows)
     if not any(begin < end for spans in lines.values() for begin, end, _ in spans):
         return Markup()
-    return render(
-        "front_chart.html.j2",
-        finding=_finding(lines, chip, until),
-        scope=_scope(lines),
-        drawings=[_front(lines, size, until, chip, kind) for size, kind in ((DESK, "desk"), (PHONE, "phone"))],
-    )
+    finding, drawings = _finding(lines, chip, until), [_front(lines, size, until, chip) for size in SIZES]
+    return render("front_chart.html.j2", finding=finding, scope=_scope(lines), drawings=drawings)
 
 
 def _finding(lines: Mapping[str, Spans], chip: str, until: datetime) -> str:
@@ -242,7 +234,7 @@ def _scope(lines: Mapping[str, Spans]) -> str:
 
 
 def _front(
-    lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, kind: str, unit: str = USD_UNIT
+    lines: Mapping[str, Spans], size: Size, until: datetime, chip: str, unit: str = USD_UNIT
 ) -> Mapping[str, object]:
     """Return what one drawing is made of."""
     since = min(spans[0][0] for spans in lines.values())
@@ -269,7 +261,6 @@ def _front(
         f"{name} {wording.price(spans[0][2])} to {wording.price(spans[-1][2])}" for name, spans in lines.items()
     )
     return {
-        "kind": kind,
         "size": size,
         "label": f"{chip}, {unit}: {ends}",
         "grid": [(tick, y(n * step)) for n, tick in enumerate(ticks)],

@@ -109,9 +109,9 @@ def model_table(name: str, rows: Sequence[Row]) -> Table:
         if any(map(_cost, of_chip)):
             chips.append({**of_chip[0], "runs": _runs(of_chip)})
         else:
-            reasons = sorted({_why(row) or "" for row in of_chip})
+            reasons = sorted({*map(why, of_chip)})
             without.setdefault("; ".join(reasons), []).append(chip)
-    no_cost = "; ".join(f"{', '.join(names)} ({why})" for why, names in without.items())
+    no_cost = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in without.items())
     costs = on_demand(rows)
     finding = f"{costs[0]['accelerator_name']} is the cheapest on demand" if costs else "no cost on demand is known"
     return Table(
@@ -138,7 +138,7 @@ def ways(rows: Sequence[Row], name: str) -> list[Column]:
 
     def column(head: str, *way: object) -> Column:
         cells = {row[name]: row for row in rows if way_of(row) == way}
-        return Number(head, lambda row: _cost(cells[row[name]]), why=lambda row: _why(cells[row[name]]))
+        return Number(head, lambda row: _cost(cells[row[name]]), why=lambda row: why(cells[row[name]]))
 
     known = {way_of(row) for row in rows}
     return [column(head, *way) for head, *way in WAYS if tuple(way) in known]
@@ -149,8 +149,9 @@ def way_of(row: Row) -> tuple[object, ...]:
     return row["option_kind"], row["place"], row["option_rank"]
 
 
-def _why(row: Row) -> str | None:
-    return None if row["usd_per_million_output_tokens"] else row["cost_basis"].removeprefix("unknown: ")
+def why(row: Row) -> str:
+    """Return why a row has no cost; empty where it has one."""
+    return "" if row["usd_per_million_output_tokens"] else row["cost_basis"].removeprefix("unknown: ")
 
 
 def _cost(row: Row) -> str | None:

@@ -217,7 +217,7 @@ def _tokens(costs: Sequence[Row]) -> Table | str:
     """Return what a million tokens of each model costs on a chip, or why that is not known in one line."""
     found = [row for row in costs if row["usd_per_million_output_tokens"]]
     if not found:
-        reasons = {row["cost_basis"].removeprefix("unknown: ") for row in costs}
+        reasons = {*map(cost_page.why, costs)}
         return f"Unknown: {min(reasons)}." if reasons else "No run of it was measured."
     models, ways = {row["model_name"]: row for row in found}, {*map(cost_page.way_of, found)}
     shown = [row for row in costs if row["model_name"] in models and cost_page.way_of(row) in ways]
