@@ -19,17 +19,15 @@ import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
-from importlib import resources
 from importlib.resources.abc import Traversable
 
 from extract.base import Context, Parsed, Source, no_scope, past_fetch, past_only
-from extract.offline_archive import MARK
+from extract.offline_archive import ARCHIVE, MARK
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import LayoutChanged
 from warehouse.schema.tables import OBSERVATION
 
 NAME = "price_archive"
-ARCHIVE = resources.files("extract") / "archive"
 MOMENT = "observed_at_utc"
 STAMP = "%Y-%m-%dT%H:%M:%SZ"
 EVIDENCE = ("evidence_kind", "source_url", "accessed_on", "terms", "terms_url")

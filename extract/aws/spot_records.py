@@ -72,7 +72,10 @@ def _records(document: Document) -> Iterator[Record]:
     start = document.body.lstrip(BLANK)[:1]
     if start == b"<":
         return _xml(document.body)
-    return _json(document.body) if start in (b"{", b"[") else _lines(document.body)
+    if start not in (b"{", b"["):
+        return _lines(document.body)
+    content = LAYOUT.mapping(LAYOUT.json(document.body, numbers=str), "body")
+    return map(_record, LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"))
 
 
 def _xml(body: bytes) -> Iterator[Record]:
@@ -82,12 +85,6 @@ def _xml(body: bytes) -> Iterator[Record]:
         raise LAYOUT.refusal(f"expected {ROOT} with {SET}", body)
     for item in records:
         yield _record({name: LAYOUT.child(item, f"{name[0].lower()}{name[1:]}") for name in FIELDS})
-
-
-def _json(body: bytes) -> Iterator[Record]:
-    content = LAYOUT.mapping(LAYOUT.json(body, numbers=str), "body")
-    for item in LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"):
-        yield _record(item)
 
 
 def _lines(body: bytes) -> Iterator[Record]:

@@ -123,12 +123,13 @@ def render(
 ) -> str:
     """Return the page of a chip or provider; the same prices give the same text but for the hash of the file."""
     is_chip = kind is CHIP
+    other = PROVIDER if is_chip else CHIP
     newest = max(row["last_observed_at"] for row in prices)
     nth = pl.col(f"nth_of_{kind.word.lower()}")
     changes = market.changes.filter((pl.col(kind.column) == name) & (nth <= MAX_CHANGES)).sort(nth)
     plans = [row for row in market.plans if row[kind.column] == name]
     ranked = [row for row in plans if row["price_rank"] is not None]
-    others = market.paths[(PROVIDER if is_chip else CHIP).folder]
+    others = market.paths[other.folder]
     standing = partial(
         price_tables.standing,
         of_chip=is_chip,
@@ -140,9 +141,8 @@ def render(
     alive = {tuple(row[each] for each in names) for row in prices if row["is_ranked"]}
     young = [row for row in prices if tuple(row[each] for each in names) in alive]
     old = [row for row in prices if tuple(row[each] for each in names) not in alive]
-    count = partial(wording.count, one=(PROVIDER if is_chip else CHIP).word.lower())
-    what = (PROVIDER if is_chip else CHIP).column
-    n_young, n_old = (len({row[what] for row in each}) for each in (young, old))
+    count = partial(wording.count, one=other.word.lower())
+    n_young, n_old = (len({row[other.column] for row in each}) for each in (young, old))
     parts = [
         (
             "prices",
@@ -269,24 +269,24 @@ def _plans(shown: Sequence[Row], n_known: int, is_chip: bool) -> Table | str:
 
 def _stock(stock: Sequence[Row], prices: Sequence[Row], is_chip: bool) -> Table | str:
     """Return who was seen to have it, under which option and when; or that nobody says."""
-    other = (PROVIDER if is_chip else CHIP).column
+    other = PROVIDER if is_chip else CHIP
     units = (("n_machines", "machine"), ("n_accelerators", "chip"))
     counts = {}
     for row in prices:
         parts = [wording.count(row[name], unit) for name, unit in units if row[name] is not None]
-        counts[row[other], row["purchase_option"]] = wording.listed(*parts, row["stock_status"])
+        counts[row[other.column], row["purchase_option"]] = wording.listed(*parts, row["stock_status"])
     if not stock:
         return "Unknown: no source of these prices says what is in stock."
     return Table(
         id="availability",
         title="Where it was in stock" if is_chip else "What was in stock",
-        rows=sorted(stock, key=lambda row: (row["last_obtainable_at"] is None, row[other] or "")),
+        rows=sorted(stock, key=lambda row: (row["last_obtainable_at"] is None, row[other.column] or "")),
         columns=[
-            Column((PROVIDER if is_chip else CHIP).word, other),
+            Column(other.word, other.column),
             Column("Option", lambda row: wording.option(row["purchase_option"])),
             Column("Last in stock", lambda row: wording.date(row["last_obtainable_at"]), why="never seen in stock"),
             Column("Last checked", lambda row: wording.date(row["last_asked_at"])),
-            Column("Stated", lambda row: counts.get((row[other], row["purchase_option"]), "")),
+            Column("Stated", lambda row: counts.get((row[other.column], row["purchase_option"]), "")),
         ],
     )
 

@@ -328,8 +328,7 @@ def _terms_of(row: Row) -> str:
 
 
 def _terms(row: Row) -> str:
-    option = wording.option(row["purchase_option"])
-    return news.line(", ".join(p for p in (row["service_provider_name"], option, row["tier"]) if p))
+    return news.line(wording.listed(row["service_provider_name"], wording.option(row["purchase_option"]), row["tier"]))
 
 
 def _when(row: Row) -> str:

@@ -133,10 +133,10 @@ def _verdict(claim_id: str, findings: Mapping[str, Finding], *, today: bool) -> 
     """Return the verdict with the inputs of what was computed in view."""
     finding = findings[claim_id]
     verdict = finding.verdict_today if today else finding.verdict
-    if verdict != CONSISTENT:
-        return verdict
     worst = _worst(claim_id, findings, frozenset(), today=today)
-    return INPUT_FAILED if worst in FAILED else INPUT_OPEN if worst == UNVERIFIABLE else CONSISTENT
+    if worst == verdict:
+        return verdict
+    return INPUT_FAILED if worst in FAILED else INPUT_OPEN
 
 
 def _worst(claim_id: str, findings: Mapping[str, Finding], seen: frozenset[str], *, today: bool) -> str:
