@@ -96,6 +96,7 @@ def runs(body: bytes, name: str) -> tuple[ModuleType, list[Run]] | None:
 
 def _parse(tool: ModuleType, run: Run, words: Supplied) -> ParsedRun:
     parsed: ParsedRun = tool.parse(run)
+    parsed.benchmark_family, parsed.place = tool.FAMILY, run.place
     if tool is mlperf_training:
         mlperf_training.with_sequence_length(parsed, words["sequence_length"])
     if tool is inferencex and parsed.is_official is None:

@@ -72,8 +72,6 @@ def parse(run: Run) -> ParsedRun:
     version = run.text("aiperf_version")
     found = ParsedRun(
         benchmark=" ".join(filter(None, ("AIPerf" if is_aiperf else "GenAI-Perf", version))),
-        benchmark_family=FAMILY,
-        place=run.place,
         model=_model(config),
         accelerator=_chip(run),
         measured_on=run.day("start_time"),

@@ -92,8 +92,6 @@ def parse(run: Run) -> ParsedRun:
     framework, image = run.text("framework"), run.text("image")
     found = ParsedRun(
         benchmark="InferenceX",
-        benchmark_family=FAMILY,
-        place=run.place,
         model=MODELS.get(run.text("model") or "", run.text("model")),
         scenario=run.text("scenario_type") or _lengths(isl, osl),
         accelerator=_chip(run),
@@ -140,8 +138,6 @@ def _is_bare(run: Run) -> bool:
 def _bare(run: Run) -> ParsedRun:
     found = ParsedRun(
         benchmark="InferenceX experiment",
-        benchmark_family=FAMILY,
-        place=run.place,
         model=run.text("model_id"),
         measured_on=run.day("date", "%Y%m%d-%H%M%S"),
         is_official=False,

@@ -94,8 +94,6 @@ def parse(run: Run) -> ParsedRun:
     run = Run({**run.fields, KEYS.requests: requests}, source=run.source, place=run.place)
     found = ParsedRun(
         benchmark=" ".join(filter(None, ("LLMPerf", run.text("version")))),
-        benchmark_family=FAMILY,
-        place=run.place,
         model=run.text("model"),
         scenario="closed-loop",
         concurrency=run.number("num_concurrent_requests"),

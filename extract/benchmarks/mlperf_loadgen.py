@@ -54,10 +54,8 @@ def parse(run: Run) -> ParsedRun:
         raise run.refused("Scenario", f"a throughput is measured in {', '.join(SCENARIOS)} only")
     found = ParsedRun(
         benchmark="MLPerf Inference",
-        benchmark_family=FAMILY,
         task=SCENARIOS[scenario],
         scenario=scenario,
-        place=run.place,
     )
     tokens, samples = RATES[scenario]
     per_sample = run.number(samples)

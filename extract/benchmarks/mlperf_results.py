@@ -25,7 +25,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from extract.benchmarks.content import Run
-from extract.benchmarks.mlperf_loadgen import FAMILY, SCENARIOS
+from extract.benchmarks.mlperf_loadgen import FAMILY as FAMILY
+from extract.benchmarks.mlperf_loadgen import SCENARIOS
 from extract.benchmarks.result import BenchmarkRefused, ParsedRun, quotient
 from warehouse.reference.accelerators import resolve
 from warehouse.schema.columns import allowed
@@ -102,10 +103,8 @@ def parse(run: Run) -> ParsedRun:
     division, place = run.text("Division"), PLACE.sub("", run.text("Location") or "")
     found = ParsedRun(
         benchmark=f"MLPerf Inference {version}",
-        benchmark_family=FAMILY,
         task=SCENARIOS[scenario],
         scenario=scenario if division == "closed" else f"{scenario}, {division} division",
-        place=run.place,
         model=model,
         accelerator=COUNTED.sub("", run.text("accelerator_model_name") or ""),
         chips_used=chips(run),

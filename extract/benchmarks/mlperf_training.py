@@ -80,7 +80,6 @@ def parse(run: Run) -> ParsedRun:
     precision = next(filter(None, map(run.text, PRECISIONS)), None)
     found = ParsedRun(
         benchmark="MLPerf Training",
-        benchmark_family=FAMILY,
         task="training",
         scenario=benchmark,
         model=PACKED.get(benchmark or ""),

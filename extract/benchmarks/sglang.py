@@ -33,8 +33,6 @@ def parse(run: Run) -> ParsedRun:
     """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
     found = ParsedRun(
         benchmark="SGLang bench_serving",
-        benchmark_family=FAMILY,
-        place=run.place,
         model=_of_server(run, "model_path"),
         software=serving.server(run),
         acceptance_length=run.number("accept_length") or None,

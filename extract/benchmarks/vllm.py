@@ -32,8 +32,6 @@ def parse(run: Run) -> ParsedRun:
     chip = run.fields.get("gpu")
     found = ParsedRun(
         benchmark="vLLM bench serve",
-        benchmark_family=FAMILY,
-        place=run.place,
         model=run.text("model_id"),
         accelerator=clean(chip, run, "gpu") if isinstance(chip, str) else None,
         software=serving.server(run),
