@@ -6,15 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from extract.aws import places
 from extract.aws.places import Partition, bulk_url
 from extract.aws.reading import BLANK, Layout
 from extract.base import Context
-from extract.web.streams import read_stream
+from extract.web.interface import BrokenOff, Web
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged
+
+Result = TypeVar("Result")
 
 NOT_FOUND = 404
 PROGRESS_STEP_BYTES = 64 << 20
@@ -111,7 +114,7 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
     if found is not None:
         # Landed perhaps for another scope: a Local Zone without a file of its own reads that of its region.
         return replace(found, scope=scope), ()
-    kept = read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{source} {scope}"), url))
+    kept = read_stream(ctx.web, url, lambda blocks: cut(reported(blocks, ctx, f"{source} {scope}"), url))
     version = kept.head.preamble.get(VERSION, "")
     notes = () if version == version_of(url) else (f"{url} says it is version {version!r}: it will be fetched again",)
     document = Document(
@@ -126,6 +129,26 @@ def landed_or_cut(ctx: Context, scope: str, url: str, *, source: str, cut: Cut) 
         whole=kept.whole,
     )
     return document, notes
+
+
+def read_stream(web: Web, url: str, consume: Callable[[Iterator[bytes]], Result]) -> Result:
+    """Return what `consume` makes of a whole stream; one that breaks off is begun again from its first byte."""
+
+    def once() -> Result:
+        if broken:
+            raise broken.pop()
+        with web.stream(url) as blocks:
+            return consume(blocks)
+
+    broken: list[BrokenOff] = []
+    try:
+        return once()
+    except BrokenOff as error:
+        # An HTTP client takes long to import, and the archive of the package needs none.
+        from extract.web.http import STREAM_RETRIES
+
+        broken.append(error)
+        return STREAM_RETRIES.run(once, on=BrokenOff)
 
 
 def reported(blocks: Iterable[bytes], ctx: Context, what: str) -> Iterator[bytes]:

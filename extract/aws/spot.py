@@ -49,10 +49,9 @@ from urllib.request import url2pathname
 
 from extract.aws import SPOT as NAME
 from extract.aws import places
-from extract.aws.bulk import NOT_FOUND, reported
+from extract.aws.bulk import NOT_FOUND, read_stream, reported
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch, url_in
-from extract.web.streams import read_stream
 from warehouse.documents import Document, ScopeFetch, Whole
 from warehouse.errors import LayoutChanged, SettingsError, SourceError
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -304,7 +303,7 @@ def _cut(ctx: Context, url: str) -> Month:
     if url.startswith("file:"):
         with Path(url2pathname(urlsplit(url).path)).open("rb") as file:
             return cut(iter(lambda: file.read(BLOCK_BYTES), b""), url)
-    return read_stream(lambda: ctx.web.stream(url), lambda blocks: cut(reported(blocks, ctx, f"{NAME} {url}"), url))
+    return read_stream(ctx.web, url, lambda blocks: cut(reported(blocks, ctx, f"{NAME} {url}"), url))
 
 
 def cut(blocks: Iterator[bytes], url: str) -> Month:

@@ -18,16 +18,6 @@ def root(body: bytes) -> ElementTree.Element:
     return found
 
 
-def child_text(item: ElementTree.Element, name: str) -> str | None:
-    """Return the text of a child; None where there is none; raise ValueError where it occurs twice or is no text."""
-    found = item.findall(name)
-    if not found:
-        return None
-    if len(found) > 1 or len(found[0]):
-        raise ValueError(f"{name} occurs twice" if len(found) > 1 else f"{name} is no text")
-    return found[0].text or ""
-
-
 def check_names(whole: ElementTree.Element) -> None:
     """Raise ValueError where an element holds two of one name that are no items of a list."""
     for element in whole.iter():

@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from web_site import BODY, QUICK, Answer, Site, chunked, send, web
 
+from extract.aws.bulk import read_stream
 from extract.web import http
 from extract.web.http import BLOCK_BYTES, HttpWeb, Retries
 from extract.web.interface import BrokenOff
-from extract.web.streams import read_stream
 from warehouse.errors import SourceError, Unavailable
 
 
@@ -92,7 +92,7 @@ def test_a_broken_stream_is_begun_again_as_a_whole(site: Site, monkeypatch: pyte
     monkeypatch.setattr(http, "STREAM_RETRIES", QUICK)
     site.answers["/file"] = [send(BODY[:9999], length=len(BODY)), send(BODY)]
 
-    read = read_stream(lambda: web().stream(site.url + "/file"), b"".join)
+    read = read_stream(web(), site.url + "/file", b"".join)
 
     assert read == BODY
     assert len(site.asked) == 2
@@ -137,7 +137,7 @@ def test_another_version_is_not_gone_on_with(site: Site, monkeypatch: pytest.Mon
     with pytest.raises(BrokenOff):
         whole(site)
     site.answers["/file"] = [ranged(BODY, cut_at=BLOCK_BYTES), ranged(other, cut_at=len(other), tag='"v2"')]
-    read = read_stream(lambda: web().stream(site.url + "/file"), b"".join)
+    read = read_stream(web(), site.url + "/file", b"".join)
     assert read == other
 
 
