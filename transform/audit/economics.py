@@ -12,22 +12,9 @@ from dataclasses import replace
 from transform.audit import prices
 from transform.audit.article import Article, Fits, of_model, same_option, same_subject, same_thing, shares_chip
 from transform.audit.evidence import Evidence, chip_words, model_named
-from transform.audit.finding import (
-    CONSISTENT,
-    IMPOSSIBLE,
-    INCONSISTENT,
-    Finding,
-    Range,
-    claimed,
-    exactly,
-    found,
-    is_number,
-    number,
-    printed,
-    scale,
-    unknown,
-)
+from transform.audit.finding import Finding, Range, claimed, exactly, found, is_number, number, printed, scale, unknown
 from transform.audit.rates import PER_CHIP, PER_CORE, SYSTEM, bounds_of, readings
+from transform.audit.verdicts import CONSISTENT, IMPOSSIBLE, INCONSISTENT
 from warehouse.reference.claim_text import SCALE, Thing, machines
 from warehouse.reference.claims import Claim
 from warehouse.schema.vocabulary import HOURS_PER_MONTH

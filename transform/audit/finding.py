@@ -4,16 +4,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from transform.audit.verdicts import UNVERIFIABLE
 from warehouse.reference.claims import NUMBER, UNITS, Claim
-
-CONSISTENT = "consistent"
-STALE = "stale"
-INCONSISTENT = "inconsistent"
-IMPOSSIBLE = "physically_impossible"
-UNVERIFIABLE = "unverifiable"
-VERDICTS = (CONSISTENT, STALE, INCONSISTENT, IMPOSSIBLE, UNVERIFIABLE)
-FAILED = (STALE, INCONSISTENT, IMPOSSIBLE)
-"""Verdicts of an input upon which nothing green can rest."""
 
 SMALL_WHOLE = 1000
 """Whole numbers below it are rounded to 1; above it, trailing zeros may be rounding."""

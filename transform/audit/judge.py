@@ -13,12 +13,9 @@ from functools import cache
 from transform.audit import economics, prices, rates, ratios, specs
 from transform.audit.article import Article
 from transform.audit.evidence import Evidence
-from transform.audit.finding import CONSISTENT, FAILED, STALE, UNVERIFIABLE, Finding, is_number, unknown
+from transform.audit.finding import Finding, is_number, unknown
+from transform.audit.verdicts import CONSISTENT, FAILED, INPUT_FAILED, INPUT_OPEN, STALE, TRUE_THEN, UNVERIFIABLE
 from warehouse.reference.claims import Claim
-
-INPUT_FAILED = "arithmetic holds, input does not"
-INPUT_OPEN = "arithmetic holds, input is unverified"
-TRUE_THEN = "true then"
 
 Check = Callable[[Claim, Article, Evidence], Finding | None]
 

@@ -6,17 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from transform.audit.evidence import Evidence, Offer, Price
-from transform.audit.finding import (
-    CONSISTENT,
-    INCONSISTENT,
-    STALE,
-    UNVERIFIABLE,
-    Finding,
-    Range,
-    claimed,
-    number,
-    unknown,
-)
+from transform.audit.finding import Finding, Range, claimed, number, unknown
+from transform.audit.verdicts import CONSISTENT, INCONSISTENT, STALE, UNVERIFIABLE
 from warehouse.reference.claim_text import AWS_PLACES, Thing
 from warehouse.reference.claims import Claim
 

@@ -12,19 +12,8 @@ from typing import Any
 
 from transform.audit.article import Article, of_model, shares_chip
 from transform.audit.evidence import Chip, Evidence, Measurement, Reading, model_named, same_shape
-from transform.audit.finding import (
-    CONSISTENT,
-    IMPOSSIBLE,
-    INCONSISTENT,
-    Finding,
-    Range,
-    claimed,
-    exactly,
-    figure,
-    found,
-    number,
-    unknown,
-)
+from transform.audit.finding import Finding, Range, claimed, exactly, figure, found, number, unknown
+from transform.audit.verdicts import CONSISTENT, IMPOSSIBLE, INCONSISTENT
 from warehouse.reference.claim_text import Conditions
 from warehouse.reference.claims import Claim
 from warehouse.reference.models import Model

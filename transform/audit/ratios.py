@@ -7,20 +7,9 @@ from dataclasses import replace
 
 from transform.audit.article import Article, Fits, same_thing
 from transform.audit.evidence import Chip, Evidence, Offer, chip_words
-from transform.audit.finding import (
-    CONSISTENT,
-    INCONSISTENT,
-    STALE,
-    UNVERIFIABLE,
-    Finding,
-    Range,
-    claimed,
-    exactly,
-    found,
-    number,
-    unknown,
-)
+from transform.audit.finding import Finding, Range, claimed, exactly, found, number, unknown
 from transform.audit.prices import UNITS, candidates, windows_of
+from transform.audit.verdicts import CONSISTENT, INCONSISTENT, STALE, UNVERIFIABLE
 from warehouse.reference.claim_text import Thing
 from warehouse.reference.claims import Claim
 

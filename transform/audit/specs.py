@@ -5,21 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from transform.audit.evidence import Chip, Evidence, chip_words, model_named
-from transform.audit.finding import (
-    CONSISTENT,
-    EXACT_UNITS,
-    IMPOSSIBLE,
-    INCONSISTENT,
-    Finding,
-    Range,
-    claimed,
-    exactly,
-    figure,
-    found,
-    number,
-    scale,
-    unknown,
-)
+from transform.audit.finding import EXACT_UNITS, Finding, Range, claimed, exactly, figure, found, number, scale, unknown
+from transform.audit.verdicts import CONSISTENT, IMPOSSIBLE, INCONSISTENT
 from warehouse.reference import claim_text
 from warehouse.reference.claims import Claim
 from warehouse.reference.instance_types import machine_facts

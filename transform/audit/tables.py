@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 import duckdb
 
 from transform.audit.evidence import Evidence
-from transform.audit.finding import CONSISTENT, Range, claimed, is_number, number
-from transform.audit.judge import INPUT_FAILED, INPUT_OPEN, Judged, judge
+from transform.audit.finding import Range, claimed, is_number, number
+from transform.audit.judge import Judged, judge
+from transform.audit.verdicts import CONSISTENT, INPUT_FAILED, INPUT_OPEN
 from warehouse.log.db import insert_rows
 from warehouse.reference import claims
 from warehouse.reference.claims import SEPARATOR, UNITS, Claim

@@ -2,7 +2,7 @@
 
 import random
 
-from transform.audit.finding import CONSISTENT, FAILED, UNVERIFIABLE
+from transform.audit.verdicts import CONSISTENT, FAILED, UNVERIFIABLE
 from warehouse.reference import claims
 
 SEED, DRAWN = 20251123, 60

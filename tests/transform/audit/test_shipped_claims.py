@@ -7,9 +7,9 @@ import duckdb
 import pytest
 
 from transform.audit.evidence import Evidence
-from transform.audit.finding import VERDICTS
 from transform.audit.judge import judge
 from transform.audit.tables import audit, in_words
+from transform.audit.verdicts import VERDICTS
 from warehouse.reference import claims
 
 
