@@ -28,7 +28,8 @@ ALLOWED = {
     "warehouse": ("warehouse",),
     "transform": ("transform", "warehouse"),
     "reports": (
-        "reports", "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.schema.vocabulary", "warehouse.errors",
+        "reports", "warehouse.errors",
+        "warehouse.schema.columns", "warehouse.schema.tables", "warehouse.schema.vocabulary",
     ),
     "flows": PACKAGES,
 }  # fmt: skip
