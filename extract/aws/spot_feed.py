@@ -38,7 +38,7 @@ LAYOUT = Layout(NAME)
 PRICES_URL = "https://website.spot.ec2.aws.a2z.com/spot.json"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
 URLS = {"prices": ("prices_url", PRICES_URL), "advisor": ("advisor_url", ADVISOR_URL)}
-"""The setting and the address of each scope."""
+"""The setting and the address of each scope, which succeeds or fails alone."""
 
 REGIONS = {
     "us-east": "us-east-1",
@@ -58,11 +58,6 @@ MIN_SAVINGS = -10_000
 """Percent; spot has cost more than on demand, and a hundred times as much is another number."""
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d(-[a-z]+-?\d+)*")
 _JSONP = re.compile(rb"\s*[A-Za-z_$][\w$.]*\s*\((.*)\)\s*;?\s*", re.DOTALL)
-
-
-def scopes(ctx: Context) -> tuple[str, ...]:
-    """Return both feeds; each succeeds or fails alone."""
-    return tuple(URLS)
 
 
 def fetch(ctx: Context, scope: str) -> ScopeFetch:
@@ -205,7 +200,7 @@ SOURCE = Source(
     title="AWS public spot feed and spot advisor, by region",
     url="https://aws.amazon.com/ec2/spot/pricing/",
     max_age=timedelta(days=1),
-    scopes=scopes,
+    scopes=lambda ctx: tuple(URLS),
     fetch=fetch,
     parse=parse,
     settings=("prices_url", "advisor_url"),

@@ -52,7 +52,7 @@ def web_source(
     off_because: str = "",
     settings: tuple[str, ...] = (),
     key: str = "",
-    credentials: str = "none",
+    credentials: str = "",
     other_urls: tuple[str, ...] = (),
     published_at: Callable[[bytes], datetime | None] = lambda body: None,
 ) -> Source:
@@ -112,7 +112,7 @@ def web_source(
         settings=("url", *settings),
         polite=True,
         off_because=off_because,
-        credentials=credentials,
+        credentials=credentials or (f"`{key}`" if key else "none"),
         other_urls=other_urls,
     )
 

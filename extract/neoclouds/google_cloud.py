@@ -246,5 +246,4 @@ SOURCE = web_source(
     url="https://cloudbilling.googleapis.com/v1/services/6F81-5844-456A/skus",
     pages=pages,
     key=KEY,
-    credentials=f"`{KEY}`",
 )

@@ -64,5 +64,4 @@ SOURCE = web_source(
     pages=pages,
     key=KEY,
     off_because=f"it needs a key in `{KEY}`, and nobody could read its terms",
-    credentials=f"`{KEY}`",
 )
