@@ -167,10 +167,6 @@ def _things(r: Reader) -> int:
     )  # fmt: skip
 
 
-def _more(r: Reader, g: dict[str, str]) -> bool:
-    return number(g["n"]) == _things(r) - 5
-
-
 def _more_moves(r: Reader, g: dict[str, str]) -> bool:
     return number(g["n"]) == _things(r) - 1
 
@@ -392,7 +388,6 @@ RULES: dict[str, Rule] = {
     rf"(?P<chip>{CHIP}), (?P<who>[^:|%]+?): (?P<kind>new|back|gone), (?:last )?from (?P<now>{PRICE})"
     r"(?:, (?P<n>[\d,]+) offers)?\.(?= )": _also,
     rf"^Subject: (?P<who>.+?) {VERB} (?P<chip>{CHIP}) (?P<pct>[\d.,]+ %) to (?P<now>{PRICE})": _subject,
-    r"(?P<n>[\d,]+) more moves? of your chips": _more,
     r"; (?P<n>[\d,]+) more moves?": _more_moves,
     r"Other chips only: (?P<n>[\d,]+) list prices? moved at (?P<m>[\d,]+) provider": _elsewhere,
     r"(?P<n>[\d,]+) prices? of (?P<m>[\d,]+) providers? were confirmed": _checked,

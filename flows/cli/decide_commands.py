@@ -433,7 +433,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
         inputs = of("model", "interactivity", "tokens_per_day", "precision")
         found = decision.serving(read.published(), **inputs, terms=terms, utilisations=utilisations)
     if chip is not None and not is_bare:
-        found["rows"] = decision.only(found["rows"], chip)
+        found |= {"inputs": found["inputs"] | {"chip": chip}, "rows": decision.only(found["rows"], chip)}
     shown = decision.shown(found, everything=everything)
     return Result(found, [decision.render(found, shown).rstrip()] if in_html else decision.lines(found, shown))
 

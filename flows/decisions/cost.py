@@ -4,7 +4,7 @@ Every figure comes from the macros of `transform/sql/cost/` and `transform/sql/p
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
@@ -36,6 +36,8 @@ model_name, task, {POINT}, evidence_grade, accelerator_count, accelerator_name, 
 commitment_class
 """)
 """What rows share of which a table for people shows the cheapest one."""
+NARROWER = ("interactivity", "chip", "beat")
+"""What asks for every purchase option at the points that are left."""
 OPTIONAL = columns("""
 price_to_beat, rate_to_beat, rate_to_beat_share_of_bound, tokens_per_day, paid_accelerators, usd_per_month_at_load,
 usd_per_million_at_load
@@ -181,7 +183,7 @@ def serving(
         base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
         row |= cost_added.lines(base, monthly, terms.added)
     inputs = {"model": name, "task": "serving", "interactivity": interactivity, "tokens_per_day": tokens_per_day}
-    inputs |= {"precision": precision, "utilisation": utilisations[0]}
+    inputs |= {"precision": precision, "utilisation": utilisations[0], "chip": None}
     return _answer(inputs, "paid rate x 10^6 / (3600 x output rate x utilisation)", _trim(found), terms, left_out)
 
 
@@ -227,12 +229,35 @@ def training(
 
 def cheapest(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return of rows at one point, chip and kind of purchase the first of `by_rank`."""
+    return _first(found, SAME_POINT, by_rank)
+
+
+def _overview(found: Mapping[str, Any], listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the least cost on demand of each point of serving, "at most" too, or none where the question is narrower.
+
+    Too old a price stands where there is no other.
+    """
+    if found["inputs"]["task"] != "serving" or any(found["inputs"][name] for name in NARROWER):
+        return []
+    on_demand = [row for row in listed if row["purchase_option"] == "on_demand" and row["reach"] != "unreachable"]
+    return _first(on_demand, columns(POINT), lambda row: (not row["is_price_ranked"], _usd(row), row["offer_id"]))
+
+
+def _first(
+    found: Sequence[dict[str, Any]], same: Sequence[str], order: Callable[[dict[str, Any]], tuple[Any, ...]]
+) -> list[dict[str, Any]]:
+    """Return of rows with the same values, and the same utilisation, the first in an order."""
     best: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in found:
-        key = tuple(row.get(name) for name in (*SAME_POINT, "utilisation"))
-        if key not in best or by_rank(row) < by_rank(best[key]):
+        key = tuple(row.get(name) for name in (*same, "utilisation"))
+        if key not in best or order(row) < order(best[key]):
             best[key] = row
     return list(best.values())
+
+
+def _usd(row: Mapping[str, Any]) -> float:
+    names = "usd_per_million_at_load", "all_in_output_usd_median", "training_usd_median"
+    return next(filter(None, map(row.get, names)), math.inf)
 
 
 def only(found: Sequence[dict[str, Any]], chip: str) -> list[dict[str, Any]]:
@@ -246,9 +271,8 @@ def by_rank(row: Mapping[str, Any]) -> tuple[bool, int, bool, float, int]:
 
     Too old a price comes after them, the newest first.
     """
-    usd = (row.get(name) for name in ("usd_per_million_at_load", "all_in_output_usd_median", "training_usd_median"))
     is_old, rank = not row.get("is_price_ranked"), row["cost_rank"]
-    least = row["age_days"] if is_old else next(filter(None, usd), math.inf)
+    least = row["age_days"] if is_old else _usd(row)
     return rank is None, rank or 0, is_old, least, row["offer_id"]
 
 
@@ -320,6 +344,7 @@ def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]:
     """Return the rows that a table shows, with short heads: all, or the cheapest of each point, chip and option.
 
+    Where neither a speed nor a chip is asked for, the cheapest on demand of each point that has a cost.
     Of a bare sum a row is a figure: from 1,000 on to the unit, as a month of 15,695 USD is no 15,700.
     """
     if _is_sum(found):
@@ -329,7 +354,8 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
             if name != "readings"
         ]
     listed = [row for row in found["rows"] if row.get("utilisation") == found["inputs"].get("utilisation")]
-    listed = listed if everything else cheapest(listed)
+    if not everything:
+        listed = _overview(found, listed) or cheapest(listed)
     if found["inputs"]["task"] == "training":
         return [_training(row) for row in listed]
     at: dict[tuple[Any, ...], dict[float, Mapping[str, Any]]] = {}
@@ -339,18 +365,32 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
 
 
 def lines(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the answer as text: inputs, unit and formula; the table; what is not included, shown or counted."""
+    """Return the answer as text: inputs, unit and formula; tables; what is not included, shown or counted.
+
+    A table is of one scenario and speed, or of one scenario where a speed has one row alone.
+    """
     rows = [{name: output.rounded(value) for name, value in row.items()} for row in table]
     whole = output.text_table(rows, ("what", "value") if _is_sum(found) else ())
     if _is_sum(found) or not rows or output.line_width() is None:
         return [*_head(found), whole or _nothing(found), *_foot(found, len(table))]
-    parts, narrow = [], [name.replace("100%", f"{found['inputs'].get('utilisation', 1):.0%}") for name in NARROW]
-    for (title, speed), group in groupby(
-        rows, lambda row: (row.get("scenario") or row.get("training"), row.get(SPEED))
-    ):
+    narrow = [name.replace("100%", f"{found['inputs'].get('utilisation', 1):.0%}") for name in NARROW]
+    by_point = [(title, [*group]) for title, group in groupby(rows, _title)]
+    is_overview = all(len(group) == 1 for _, group in by_point)
+    if is_overview:
+        narrow, by_point = [SPEED, *narrow], [(title, [*group]) for title, group in groupby(rows, _scenario)]
+    parts = []
+    for title, group in by_point:
         shown = [{name: row[name] for name in narrow if name in row} for row in group]
-        parts += [f"\n{title}{f', {speed:g} {SPEED}' if speed else ''}", output.text_table(shown, narrow)]
+        parts += [f"\n{title}", output.text_table(shown, narrow)]
     return [*_head(found), *parts, "\n--wide shows all columns.", *_foot(found, len(table))]
+
+
+def _scenario(row: Mapping[str, Any]) -> str:
+    return str(row.get("scenario") or row.get("training"))
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    return f"{_scenario(row)}, {row[SPEED]:g} {SPEED}" if row.get(SPEED) else _scenario(row)
 
 
 def render(found: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> str:
@@ -395,6 +435,9 @@ def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
         after.append(f"Added: {'; '.join(each['words'] for each in found['added'])}.")
     if len(found["rows"]) > 1:
         after.append(f"Rows: {n_shown:,} of {len(found['rows']):,} (--all, --json). Compare only equal scenarios.")
+        if found["inputs"]["task"] == "serving":
+            options = ", ".join(f"--{name}" for name in NARROWER)
+            after.append(f"Without {options} or --all: the least cost on demand at each speed.")
         after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
     return after + [
         f"Left out: {wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "

@@ -107,10 +107,7 @@ def _why(error: Exception) -> str:
 
 def _moves(found: WeekFacts) -> Section:
     rows = found["biggest"].to_dicts()
-    left = rows[0]["n_biggest"] - len(rows) if rows else 0
     note = "List prices in USD per chip-hour, unless a row names another currency; a month has 730 hours."
-    if left:
-        note += f" {wording.count(left, 'more move')} of your chips under Details of the page."
     table = Table(
         heads=("Chip", "was", "now", "change", "8 chips, USD a month"), rows=tuple(_move(row) for row in rows)
     )

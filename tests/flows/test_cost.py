@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from flows.cli.main import main
 from flows.decisions import cost
-from flows.shared import output
+from flows.shared import output, query
 
 Call = Callable[..., Result]
 
@@ -176,6 +177,25 @@ def test_a_ranked_cost_is_shown_before_a_cheaper_one_of_an_old_price() -> None:
     assert cost.cheapest([older, cheap | {"scenario": "Offline"}, old]) == [old, cheap | {"scenario": "Offline"}]
 
 
+def test_without_a_speed_the_least_cost_on_demand_of_each_stands(call: Call) -> None:
+    """A cost "at most" may be the least; a speed that no chip on demand reaches has no line, and --all has all."""
+    words = ("--model", "deepseek-r1")
+    found = json.loads(call(*words, "--json").stdout)["rows"]
+    text = call(*words).stdout
+    least: dict[tuple[Any, ...], float] = {}
+    for row in found:
+        is_cost = row["utilisation"] == 1 and row["is_price_ranked"] and row["reach"] != "unreachable"
+        if is_cost and row["purchase_option"] == "on_demand":
+            point = tuple(row[name] for name in query.columns(cost.POINT))
+            least[point] = min(least.get(point, math.inf), row["all_in_output_usd_median"])
+    tables = [part.splitlines() for part in text.split("\n\n")[1:-1]]
+    lines = [line for _, _, *lines in tables for line in lines if not line.startswith("In all rows")]
+
+    assert len(lines) == len(least) > 20
+    assert sorted(line.split()[-3] for line in lines) == sorted(str(output.rounded(usd)) for usd in least.values())
+    assert len(call(*words, "--all").stdout.splitlines()) > 5 * len(lines)
+
+
 def test_serving_a_load(call: Call) -> None:
     """A billion tokens a day on B200: whole machines, all month; the table has each utilisation."""
     words = ("--model", "llama-2-70b", "--task", "serving", "--tokens-per-day", "1B", "--interactivity", "25")
@@ -256,7 +276,7 @@ def test_added_costs_are_lines_of_their_own(call: Call, tmp_path: Path) -> None:
 def test_a_month_of_the_settings_stays_excluded_where_no_load_is_asked(call: Call, tmp_path: Path) -> None:
     """Nobody can share 5,000 USD a month out over tokens whose number is unknown: it is named as excluded."""
     found = settled(call, tmp_path)
-    text = call("--model", "llama-2-70b", settings=tmp_path / "chipledger.toml").stdout
+    text = call("--model", "llama-2-70b", "--all", settings=tmp_path / "chipledger.toml").stdout
     assert "100% used; USD/chip-h is of the offer named, spot last seen" in text
     assert "one token a step, MLPerf Inference, 25 tok/s/user\n" in text
     assert "savings_plan 1 year " in text  # of which another line may be of 3 years
@@ -320,7 +340,7 @@ def test_the_page_needs_nothing_else_and_escapes(call: Call, tmp_path: Path) -> 
     """The page shows what the terminal shows; text from outside is text there."""
     settings = tmp_path / "chipledger.toml"
     settings.write_text(SETTINGS)
-    page = call("--model", "llama-2-70b", "--html", settings=settings).stdout
+    page = call("--model", "llama-2-70b", "--all", "--html", settings=settings).stdout
     made = cost.render(
         {"inputs": {"task": "serving", "model": "<script>"}, "formula": "", "not_included": [], "added": [],
          "left_out": [], "rows": []},

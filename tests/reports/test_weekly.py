@@ -165,12 +165,15 @@ def test_gone_is_told_in_its_week_alone(told) -> None:
 
 
 def test_moves_of_several_sizes_say_which(told) -> None:
-    """Four sizes of one chip at one provider moved: lines that differ in nothing but the price would say nothing."""
+    """Of sizes of one chip at one provider: lines that differ in nothing but the price would say nothing.
+
+    Where more happened than is listed, that is said.
+    """
     row = {
         "accelerator_name": "B200",
         "service_provider_name": "Lambda",
         "purchase_option": "on_demand",
-        "n_also": 2,
+        "n_also": 12,
         "change_kind": "list_change",
         "price_before": 5.85,
         "price_after": 6.79,
@@ -178,8 +181,9 @@ def test_moves_of_several_sizes_say_which(told) -> None:
         **dict.fromkeys(("form_factor", "tier", "commitment_term_hours", "purchase_payment_model", "n_offers")),
     }
     rows = pl.DataFrame([row | {"units": units} for units in (4.0, 1.0, None)], infer_schema_length=None)
-    said = sections._also(with_frames(told("2026-W03"), also=rows)).sentences
-    assert said == ("B200, Lambda, 4 chips: 5.85 to 6.79.", *["B200, Lambda: 5.85 to 6.79."] * 2)
+    said = sections._also(with_frames(told("2026-W03"), also=rows))
+    assert said.sentences == ("B200, Lambda, 4 chips: 5.85 to 6.79.", *["B200, Lambda: 5.85 to 6.79."] * 2)
+    assert said.note.endswith(" There are more under Details of the page.")
 
 
 # --- what may be said
