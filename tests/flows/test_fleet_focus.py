@@ -162,7 +162,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
         "not stated to be plain Linux": (1, Decimal(60)),
         "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
-        "of Microsoft, and charges of AWS alone are read": (1, Decimal("98.32")),
+        "of Microsoft, not of AWS": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
         "a correction of an earlier bill": (1, Decimal("-1320.96")),
         "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
@@ -442,7 +442,7 @@ def test_a_bill_of_another_provider(tmp_path: Path) -> None:
     aws = written(tmp_path / "aws.csv", CHARGES[:1])
 
     for file in (whole, of_before):
-        with pytest.raises(ChipledgerError, match=r"2 charges of 196\.64 EUR: of Microsoft, and charges of AWS alone"):
+        with pytest.raises(ChipledgerError, match=r"2 charges of 196\.64 EUR: of Microsoft, not of AWS"):
             fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)
         both = fleet_file.read_focus(aws, file)
         assert [row["offer"] for row in both.lines] == ["p5.48xlarge"]

@@ -21,8 +21,8 @@ with worded as (
         coalesce(try_cast(paid as DECIMAL(18, 10)), try_cast(paid as DECIMAL(28, 10))) as effective_amount,
         try_cast(charge_period_start as TIMESTAMPTZ) as starts_at,
         try_cast(charge_period_end as TIMESTAMPTZ) as ends_at,
-        starts_at >= '2006-01-01' and ends_at < '2100-01-01' and ends_at > starts_at
-        and ends_at <= starts_at + interval 32 day as is_period,
+        ends_at > starts_at and ends_at <= starts_at + interval 32 day
+        and year(starts_at) between 2006 and 2099 as is_period,
         charge_category in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') as is_usage,
         case
             when pricing_category = 'Dynamic' or sku_meter like '%SpotUsage:%' then 'spot'
@@ -55,8 +55,7 @@ select
     effective_amount,
     machine <> '' and is_usage and coalesce(charge_class, '') <> 'Correction' and is_period as is_of_machine,
     case
-        when provider not ilike 'aws%' and provider not ilike 'amazon%'
-            then concat('of ', provider[:60], ', and charges of AWS alone are read')
+        when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'of ' || provider[:60] || ', not of AWS'
         when regexp_matches(sku_meter, ':ml[.][a-z0-9-]+[.]') then 'hours of a machine of SageMaker, whatever its kind'
         when coalesce(service_category, '') not in ('Compute', 'AmazonEC2') then 'not of the service category Compute'
         when not coalesce(is_usage, false) then 'no usage: a purchase, tax, credit or adjustment'
