@@ -27,8 +27,8 @@ Quirks:
    EC2, the families of accelerators in `warehouse/data/instance_type.csv` are queried; the bulk files show any.
 9. The region index of the bulk files is a list, where that of the price list is an object; their CSV quotes nothing.
 10. China has its own index and currency, as for the price list.
-11. Neither way says how many rates there are, and some regions sell no SageMaker plans. But AWS ends a machine, not some
-    of its rates: an answer that lacks some, or all of a plan, may be cut short, and ends no offer.
+11. Neither way says how many rates there are, and some regions sell no SageMaker plans. But AWS ends a machine, not
+    some of its rates: an answer that lacks some, or all of a plan, may be cut short, and ends no offer.
 """
 
 import functools
