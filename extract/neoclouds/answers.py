@@ -36,9 +36,8 @@ _NEXT = re.compile(
     r"(has|is)?_?(more|next)_?(results|data|pages?)?_?(link|token|cursor|url|uri)?|continuation_?token", re.I
 )
 _TOTAL = re.compile(r"total_?(results?|items|records|rows)?_?(count)?|count", re.I)
-_TOTAL_PAGES = re.compile(r"total_?pages|pages?_?count|last_?page", re.I)
 _ENVELOPE = re.compile(r"_?(meta(data)?|links?|pages?|paging|pagination|page_?info|data|result)", re.I)
-"""Fields at the top of an answer that say of a further page, how many rows or pages there are; and what holds such."""
+"""Fields at the top of an answer that lead to a further page, or say how many rows there are; and what holds such."""
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that nobody sees, and that no name has: those that control, and that turn the direction of writing."""
 
@@ -258,19 +257,13 @@ def currencies(fields: Iterable[tuple[str, object]]) -> set[str]:
 
 
 def unread_page(pages: Sequence[object]) -> str:
-    """Return the field at the top of the last of these pages that says that there are more of them, or nothing."""
+    """Return the field at the top of the last of these pages that says that there are more rows, or nothing."""
     tops = [_tops(page) for page in pages]
-    lists = [
-        max((len(value) for one in top for value in one.values() if isinstance(value, list)), default=0) for top in tops
-    ]
-    limits = {_TOTAL: sum(lists), _TOTAL_PAGES: len(pages)}
+    lists = [[len(value) for one in top for value in one.values() if isinstance(value, list)] for top in tops]
+    n_rows = sum(max(sizes, default=0) for sizes in lists)
     for name, value in (field for one in tops[-1] for field in one.items()):
-        is_above = (
-            isinstance(value, Digits)
-            and value.isdecimal()
-            and any(form.fullmatch(name) and 0 < limit < int(value) for form, limit in limits.items())
-        )
-        if is_above or (_NEXT.fullmatch(name) and value and value != "0"):
+        is_total = isinstance(value, Digits) and value.isdecimal() and _TOTAL.fullmatch(name) is not None
+        if (is_total and 0 < n_rows < int(value)) or (_NEXT.fullmatch(name) and value and value != "0"):
             return name
     return ""
 

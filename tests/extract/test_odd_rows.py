@@ -175,7 +175,7 @@ ONE_PAGE = ("jarvislabs", "lium", "oracle", "ovh", "runpod", "shadeform", "volta
         ({"meta": {"nextPage": 2}}, {"meta": {"nextPage": 0}}),
         ({"pagination": {"next_cursor": "b"}}, {"pagination": {"next_cursor": ""}}),
         ({"total": 4000}, {"total": 1}),
-        ({"meta": {"totalPages": 2}}, {"meta": {"totalPages": 1}}),
+        ({"meta": {"total_count": 4000}}, {"meta": {"total_count": 0}}),
     ],
 )
 @pytest.mark.parametrize("name", ONE_PAGE)
