@@ -246,7 +246,7 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
 
 def _doubt(ctx: Context, found: ScopeFetch) -> str:
     """Return why an answer may be cut short, or nothing; raise LayoutChanged."""
-    known = ctx.memo.once("known prices", ctx.known_prices)
+    known = ctx.memo.once(f"{NAME}: known prices", ctx.known_prices)
     if known is None:
         return reading.NO_KNOWN_PRICES if ctx.last_observed(found.scope) else ""
     shown = {rate for document in found.documents for rate in parse(document).rows.select(RATE).rows()}
