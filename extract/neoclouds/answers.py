@@ -253,7 +253,7 @@ def _in_currency(found: Fields, expected: Iterable[str]) -> Fields:
 def currencies(fields: Iterable[tuple[str, object]]) -> set[str]:
     """Return the currencies that fields name by a code or a sign, as codes such as USD."""
     named = [str(value).upper() for name, value in fields if "currency" in name.lower()]
-    return {CURRENCIES.get(text, text) for text in named if re.fullmatch(r"[A-Z]{3}|[A-Z]{0,2}[^\w\s]", text)}
+    return {CURRENCIES.get(text, text) for text in named if re.fullmatch(r"[A-Z]{3,7}|[A-Z]{0,2}[^\w\s]", text)}
 
 
 def unread_page(pages: Sequence[object]) -> str:

@@ -44,12 +44,12 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_NOISE = re.compile(r"[\s./-]+|per")
-_WAY = re.compile(r"(?:is_?)?(?:(spot|preemptible|interruptible)|reserved|reservation|commitment)", re.IGNORECASE)
+_WAY = re.compile(r"(is_?)?((spot|preemptible|interruptible)([ _-]?(instance|vm))?|reserv(ed|ation)|commitment)", re.I)
 """How a row says that it is not on demand: by the name of a flag, such as is_spot, or by a text."""
-_PERIOD_NAME = re.compile(
-    r"(?:billing|price|pricing|charge|rate)_?(?:period|interval|unit|cycle|frequency)|per", re.IGNORECASE
+_PERIOD_NAME = re.compile(r"(bill(ing|ed)|pric(e|ing)|charged?|rate)_?(period|interval|unit|cycle|per|by)?|per", re.I)
+_PERIOD = re.compile(
+    r"(?:per[ _-]?|/ ?|1 ?)?(second|minute|day|dai|week|month|mo|quarter|year|yr|annual)(?:s|ly)?", re.I
 )
-_PERIOD = re.compile(r"(?:per[ _-]?)?(second|minute|day|dai|week|month|quarter|year|annual)(?:s|ly)?", re.I)
 """How a row says that a price is not of an hour."""
 _SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IGNORECASE)
 
@@ -189,8 +189,8 @@ def _refuse_contradiction(parts: list[Fields], offers: list[Offer]) -> None:
     """
     fields = [field for part in parts for field in part.all_items()]
     options = {str(one["purchase_option"]) for one in offers}
-    ways = [_WAY.fullmatch(name if value is True else str(value)) for name, value in fields]
-    others = {"spot" if way[1] else "reserved" for way in ways if way} - options
+    ways = [_WAY.fullmatch(name if str(value).lower() == "true" else str(value)) for name, value in fields]
+    others = {"spot" if way[3] else "reserved" for way in ways if way} - options
     if options and others:
         raise refusal(f"prices of {' and '.join(sorted(options))}, in a row of another option", "option", str(others))
     units = {str(one.get("pricing_unit") or "Hours").lower() for one in offers} or {"hours"}

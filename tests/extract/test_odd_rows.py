@@ -87,7 +87,9 @@ def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, is
         for row in rows_of(name, answer):
             name_in(row, own.lower())
         assert rows(read(name, answer)) == before
-        for other in ("EUR", "\N{EURO SIGN}", "C$") if own == "USD" else ("usd", "US$", "\N{POUND SIGN}"):
+        for other in (
+            ("EUR", "\N{EURO SIGN}", "C$", "euro", "cents") if own == "USD" else ("usd", "US$", "\N{POUND SIGN}")
+        ):
             for row in rows_of(name, answer):
                 name_in(row, other)
             with pytest.raises(LayoutChanged, match=f"expected prices in {own}"):
@@ -101,6 +103,8 @@ def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, is
         ({"isSpot": True}, {"isSpot": False}),
         ({"pricing": "preemptible"}, {"pricing": "standard"}),
         ({"plan": "Reserved"}, {"plan": "standard"}),
+        ({"is_spot_instance": "true"}, {"is_spot_instance": "false"}),
+        ({"market": "Spot instance"}, {"market": "On-demand instance"}),
         ({"sold": {"as": {"spot": True}}}, {"sold": {"as": {"spot": False}}}),
     ],
 )
@@ -120,7 +124,9 @@ def test_a_row_that_says_how_else_it_is_bought_is_refused(
             read(name, answer)
 
 
-@pytest.mark.parametrize("said", [{"billing_period": "month"}, {"sold": {"price_unit": "per day"}}, {"per": "Monthly"}])
+@pytest.mark.parametrize(
+    "said", [{"billing_period": "month"}, {"sold": {"price_unit": "per day"}}, {"per": "Monthly"}, {"billing": "/mo"}]
+)
 @pytest.mark.parametrize("name", [name for name in LISTS if name != "ovh"])  # which says intervalUnit, and has months
 def test_a_row_that_says_that_its_price_is_of_a_month_is_refused(name: str, said: dict[str, Any], shared: Path) -> None:
     """A field that says that it is of an hour is nothing new."""
