@@ -63,7 +63,7 @@ def read(document: Document) -> Iterator[Found]:
             machine = (match["name"].strip(), int(match["count"]), int(match["place"]))
             copies.setdefault(machine, []).append((key, list(_texts(properties, lines))))
     names = [machine[:2] for machine in copies]
-    prices: dict[tuple[str | int, ...], ShownPrice] = {}
+    prices: dict[tuple[object, ...], ShownPrice] = {}
 
     def read_machine(row: tuple[list[tuple[str, list[object]]], Machine]) -> Iterator[Found]:
         texts, (name, count, _) = row
@@ -77,7 +77,7 @@ def read(document: Document) -> Iterator[Found]:
         same = (name, count, *sizes)
         if sizes and prices.get(same, seen[0].price) != seen[0].price:
             raise form_changed(
-                "a machine has two prices, as in tables of two plans", same[0], str(seen[0].price.amount)
+                "a machine has two prices, as in tables of two plans", name, str(seen[0].price.amount)
             )
         prices[same] = seen[0].price
         is_named_by_size = names.count((name, count)) > 1
