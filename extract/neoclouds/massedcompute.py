@@ -76,9 +76,7 @@ def read(document: Document) -> Iterator[Found]:
             raise refusal("the rows of one machine contradict each other", f"{name} x {count}", str(seen))
         same = (name, count, *sizes)
         if sizes and prices.get(same, seen[0].price) != seen[0].price:
-            raise form_changed(
-                "a machine has two prices, as in tables of two plans", name, str(seen[0].price.amount)
-            )
+            raise form_changed("a machine has two prices, as in tables of two plans", name, str(seen[0].price.amount))
         prices[same] = seen[0].price
         is_named_by_size = names.count((name, count)) > 1
         if seen[0].price.amount and is_named_by_size and not sizes:
