@@ -57,8 +57,9 @@ class Context:
     """What a fetch may use: the web, the settings of its source, the clock, and what was landed before.
 
     `last_observed` gives the moment of the last complete fetch of a scope, else of the last good one, None where there
-    was none; `known_prices` gives the source's last ones. `check` raises SourceError where the gates would refuse what
-    a document says. `regions` are those that the user decides for; `memo` is shared by the fetches of a run.
+    was none; `known_prices` gives the source's last ones, None where these cannot be read. `check` raises SourceError
+    where the gates would refuse what a document says. `regions` are those that the user decides for; `memo` is shared
+    by the fetches of a run.
     """
 
     web: "Web"

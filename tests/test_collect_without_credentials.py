@@ -132,6 +132,11 @@ def test_a_source_knows_the_regions_of_its_last_prices(collected: tuple[Result, 
 
     assert known is not None
     assert set(known["region_id"]) == {"us-east-1", "us-east-2", "us-west-1", "eu-west-1", "ap-southeast-2"}
+    without = collector.context(source_named("spheron")).known_prices()
+    assert without is not None
+    assert without.is_empty()
+    absent = settings.model_copy(update={"data_dir": settings.data_dir / "none"})
+    assert Collector(absent, absent.landing(), LogState(), utc_now, print).known_prices(source_named("spheron")) is None
 
 
 def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyConnection) -> None:

@@ -21,6 +21,8 @@ MAX_BYTES = 1 << 30
 BLANK = b"\xef\xbb\xbf \t\r\n"
 GZIP_MAGIC = b"\x1f\x8b"
 ULTRASERVER_PREFIX = "u-"
+NO_KNOWN_PRICES = "the prices of earlier fetches cannot be read"
+"""Said where a source has such fetches: whether an answer lacks some of their offers nobody can tell then."""
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?")
 
 

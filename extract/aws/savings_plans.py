@@ -27,6 +27,8 @@ Quirks:
    EC2, the families of accelerators in `warehouse/data/instance_type.csv` are queried; the bulk files show any.
 9. The region index of the bulk files is a list, where that of the price list is an object; their CSV quotes nothing.
 10. China has its own index and currency, as for the price list.
+11. Neither way says how many rates there are, and some regions sell no SageMaker plans. But AWS ends a machine, not
+    some of its rates: an answer that lacks some, or all of a plan, may be cut short, and ends no offer.
 """
 
 import functools
@@ -44,7 +46,7 @@ from extract.aws.client import Call
 from extract.aws.reading import Layout, plain_number
 from extract.base import Context, Parsed, Source
 from warehouse.documents import Document, ScopeFetch
-from warehouse.errors import SourceError
+from warehouse.errors import LayoutChanged, SourceError
 from warehouse.reference import instance_types
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS
@@ -106,6 +108,8 @@ TERM_HOURS |= dict.fromkeys(("94608000", "3 year"), 3 * HOURS_PER_YEAR)
 
 HOURLY_UNIT = "Hrs"
 OPERATION = "RunInstances"
+RATE = ("instance_type", "commitment_discount_type", "commitment_term_hours", "purchase_payment_model", "conditions")
+"""What tells the rates of a region apart; the machine and the plan first."""
 ML_OPERATIONS = ("RunInstance", "")
 LINUX, SHARED = "Linux/UNIX", "shared"
 USAGE = {"BoxUsage": None} | {
@@ -160,27 +164,21 @@ def _api_documents(ctx: Context, scope: str) -> ScopeFetch:
     call = _call(scope=scope, region=places.partition_of(scope).api_region)
     client = call.client()
     documents: tuple[Document, ...] = ()
-    empty = {*EC2_PLANS, ML_PLAN}
+    empty = {*EC2_PLANS}
     for plan in (*EC2_PLANS, ML_PLAN):
         parameters = {"region": scope, "savingsPlanType": plan}
         for page, document in call.documents(ctx, client, _request(scope, plan), parameters):
             documents += (document,)
             empty -= {plan} if page[call.result] else set()
     notes: tuple[str, ...] = ()
-    if empty_of_ec2 := sorted(empty & {*EC2_PLANS}):
+    if empty:
         # Every region sells both kinds. Where the price list has accelerators, a filter no longer means what it did.
-        if len(empty_of_ec2) < len(EC2_PLANS) or price_list.has_accelerators(ctx, scope):
+        if len(empty) < len(EC2_PLANS) or price_list.has_accelerators(ctx, scope):
             hint = 'Check the Region Code, or set access = "bulk"'
-            message = f"{scope}: no {' and no '.join(empty_of_ec2)} rate of any accelerator"
+            message = f"{scope}: no {' and no '.join(sorted(empty))} rate of any accelerator"
             raise SourceError(message, source=NAME, field="region", value=scope, hint=hint)
         notes += ("no accelerator under a Compute or EC2 Instance plan, and none in the price list",)
-    # The query names machines of every kind. Some regions sell none of SageMaker's: the index of the files says which.
-    whole = ML_PLAN not in empty
-    with suppress(SourceError):
-        files = Files(ctx=ctx, layout=LAYOUT, partition=places.partition_of(scope))
-        whole = whole or scope not in _region_index(files, ML_OFFER)
-    notes += () if whole else ("no machine under a SageMaker plan, so this answer ends no offer",)
-    return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=whole, documents=documents, notes=notes)
+    return ScopeFetch(source=NAME, scope=scope, observed_at=ctx.now(), complete=True, documents=documents, notes=notes)
 
 
 def _request(scope: str, plan: str) -> Mapping[str, object]:
@@ -232,6 +230,31 @@ def cut(blocks: Iterable[bytes], url: str) -> Excerpt:
         return lambda block, start, end: filter(NAMED.search, bulk.marked_lines(block, start, end, MARKERS))
 
     return bulk.excerpt_of(blocks, url=url, layout=LAYOUT, read_head=_read_head, select=select)
+
+
+# --- both
+
+
+def fetch(ctx: Context, scope: str) -> ScopeFetch:
+    """Return a fetch of one region, complete unless it may be cut short (quirk 11); raise SourceError."""
+    found = _ACCESS.fetch(ctx, scope)
+    with suppress(LayoutChanged):  # which refuses the documents when they are loaded
+        if doubt := _doubt(ctx, found):
+            return replace(found, complete=False, notes=(*found.notes, f"{doubt}, so this answer ends no offer"))
+    return found
+
+
+def _doubt(ctx: Context, found: ScopeFetch) -> str:
+    """Return why an answer may be cut short, or nothing; raise LayoutChanged."""
+    known = ctx.memo.once(f"{NAME}: known prices", ctx.known_prices)
+    if known is None:
+        return reading.NO_KNOWN_PRICES if ctx.last_observed(found.scope) else ""
+    shown = {rate for document in found.documents for rate in parse(document).rows.select(RATE).rows()}
+    lost = {*known.filter(known["region_id"] == found.scope).select(RATE).rows()} - shown
+    machines = sorted({machine for machine, *_ in lost} & {machine for machine, *_ in shown})
+    if plans := sorted({plan for _, plan, *_ in lost} - {plan for _, plan, *_ in shown}):
+        return f"no machine under a {' or '.join(plans)} plan"
+    return f"only some of the known rates of {', '.join(machines[:3])}" if machines else ""
 
 
 # --- rates: nothing is merged and nothing left out, so that a document of n rates gives n
@@ -444,7 +467,7 @@ SOURCE = Source(
     url="https://docs.aws.amazon.com/savingsplans/latest/userguide/what-is-savings-plans.html",
     max_age=timedelta(days=3),
     scopes=scopes,
-    fetch=_ACCESS.fetch,
+    fetch=fetch,
     parse=parse,
     settings=("access", "regions", "bulk_url"),
     downloads=_ACCESS.downloads,

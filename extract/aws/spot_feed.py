@@ -28,7 +28,7 @@ from datetime import timedelta
 from typing import Any
 
 from extract.aws import places, reading
-from extract.aws.reading import Layout, plain_number
+from extract.aws.reading import NO_KNOWN_PRICES, Layout, plain_number
 from extract.base import Context, Parsed, Source, fact_frame, no_scope, url_in
 from warehouse.documents import Document, ScopeFetch
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -69,18 +69,20 @@ def fetch(ctx: Context, scope: str) -> ScopeFetch:
     answer = ctx.web.get(url)
     now = ctx.now()
     documents = (answer.document(NAME, scope, now, url=url),)
-    lost = ", ".join(_lost(ctx, answer.body)) if scope == "prices" else ""
-    notes = (f"no region {lost}, so this feed ends no offer",) if lost else ()
-    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=not lost, documents=documents, notes=notes)
+    doubt = _doubt(ctx, answer.body) if scope == "prices" else ""
+    notes = (f"{doubt}, so this feed ends no offer",) if doubt else ()
+    return ScopeFetch(source=NAME, scope=scope, observed_at=now, complete=not doubt, documents=documents, notes=notes)
 
 
-def _lost(ctx: Context, body: bytes) -> list[str]:
-    """Return the regions of AWS with known prices that a feed does not name (quirk 7); a Local Zone may close."""
+def _doubt(ctx: Context, body: bytes) -> str:
+    """Return why a feed may lack regions of AWS with known prices (quirk 7), or nothing; a Local Zone may close."""
     known = ctx.known_prices()
-    regions = set() if known is None else {*known["region_id"]} & places.region_names().keys()
+    if known is None:
+        return NO_KNOWN_PRICES if ctx.last_observed("prices") else ""
     named = {name.decode() for name in re.findall(rb'"([a-z0-9-]+)"', body)}
     named |= {REGIONS[name] for name in named & (REGIONS.keys() - ZONES)}
-    return sorted(regions - named)
+    lost = sorted({*known["region_id"]} & places.region_names().keys() - named)
+    return f"no region {', '.join(lost)}" if lost else ""
 
 
 def parse(document: Document) -> Parsed:

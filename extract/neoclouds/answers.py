@@ -8,7 +8,7 @@ Numbers keep the document's own digits: they are read as `Digits`, text that say
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -32,6 +32,12 @@ _AMOUNT = re.compile(r"\D{0,4}\d[\d,]*(\.\d+)?([eE][-+]?\d+)?\s*([%*]|[A-Z]{3}|(
 """A text that states an amount; a time, such as 2026-10-01T06:00:00Z, is none."""
 _MOMENT = re.compile(r"(_at|_date|_time|timestamp|(?<=[a-z])(At|Date|Time))$")
 """How names of fields end that hold moments, and not amounts."""
+_NEXT = re.compile(
+    r"(has|is)?_?(more|next)_?(results|data|pages?)?_?(link|token|cursor|url|uri)?|continuation_?token", re.I
+)
+_TOTAL = re.compile(r"total_?(results?|items|records|rows)?_?(count)?|count", re.I)
+_ENVELOPE = re.compile(r"_?(meta(data)?|links?|pages?|paging|pagination|page_?info|data|result)", re.I)
+"""Fields at the top of an answer that lead to a further page, or say how many rows there are; and what holds such."""
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Characters that nobody sees, and that no name has: those that control, and that turn the direction of writing."""
 
@@ -216,10 +222,12 @@ class Fields:
             else:
                 self.new_money.append(name)
 
-    def currencies(self) -> set[str]:
-        """Return the currencies that the object names by a code or a sign, as codes such as USD."""
-        named = [str(value).upper() for name, value in self._value.items() if "currency" in name.lower()]
-        return {CURRENCIES.get(text, text) for text in named if re.fullmatch(r"[A-Z]{3}|[A-Z]{0,2}[^\w\s]", text)}
+    def all_items(self) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of the fields, and of those of objects in it; a list's are for the source."""
+        inside = [self._value]
+        for one in inside:
+            yield from one.items()
+            inside += [value for value in one.values() if isinstance(value, Mapping)]
 
     def _decimal(self, name: str) -> Decimal:
         text = str(self.any(name)).strip()
@@ -228,11 +236,43 @@ class Fields:
         return Decimal(text)
 
 
-def answer(document: Document) -> Fields:
-    """Return the object of a JSON document; raise FormChanged where it names another currency than US dollars."""
-    found = Fields("answer", content(document.body))
-    if found.currencies() - {"USD"}:
-        raise form_changed("expected prices in USD", "currency", str(found.currencies()))
+def answer(document: Document, expected: Iterable[str] = ("USD",)) -> Fields:
+    """Return the object of a JSON document; raise FormChanged where it names a currency that is not expected.
+
+    What its lists name is for their rows.
+    """
+    return _in_currency(Fields("answer", content(document.body)), expected)
+
+
+def _in_currency(found: Fields, expected: Iterable[str]) -> Fields:
+    if others := currencies(found.all_items()) - {*expected}:
+        raise form_changed(f"expected prices in {' or '.join(expected)}", "currency", str(others))
+    return found
+
+
+def currencies(fields: Iterable[tuple[str, object]]) -> set[str]:
+    """Return the currencies that fields name by a code or a sign, as codes such as USD."""
+    named = [str(value).upper() for name, value in fields if "currency" in name.lower()]
+    return {CURRENCIES.get(text, text) for text in named if re.fullmatch(r"[A-Z]{3,7}|[A-Z]{0,2}[^\w\s]", text)}
+
+
+def unread_page(pages: Sequence[object]) -> str:
+    """Return the field at the top of the last of these pages that says that there are more rows, or nothing."""
+    tops = [_tops(page) for page in pages]
+    lists = [[len(value) for one in top for value in one.values() if isinstance(value, list)] for top in tops]
+    n_rows = sum(max(sizes, default=0) for sizes in lists)
+    for name, value in (field for one in tops[-1] for field in one.items()):
+        is_total = isinstance(value, Digits) and value.isdecimal() and _TOTAL.fullmatch(name) is not None
+        if (is_total and 0 < n_rows < int(value)) or (_NEXT.fullmatch(name) and value and value != "0"):
+            return name
+    return ""
+
+
+def _tops(page: object) -> list[Mapping[str, Any]]:
+    """Return the object of a page, and those in it that say what the page is."""
+    found = [page] if isinstance(page, Mapping) else []
+    for one in found:
+        found += [inner for name, inner in one.items() if _ENVELOPE.fullmatch(name) and isinstance(inner, Mapping)]
     return found
 
 
@@ -243,9 +283,10 @@ def parts(document: Document) -> list[Any]:
     return every if isinstance(every, list) else [found]
 
 
-def pages(document: Document) -> list[Fields]:
-    """Return the objects of a JSON document's pages."""
-    return [Fields(f"page {number}", page) for number, page in enumerate(parts(document), start=1)]
+def pages(document: Document, expected: Iterable[str] = ("USD",)) -> list[Fields]:
+    """Return the objects of a JSON document's pages, as `answer` returns one."""
+    numbered = enumerate(parts(document), start=1)
+    return [_in_currency(Fields(f"page {number}", page), expected) for number, page in numbered]
 
 
 def objects(place: str, value: object, new_money: list[LayoutChanged | str] | None = None) -> list[Fields]:

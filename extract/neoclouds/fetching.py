@@ -5,12 +5,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from extract.base import Context, Parsed, Source, no_scope, url_in
-from extract.neoclouds.answers import HINT, PAGES, Fields, content, errors_of, refusal
+from extract.neoclouds.answers import HINT, PAGES, Fields, content, errors_of, parts, refusal, unread_page
 from extract.neoclouds.offers import Found, parser
 from extract.web.interface import Response
 from warehouse.documents import Document, ScopeFetch
@@ -66,13 +66,18 @@ def web_source(
     fetch_pages = pages or (lambda ctx, address, scope: [ctx.web.get(address, accept=accept)])
 
     def fetch(ctx: Context, scope: str) -> ScopeFetch:
-        """Return a complete fetch; raise Unavailable, SourceError or LayoutChanged."""
+        """Return a fetch, complete unless its answer names more pages; raise SourceError, LayoutChanged among them."""
         if isinstance(scopes, tuple) and scope not in scopes:
             raise no_scope(name, scope, scopes)
         urls = (url_in(ctx.settings, "url", url, source=name),) if ctx.settings.get("url") else (url, *other_urls)
         documents, notes = _first_good(urls, lambda address: fetch_one(ctx, address, scope), parse, ctx)
         at = min(documents[0].published_at or documents[0].fetched_at, documents[0].fetched_at)
-        return ScopeFetch(source=name, scope=scope, observed_at=at, complete=True, documents=documents, notes=notes)
+        unread = ""
+        with suppress(LayoutChanged):  # no JSON: `parse` says what it is
+            unread = unread_page(parts(documents[0]))
+        notes += (f"{unread} says that there are more pages, so this answer ends no offer",) if unread else ()
+        whole = not unread
+        return ScopeFetch(source=name, scope=scope, observed_at=at, complete=whole, documents=documents, notes=notes)
 
     def fetch_one(ctx: Context, address: str, scope: str) -> Document:
         with errors_of(name):

@@ -16,7 +16,8 @@ https://massedcompute.com/pricing/ leads there. Format read in August 2026; pric
 5. "H100 (80GB)" does not say whether it is PCIe or SXM; the page has "H100 SXM5 (80GB)" and "H100 NVL" beside it.
 6. Names may end in words of the offer in brackets, such as [Premium] or [ALT Config]: they become the tier. [NVLink]
    is about the chips and stays.
-7. If a table has two machines of one name and count, their CPUs and memory tell them apart, in conditions.
+7. If a table has two machines of one name and count, their CPUs and memory tell them apart, in conditions. Where these
+   are the same, a second table was added, of another plan: nobody knows which of them is on demand.
 """
 
 import json
@@ -24,7 +25,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from extract.neoclouds.answers import refusal
+from extract.neoclouds.answers import form_changed, refusal
 from extract.neoclouds.fetching import HTML, web_source
 from extract.neoclouds.offers import Found, ShownPrice, each, offer, shown_price
 from extract.neoclouds.pages import Page
@@ -62,6 +63,7 @@ def read(document: Document) -> Iterator[Found]:
             machine = (match["name"].strip(), int(match["count"]), int(match["place"]))
             copies.setdefault(machine, []).append((key, list(_texts(properties, lines))))
     names = [machine[:2] for machine in copies]
+    prices: dict[tuple[object, ...], ShownPrice] = {}
 
     def read_machine(row: tuple[list[tuple[str, list[object]]], Machine]) -> Iterator[Found]:
         texts, (name, count, _) = row
@@ -72,6 +74,10 @@ def read(document: Document) -> Iterator[Found]:
         sizes = {copy.size for copy in seen if copy.size}
         if len({copy.price for copy in seen}) != 1 or len(sizes) > 1:
             raise refusal("the rows of one machine contradict each other", f"{name} x {count}", str(seen))
+        same = (name, count, *sizes)
+        if sizes and prices.get(same, seen[0].price) != seen[0].price:
+            raise form_changed("a machine has two prices, as in tables of two plans", name, str(seen[0].price.amount))
+        prices[same] = seen[0].price
         is_named_by_size = names.count((name, count)) > 1
         if seen[0].price.amount and is_named_by_size and not sizes:
             raise refusal("two machines of one name, without their sizes", "row", f"{name} x {count}")

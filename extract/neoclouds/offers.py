@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from extract.base import Parsed, fact_frame, observation_frame
-from extract.neoclouds.answers import CURRENCIES, Fields, FormChanged, errors_of, form_changed, refusal
+from extract.neoclouds.answers import CURRENCIES, Fields, FormChanged, currencies, errors_of, form_changed, refusal
 from extract.neoclouds.pages import Node, Section, text_of
 from warehouse.documents import Document, RefusedRow
 from warehouse.errors import LayoutChanged
@@ -42,8 +42,13 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_NOISE = re.compile(r"[\s./-]+|per")
-_WAY = re.compile(r"(?:is_?)?(?:(spot|preemptible|interruptible)|reserved|reservation|commitment)", re.IGNORECASE)
+_WAY = re.compile(r"(is_?)?((spot|preemptible|interruptible)([ _-]?(instance|vm))?|reserv(ed|ation)|commitment)", re.I)
 """How a row says that it is not on demand: by the name of a flag, such as is_spot, or by a text."""
+_PERIOD_NAME = re.compile(r"(bill(ing|ed)|pric(e|ing)|charged?|rate)_?(period|interval|unit|cycle|per|by)?|per", re.I)
+_PERIOD = re.compile(
+    r"(?:per[ _-]?|/ ?|1 ?)?(second|minute|day|dai|week|month|mo|quarter|year|yr|annual)(?:s|ly)?", re.I
+)
+"""How a row says that a price is not of an hour."""
 _SPOT = re.compile(r"(?<![a-z])(spot|preemptible|interruptible)(?![a-z])", re.IGNORECASE)
 
 
@@ -176,16 +181,25 @@ def each(
 
 
 def _refuse_contradiction(parts: list[Fields], offers: list[Offer]) -> None:
-    """Raise where a row names another purchase option than those of its prices, or another currency: FormChanged."""
+    """Raise where a row, or an object in it, names another purchase option or unit than those of its prices.
+
+    Raises FormChanged where it names another currency.
+    """
+    fields = [field for part in parts for field in part.all_items()]
     options = {str(one["purchase_option"]) for one in offers}
-    ways = [_WAY.fullmatch(name if part.any(name) is True else str(part.any(name))) for part in parts for name in part]
-    others = {"spot" if way[1] else "reserved" for way in ways if way} - options
+    ways = [_WAY.fullmatch(name if str(value).lower() == "true" else str(value)) for name, value in fields]
+    others = {"spot" if way[3] else "reserved" for way in ways if way} - options
     if options and others:
         raise refusal(f"prices of {' and '.join(sorted(options))}, in a row of another option", "option", str(others))
-    named = {currency for part in parts for currency in part.currencies()}
-    currencies = {str(one["pricing_currency"]) for one in offers} or {"USD"}
-    if named - currencies:
-        raise form_changed(f"expected prices in {' and '.join(sorted(currencies))}", "currency", str(named))
+    units = {str(one.get("pricing_unit") or "Hours").lower() for one in offers} or {"hours"}
+    for name, value in fields:
+        period = _PERIOD.fullmatch(str(value)) if _PERIOD_NAME.fullmatch(name) else None
+        if period and f"{period[1].lower()}s" not in units:
+            raise refusal(f"prices per {' and '.join(sorted(units))}, in a row of another unit", name, str(value))
+    named = currencies(fields)
+    expected = {str(one["pricing_currency"]) for one in offers} or {"USD"}
+    if named - expected:
+        raise form_changed(f"expected prices in {' and '.join(sorted(expected))}", "currency", str(named))
 
 
 def _row_text(row: Any) -> str:

@@ -55,7 +55,7 @@ def pages(ctx: Context, url: str, subsidiary: str) -> Iterator[Response]:
 
 def read(document: Document) -> Iterator[Found]:
     """Yield the price of each plan that is a machine with GPUs."""
-    catalogue = answer(document)
+    catalogue = answer(document, CURRENCIES.values())
     locale = catalogue.inner("locale")
     subsidiary, currency = locale.one_of("subsidiary", CURRENCIES), locale.text("currencyCode")
     if document.scope not in (subsidiary, "all"):

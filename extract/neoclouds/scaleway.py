@@ -56,7 +56,7 @@ def read(document: Document) -> Iterator[Found]:
     zone = document.scope if re.fullmatch(ZONE, document.scope) else None
     types: dict[str, Fields] = {}
     statuses: dict[str, Fields] = {}
-    for servers in (page.inner("servers") for page in answers.pages(document)):
+    for servers in (page.inner("servers") for page in answers.pages(document, ["EUR"])):
         for name in servers:
             one = servers.inner(name)
             known = statuses if "availability" in one else types

@@ -440,6 +440,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
 
 LINE = ("line_number", "label", "offer", "reason")
 IMPORTED = ("offer", "region", "option", "nodes", "share_of_use", "plan", "billed_effective_cost", "billed_currency")
+LEFT_OUT = ("reason", "n_charges", "effective_cost", "billing_currency")
 MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
 
 
@@ -497,7 +498,7 @@ def import_focus(_read: Reader, *, files: tuple[Path, ...], out: Path, force: bo
     fleet_file.write(imported, out, label=label, force=force)
     lines: list[str] = [output.text_table(imported.lines, IMPORTED)]
     if imported.left_out:
-        lines += ["\nNot read:", output.text_table(imported.left_out, ("reason", "n_charges", "effective_cost"))]
+        lines += ["\nNot read:", output.text_table(imported.left_out, LEFT_OUT)]
     found = {"file": str(out), "lines": imported.lines, "left_out": imported.left_out}
     return Result(found, [*lines, f"file: {out}"])
 

@@ -280,7 +280,7 @@ class Collector:
         return (*places, *(row["region_id"] for row in rows if places & {row["country"], row["continent"]}))
 
     def known_prices(self, source: Source) -> "pl.DataFrame | None":
-        """Return the last prices of a source in the published file; None where there is none."""
+        """Return the last prices of a source in the published file; None where there is no file that can be read."""
         import polars as pl
 
         columns = ", ".join(f"o.{name}" for name in IDENTITY)
@@ -290,8 +290,7 @@ class Collector:
         """
         file = self.settings.data_dir / "prices.duckdb"
         with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
-            found = pl.DataFrame(con.sql(sql, params=[source.name]))
-            return found if len(found) else None
+            return pl.DataFrame(con.sql(sql, params=[source.name]))
         return None
 
     def _web(self, source: Source) -> "Web":
@@ -352,7 +351,7 @@ def check(parsed: Parsed) -> "pl.DataFrame":
 
 def compare(rows: "pl.DataFrame", before: "pl.DataFrame | None") -> str:
     """Return how prices stand to those known before, "" without any; raise LayoutChanged where a factor moved all."""
-    if before is None or not len(rows):
+    if before is None or before.is_empty() or not len(rows):
         return ""
     was = before.filter(before["unit_price"] > 0).select(*IDENTITY, was="unit_price")  # 0 is what is paid upfront
     joined = rows.join(was, on=IDENTITY, nulls_equal=True)

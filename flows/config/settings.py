@@ -7,6 +7,7 @@ longer than a query of the published file: `flows.config` has what works without
 import functools
 import logging
 import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,6 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
-from pydantic_settings import TomlConfigSettingsSource as TomlSource
 from pydantic_settings.exceptions import SettingsError as PydanticSettingsError
 
 from flows.config import types
@@ -582,7 +582,7 @@ def layers(path: Path | None = None, *, environ: Mapping[str, str] | None = None
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        return TomlSource(Settings, path)()
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows' editors begin with a mark
     except ValueError as error:  # of TOML, or of UTF-8
         raise SettingsError(f"the settings file is not TOML: {error}", source=str(path)) from error
     except OSError as error:

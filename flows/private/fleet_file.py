@@ -15,6 +15,7 @@ import duckdb
 
 from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared import tabular
+from flows.shared.output import plain
 from flows.shared.query import columns, rows
 from flows.shared.user_file import SMALL_BYTES, UserFile
 from reports import wording
@@ -177,10 +178,16 @@ def read_focus(*files: Path) -> Imported:
             "select 1 from focus_charge where reason is null group by resource_id, starts_at, ends_at "
             "having resource_id is not null and sum(hours) > 1.5 * epoch(ends_at - starts_at) / 3600 "
             "union all select 1 from focus_charge where reason is null "
-            "group by kind, apart, resource_id, starts_at, ends_at, hours having count(distinct file) > 1"
+            "group by kind, apart, resource_id, starts_at, ends_at, hours having count(distinct file) > 1 "
+            # An hour of one file within the day of another.
+            f"union all select 1 from focus_charge where reason is null and {len(files)} > 1 "
+            "window before as (partition by resource_id, if(resource_id is null, hash(kind, apart), 0) "
+            "order by starts_at, ends_at desc rows between unbounded preceding and 1 preceding) "
+            "qualify starts_at < max(ends_at) over before and file <> arg_max(file, ends_at) over before "
+            "and (ends_at, starts_at) <> (max(ends_at) over before, arg_max(starts_at, ends_at) over before)"
         )
         if con.execute(twice).fetchone():
-            hint = "Name one delivery of each month, in one format: the next one holds its charges again"
+            hint = "Name one delivery of each month, in one format, by the hour or by the day: others hold it again"
             raise ChipledgerError("hours of a machine twice", source=files[-1].name, field="file", hint=hint)
         left_out = rows(
             con,
@@ -191,10 +198,15 @@ def read_focus(*files: Path) -> Imported:
         return Imported([row.pop("kind") | row for row in rows(con, select("focus_fleet"))], left_out)
 
 
+def _left_out(row: Mapping[str, Any]) -> str:
+    cost = f" of {plain(row['effective_cost'])} {row['billing_currency']}" if row["effective_cost"] else ""
+    return f"{wording.count(row['n_charges'], 'charge')}{cost}: {row['reason']}"
+
+
 def write(imported: Imported, out: Path, *, label: str, force: bool) -> None:
     """Write a fleet file, readable by its owner only. Raises ChipledgerError where there is nothing, or a file."""
     if not imported.lines:
-        hint = "; ".join(f"{wording.count(row['n_charges'], 'charge')}: {row['reason']}" for row in imported.left_out)
+        hint = "; ".join(map(_left_out, imported.left_out))
         raise ChipledgerError("no hours of a machine with accelerators in it", source=label, field="file", hint=hint)
 
     def save(part: Path) -> int:
@@ -216,7 +228,9 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, number: int) -> None
         }
         which = -1 if "lineitemusagetype" in there else 0
         absent = [FIELDS[name][which] for name, found in chosen.items() if not found and name not in OPTIONAL]
-        if absent:
+        whose = f"coalesce({', '.join([*chosen['provider'], 'null::VARCHAR'])})"
+        others = bill.aggregate(f"bool_and({whose} not ilike 'aws%' and {whose} not ilike 'amazon%')").fetchone()
+        if absent and others != (True,):
             message = "no bill of AWS in columns of FOCUS or CUR 2.0"
             hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)

@@ -224,8 +224,15 @@ def test_a_feed_without_a_known_region_ends_no_offer(regions: tuple[str, ...], l
     assert look.notes == ((f"no region {lost}, so this feed ends no offer",) if lost else ())
 
 
-def test_the_first_feed_is_complete() -> None:
-    """Without a known price there is none to end."""
-    ctx = Context(web=OnePage("us-east-1"), settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+@pytest.mark.parametrize("last", [None, NOW])
+def test_without_known_prices_only_the_first_feed_ends_offers(last: datetime | None) -> None:
+    """It has none to end. Where the log has earlier ones, which regions a feed lost nobody can tell."""
+    web = OnePage("us-east-1")
+    ctx = Context(web=web, settings={}, now=lambda: NOW, last_observed=lambda scope: last)  # type: ignore[arg-type]
 
-    assert SOURCE.fetch(ctx, "prices").complete
+    look = SOURCE.fetch(ctx, "prices")
+
+    assert look.complete == (last is None)
+    assert look.notes == (
+        () if last is None else ("the prices of earlier fetches cannot be read, so this feed ends no offer",)
+    )

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neoclouds.case import Case, cases, refused, rows
+from neoclouds.case import MOMENT, Case, cases, refused, rows
 from neoclouds.json_tree import PAGES
 from neoclouds.markets import MARKETS
 from neoclouds.mutation import Edit, tally
 
-from extract.base import Parsed
+from extract.base import Context, Parsed
 from extract.neoclouds.offers import MAX_UNREAD
+from extract.web.interface import Response
 from warehouse.errors import LayoutChanged
 
 CASES = {case.source.name: case for case in cases()}
@@ -72,46 +73,132 @@ def became(name: str, bodies: Iterable[bytes], before: bytes) -> Counter[str]:
     return found + Counter(lost=result.tried.total() - found.total())
 
 
+@pytest.mark.parametrize("is_inside", [False, True])
 @pytest.mark.parametrize("name", [name for name in LISTS if name != "ovh"])  # whose prices have a sign beside them
-def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, shared: Path) -> None:
+def test_a_currency_that_a_row_begins_to_name_is_that_of_its_price(name: str, is_inside: bool, shared: Path) -> None:
     """Dollars that became euros are near enough to pass for a small rise: no row of such an answer is read."""
+
+    def name_in(row: dict[str, Any], currency: str) -> None:
+        row |= {"billing": {"terms": {"currency": currency}}} if is_inside else {"billing_currency": currency}
+
     for answer in answers_of(name, shared):
         before = rows(read(name, answer))
         (own,) = {row["pricing_currency"] for row in before}
         for row in rows_of(name, answer):
-            row["billing_currency"] = own.lower()
+            name_in(row, own.lower())
         assert rows(read(name, answer)) == before
-        for other in ("EUR", "\N{EURO SIGN}", "C$") if own == "USD" else ("usd", "US$", "\N{POUND SIGN}"):
+        for other in (
+            ("EUR", "\N{EURO SIGN}", "C$", "euro", "cents") if own == "USD" else ("usd", "US$", "\N{POUND SIGN}")
+        ):
             for row in rows_of(name, answer):
-                row["billing_currency"] = other
+                name_in(row, other)
             with pytest.raises(LayoutChanged, match=f"expected prices in {own}"):
                 read(name, answer)
 
 
 @pytest.mark.parametrize(
-    "said", [("is_spot", True), ("isSpot", True), ("pricing", "preemptible"), ("plan", "Reserved")]
+    ("said", "harmless"),
+    [
+        ({"is_spot": True}, {"is_spot": False}),
+        ({"isSpot": True}, {"isSpot": False}),
+        ({"pricing": "preemptible"}, {"pricing": "standard"}),
+        ({"plan": "Reserved"}, {"plan": "standard"}),
+        ({"is_spot_instance": "true"}, {"is_spot_instance": "false"}),
+        ({"market": "Spot instance"}, {"market": "On-demand instance"}),
+        ({"sold": {"as": {"spot": True}}}, {"sold": {"as": {"spot": False}}}),
+    ],
 )
 @pytest.mark.parametrize("name", ["digitalocean", "hyperbolic", "runpod", "shadeform", "voltagepark", "vultr"])
-def test_a_row_that_says_how_else_it_is_bought_is_refused(name: str, said: tuple[str, object], shared: Path) -> None:
+def test_a_row_that_says_how_else_it_is_bought_is_refused(
+    name: str, said: dict[str, Any], harmless: dict[str, Any], shared: Path
+) -> None:
     """A provider puts its spot machines, or reserved ones, among the others, with a new field that tells them."""
     for answer in answers_of(name, shared):
         before = rows(read(name, answer))
         for row in rows_of(name, answer):
-            row |= {said[0]: False} if said[1] is True else {said[0]: "standard"}
+            row |= harmless
         assert rows(read(name, answer)) == before
         for row in rows_of(name, answer):
-            row |= dict([said])
+            row |= said
         with pytest.raises(LayoutChanged, match="in a row of another option"):
             read(name, answer)
 
 
-@pytest.mark.parametrize("name", ["runpod", "voltagepark", "jarvislabs", "shadeform", "lium"])
-def test_a_currency_of_the_whole_answer_is_us_dollars(name: str) -> None:
+@pytest.mark.parametrize(
+    "said", [{"billing_period": "month"}, {"sold": {"price_unit": "per day"}}, {"per": "Monthly"}, {"billing": "/mo"}]
+)
+@pytest.mark.parametrize("name", [name for name in LISTS if name != "ovh"])  # which says intervalUnit, and has months
+def test_a_row_that_says_that_its_price_is_of_a_month_is_refused(name: str, said: dict[str, Any], shared: Path) -> None:
+    """A field that says that it is of an hour is nothing new."""
+    for answer in answers_of(name, shared):
+        before = rows(read(name, answer))
+        for row in rows_of(name, answer):
+            row["billing_period"] = "hourly"
+        assert rows(read(name, answer)) == before
+        for row in rows_of(name, answer):
+            row |= said
+        with pytest.raises(LayoutChanged, match="in a row of another unit"):
+            read(name, answer)
+
+
+@pytest.mark.parametrize("inside", [None, "meta"])
+@pytest.mark.parametrize("name", ["runpod", "voltagepark", "jarvislabs", "shadeform", "lium", "spheron", "vultr"])
+def test_a_currency_of_the_whole_answer_is_us_dollars(name: str, inside: str | None) -> None:
     """Named at its top, where rows name none."""
-    answer = json.loads(CASES[name].body)
-    assert rows(read(name, answer | {"currency": "usd"})) == CASES[name].expected
+
+    def read_with(currency: str) -> list[dict[str, Any]]:
+        answer = json.loads(CASES[name].body)
+        top = answer[PAGES][0] if PAGES in answer else answer
+        top |= {inside: top.get(inside, {}) | {"currency": currency}} if inside else {"currency": currency}
+        return rows(read(name, answer))
+
+    assert read_with("usd") == CASES[name].expected
     with pytest.raises(LayoutChanged, match="expected prices in USD"):
-        read(name, answer | {"currency": "EUR"})
+        read_with("EUR")
+
+
+class OneAnswer:
+    """A web with one answer."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+
+    def get(self, url: str, **_: Any) -> Response:
+        return Response(url=url, body=self.body, status=200, content_type="application/json")
+
+    post = get
+
+
+ONE_PAGE = ("jarvislabs", "lium", "oracle", "ovh", "runpod", "shadeform", "voltagepark")
+"""Sources that ask for one page."""
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ({"hasMore": True}, {"hasMore": False}),
+        ({"next": "/v2?cursor=b"}, {"next": None}),
+        ({"meta": {"nextPage": 2}}, {"meta": {"nextPage": 0}}),
+        ({"pagination": {"next_cursor": "b"}}, {"pagination": {"next_cursor": ""}}),
+        ({"total": 4000}, {"total": 1}),
+        ({"meta": {"total_count": 4000}}, {"meta": {"total_count": 0}}),
+    ],
+)
+@pytest.mark.parametrize("name", ONE_PAGE)
+def test_an_answer_that_names_more_pages_ends_no_offer(name: str, more: dict[str, Any], less: dict[str, Any]) -> None:
+    """Its prices count; of what it does not show, it says nothing."""
+    case = CASES[name]
+    for said, whole in ((more, False), (less, True), ({}, True)):
+        body = json.dumps(json.loads(case.body) | said).encode()
+        ctx = Context(web=OneAnswer(body), settings={}, now=lambda: MOMENT)  # type: ignore[arg-type]
+
+        fetched = case.source.fetch(ctx, "FR" if name == "ovh" else "all")
+
+        (field,) = said or {"": None}
+        assert fetched.complete == whole
+        assert whole == (not fetched.notes)
+        assert whole or "so this answer ends no offer" in fetched.notes[0], field
+        assert rows(case.parse(fetched.documents[0].body)) == case.expected
 
 
 @pytest.mark.parametrize("name", LISTS)

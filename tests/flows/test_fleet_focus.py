@@ -162,7 +162,7 @@ def test_what_was_not_read(imported: fleet_file.Imported) -> None:
         "no hours of a machine of shared tenancy: storage, transfer, hosts and the like": (1, Decimal("0.8")),
         "not stated to be plain Linux": (1, Decimal(60)),
         "hours within a Capacity Block, which is paid as a purchase": (1, Decimal(0)),
-        "not of AWS, whose charges alone are read": (1, Decimal("98.32")),
+        "of Microsoft, not of AWS": (1, Decimal("98.32")),
         "the unused part of a capacity reservation, paid as on demand": (1, Decimal("55.04")),
         "a correction of an earlier bill": (1, Decimal("-1320.96")),
         "the unused part of a commitment, which names no machine": (1, Decimal("77.5")),
@@ -397,6 +397,59 @@ def test_a_bill_given_again(tmp_path: Path, first: list[dict[str, str]], again: 
         fleet_file.read_focus(*files)
 
 
+@pytest.mark.parametrize(("hour", "is_named"), [(0, True), (23, True), (23, False)])
+def test_a_month_by_the_hour_and_by_the_day(tmp_path: Path, hour: int, is_named: bool) -> None:
+    """An hour is within the day of another export; without names of machines too. Another account's or day's is not."""
+    resource = {"ResourceId": "i-1"} if is_named else {"SubAccountId": "1"}
+    one = charge(1, "BoxUsage:p5.48xlarge", "1", ("55.04",) * 3, **resource)
+    day = one | {"ChargePeriodStart": "2026-04-01T00:00:00Z", "ChargePeriodEnd": "2026-04-02T00:00:00Z"}
+    begins = {"ChargePeriodStart": f"2026-04-01T{hour:02}:00:00Z"}
+    ends = {"ChargePeriodEnd": f"2026-04-01T{hour + 1:02}:00:00Z" if hour < 23 else "2026-04-02T00:00:00Z"}
+    other = dict.fromkeys(resource, "other")
+    later = {"ChargePeriodStart": "2026-04-02T00:00:00Z", "ChargePeriodEnd": "2026-04-02T01:00:00Z"}
+    daily, hourly = written(tmp_path / "a.csv", [day]), written(tmp_path / "b.csv", [one | begins | ends])
+    apart = written(tmp_path / "c.csv", [one | begins | ends | other, one | later])
+
+    assert fleet_file.read_focus(daily, apart).lines[0]["billed_hours"] == 3
+    for files in ((daily, hourly), (hourly, daily)):
+        with pytest.raises(ChipledgerError, match=r"twice.*by the hour or by the day"):
+            fleet_file.read_focus(*files)
+
+
+@pytest.mark.parametrize("wrong", ["0226-04-01", "226-04-01", "2016-04-01", "2126-04-01"])
+@pytest.mark.parametrize("machine", ["p5.48xlarge", "m5.large"])
+def test_a_period_that_cannot_be(tmp_path: Path, wrong: str, machine: str) -> None:
+    """A charge is of a month at most: a year that lacks a digit leaves the hours of the export as they are."""
+    odd = charge(1, f"BoxUsage:{machine}", "1", ("55.04",) * 3, ChargePeriodStart=f"{wrong}T00:00:00Z")
+    if wrong.startswith("2126"):
+        odd |= {"ChargePeriodEnd": "2126-04-02T00:00:00Z"}
+    file = written(tmp_path / "focus.csv", [odd, *CHARGES[:6]])
+
+    found = fleet_file.read_focus(file)
+
+    assert [str(row["nodes"].normalize()) for row in found.lines] == ["2", "2", "1"]
+    assert [row["n_charges"] for row in found.left_out] == [1]
+
+
+FOREIGN = {"ServiceProviderName": "Microsoft", "BillingCurrency": "EUR"}
+
+
+def test_a_bill_of_another_provider(tmp_path: Path) -> None:
+    """Its name and its cost are said, also where it lacks the columns that AWS adds, and beside AWS's own."""
+    azure = [charge(1, "ND H100 v5", "1", ("98.32",) * 3, **FOREIGN)] * 2
+    whole = written(tmp_path / "azure.csv", azure)
+    of_before = written(tmp_path / "former.csv", [{k: v for k, v in row.items() if k != "SkuMeter"} for row in azure])
+    aws = written(tmp_path / "aws.csv", CHARGES[:1])
+
+    for file in (whole, of_before):
+        with pytest.raises(ChipledgerError, match=r"2 charges of 196\.64 EUR: of Microsoft, not of AWS"):
+            fleet_file.write(fleet_file.read_focus(file), tmp_path / "fleet.csv", label="x", force=False)
+        both = fleet_file.read_focus(aws, file)
+        assert [row["offer"] for row in both.lines] == ["p5.48xlarge"]
+        (left_out,) = both.left_out
+        assert (left_out["effective_cost"], left_out["billing_currency"]) == (Decimal("196.64"), "EUR")
+
+
 @pytest.mark.parametrize("column", ["SubAccountId", "AvailabilityZone", "Tags", "CommitmentDiscountId", "ResourceId"])
 def test_charges_of_one_bill_that_are_alike(tmp_path: Path, column: str) -> None:
     """Two teams run a machine each for the same hours, and a bill in parts names them in two files."""
@@ -457,7 +510,7 @@ def test_the_command_writes_a_fleet(export: Path, tmp_path: Path) -> None:
         pytest.param("a" * 200_000, "cannot be read.*field larger than", id="one cell"),
         ("line_item_usage_type,pricing_unit\nx,Hrs\n", "value bill_billing_entity, line_item_product_code"),
         (text([CHARGES[0] | {"Tags": "B\udcfcro"}]), "Line: 2 Invalid unicode"),
-        (text([CHARGES[-1]]), r"no hours of a machine with accelerators.*1 charge: hours of a machine of SageMaker"),
+        (text([CHARGES[-1]]), r"no hours of a machine with acc.*1 charge of 63 USD: hours of a machine of SageMaker"),
     ],
 )
 def test_no_export(tmp_path: Path, body: str, message: str) -> None:

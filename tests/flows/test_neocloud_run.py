@@ -15,8 +15,8 @@ from typing import Any
 import published
 import pytest
 from few_marts import published_with
-from neoclouds.case import MOMENT, cases
-from neoclouds.servers import ALLOWED, FORBIDDEN, PAGES, ROBOTS, Site, keys, open_sites
+from neoclouds.case import MOMENT, cases, rows
+from neoclouds.servers import ALLOWED, FORBIDDEN, OTHER_PATHS, OTHER_SCOPES, PAGES, ROBOTS, Site, keys, open_sites
 
 import extract.web.http
 from extract import SOURCES
@@ -127,9 +127,11 @@ def test_every_source_gives_its_prices(first: Done) -> None:
     for provider, *offer, price in first.rows(OFFERS):
         found.setdefault(provider, []).append((*map(str, offer), price.rstrip("0").rstrip(".")))
     for case in CASES:
+        name = case.source.name
+        others = rows(case.parse(OTHER_PATHS[name][2], OTHER_SCOPES[name])) if name in OTHER_SCOPES else []
         expected = [
             (*(str(row.get(name)) for name in IDENTIFYING), row["unit_price"])
-            for row in case.expected
+            for row in [*case.expected, *others]
         ]  # fmt: skip
         assert sorted(found.pop(case.source.provider)) == sorted(expected)
     assert not found

@@ -143,6 +143,13 @@ def test_what_is_wrong_in_a_variable_is_named(tmp_path: Path, name: str, value: 
     assert hint in caught.value.hint
 
 
+def test_a_file_may_begin_with_a_mark(tmp_path: Path) -> None:
+    """Windows' editors write one; a price file may have it, too."""
+    (tmp_path / "chipledger.toml").write_bytes(b"\xef\xbb\xbfworkers = 3\r\n")
+
+    assert settings.read(tmp_path / "chipledger.toml", environ={}).workers == 3
+
+
 @pytest.mark.parametrize("named", [b"workers = ", b"\xff"])
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path, named: bytes) -> None:
     (tmp_path / "chipledger.toml").write_bytes(named)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from standin.exchange import Answer
 from standin.server import LoopbackServer
 
-from neoclouds.case import Case
+from neoclouds.case import HERE, Case
 
 ROBOTS = "/robots.txt"
 ALLOWED = b"User-agent: *\nDisallow: /admin\n"
@@ -26,8 +26,11 @@ OTHER_PATHS: Mapping[str, tuple[str, int, bytes]] = {
     # What a source asks for beside its fixture: the end of the path, the status and the answer.
     "scaleway": ("/availability", 200, b'{"servers": {}}'),
     "verda": ("/long-term/periods", 404, b"{}"),
+    "voltagepark": ("/instant-deploy-presets/", 200, (HERE / "fixtures/voltagepark-presets.json").read_bytes()),
 }
-PAGES = {"azure": 2, "google_cloud": 2, "scaleway": 2, "spheron": 2, "verda": 2, "vultr": 3}
+OTHER_SCOPES = {"voltagepark": "presets"}
+"""Sources of which that answer is of a scope of its own."""
+PAGES = {"azure": 2, "google_cloud": 2, "scaleway": 2, "spheron": 2, "verda": 2, "voltagepark": 2, "vultr": 3}
 """Requests of the sources that need more than one."""
 
 

@@ -132,22 +132,49 @@ def test_a_region_without_accelerators_is_an_answer(ask: Ask, barren: str) -> No
     assert looks[0].notes[0] == "no accelerator under a Compute or EC2 Instance plan, and none in the price list"
 
 
-def test_an_answer_without_sagemaker_ends_no_offer(standin: aws.StandIn, ask: Ask) -> None:
-    """A filter that finds nothing any more must not look like offers that are gone; the index of the files decides.
+@pytest.mark.parametrize("door", DOORS)
+def test_an_answer_without_sagemaker_ends_no_offer(standin: aws.StandIn, ask: Ask, door: str) -> None:
+    """A filter that finds nothing any more, or an index that lacks a region, must not look like offers that are gone.
 
     The rates of the other plans count.
     """
-    before = SOURCE.fetch(ask("api"), "us-west-2")
-    standin.fault("savings:SageMaker", faults.Edit(lambda body: b'{"searchResults": []}'))
+    before = SOURCE.fetch(ask(door), "us-west-2")
+    standin.savings.change(lambda rate: None if rate.plan == "SageMaker" and rate.region == "us-west-2" else rate)
 
-    look = SOURCE.fetch(ask("api"), "us-west-2")
+    look = SOURCE.fetch(replace(ask(door), known_prices=lambda: rows(before)), "us-west-2")
 
     assert (before.complete, before.notes) == (True, ())
     assert (look.complete, look.notes) == (False, ("no machine under a SageMaker plan, so this answer ends no offer",))
-    assert rows(look).height > 0
-    assert SOURCE.fetch(ask("bulk"), "us-west-2").complete
-    standin.fault("plans", faults.Status(503))
-    assert not SOURCE.fetch(ask("api"), "us-west-2").complete
+    assert 0 < rows(look).height < rows(before).height
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(("payment", "complete"), [("All Upfront", False), (None, True)])
+def test_an_answer_with_some_rates_of_a_machine_ends_no_offer(
+    standin: aws.StandIn, ask: Ask, door: str, payment: str | None, complete: bool
+) -> None:
+    """A chain of pages that lost its end has a tenth of the rates less. AWS ends a machine with all of them."""
+    before = SOURCE.fetch(ask(door), "us-east-1")
+    standin.savings.change(
+        lambda rate: None if "ml.p5.48xlarge" in rate.usage_type and payment in (None, rate.payment) else rate
+    )
+
+    look = SOURCE.fetch(replace(ask(door), known_prices=lambda: rows(before)), "us-east-1")
+
+    assert rows(look).height < rows(before).height
+    assert look.complete == complete
+    assert look.notes == (
+        () if complete else ("only some of the known rates of ml.p5.48xlarge, so this answer ends no offer",)
+    )
+
+
+def test_without_known_prices_only_the_first_answer_ends_offers(ask: Ask) -> None:
+    """It has none to end. Later ones may be cut short, and nobody can tell."""
+    first = SOURCE.fetch(ask("api"), "us-east-1")
+    later = SOURCE.fetch(replace(ask("api"), last_observed=lambda scope: NOW), "us-east-1")
+
+    assert (first.complete, later.complete) == (True, False)
+    assert later.notes == ("the prices of earlier fetches cannot be read, so this answer ends no offer",)
 
 
 @pytest.mark.parametrize("region", ["eu-west-1", "us-east-1-atl-1"])

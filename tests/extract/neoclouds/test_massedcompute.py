@@ -118,3 +118,14 @@ def test_two_machines_of_one_name_are_told_apart_by_their_size():
     assert [r["conditions"] for r in found] == ["16 vCPU, 96 GB RAM", "30 vCPU, 96 GB RAM"]
     with pytest.raises(LayoutChanged):
         prices(row(), row(place=1, cells=["$$2.99", "/hr"]))
+
+
+def test_a_second_table_of_another_plan_refuses_the_page():
+    """Alike in all but the price: which of the two is on demand, nothing says. A copy of the same table is no harm."""
+    first, other, again = (
+        row(name="A100 (80GB)-mobile", place=place, cells=["vCPU", "16", "RAM", "96 GB", price, "/hr"])
+        for place, price in ((0, "$$1.35"), (4, "$$0.85"), (4, "$$1.35"))
+    )
+    assert len(CASE.parse(excerpt(json.dumps(first), json.dumps(again))).rows) == 1
+    with pytest.raises(LayoutChanged, match="two plans"):
+        CASE.parse(excerpt(json.dumps(first), json.dumps(other), json.dumps(row())))

@@ -21,6 +21,8 @@ with worded as (
         coalesce(try_cast(paid as DECIMAL(18, 10)), try_cast(paid as DECIMAL(28, 10))) as effective_amount,
         try_cast(charge_period_start as TIMESTAMPTZ) as starts_at,
         try_cast(charge_period_end as TIMESTAMPTZ) as ends_at,
+        ends_at > starts_at and ends_at <= starts_at + interval 32 day
+        and year(starts_at) between 2006 and 2099 as is_period,
         charge_category in ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage') as is_usage,
         case
             when pricing_category = 'Dynamic' or sku_meter like '%SpotUsage:%' then 'spot'
@@ -51,9 +53,9 @@ select
     list_amount,
     contracted_amount,
     effective_amount,
-    machine <> '' and is_usage and coalesce(charge_class, '') <> 'Correction' as is_of_machine,
+    machine <> '' and is_usage and coalesce(charge_class, '') <> 'Correction' and is_period as is_of_machine,
     case
-        when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'not of AWS, whose charges alone are read'
+        when provider not ilike 'aws%' and provider not ilike 'amazon%' then 'of ' || provider[:60] || ', not of AWS'
         when regexp_matches(sku_meter, ':ml[.][a-z0-9-]+[.]') then 'hours of a machine of SageMaker, whatever its kind'
         when coalesce(service_category, '') not in ('Compute', 'AmazonEC2') then 'not of the service category Compute'
         when not coalesce(is_usage, false) then 'no usage: a purchase, tax, credit or adjustment'
@@ -67,7 +69,7 @@ select
         when not regexp_matches(system, '^(RunInstances(:SV\d+)?|Linux)$') then 'not stated to be plain Linux'
         when lower(coalesce(pricing_unit, '')) not in ('hrs', 'hr', 'hour', 'hours') then 'its unit is not the hour'
         when hours is null or hours <= 0 then 'its quantity is no number above 0'
-        when starts_at is null or ends_at is null or ends_at <= starts_at then 'its charge period is none'
+        when not coalesce(is_period, false) then 'its charge period is none, or longer than a month'
         when region_id is null then 'it names no region'
         when purchase_option is null then 'how it was bought is not known'
         when purchase_option = 'on_demand' and list_amount = 0 then 'its list cost is 0, as within a Capacity Block'

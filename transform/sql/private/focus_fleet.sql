@@ -5,7 +5,7 @@
 with whole as (
     select epoch(max(ends_at) - min(starts_at)) / 3600 as hours
     from focus_charge
-    where is_of_machine and ends_at > starts_at
+    where is_of_machine
 ),
 
 charge as (
