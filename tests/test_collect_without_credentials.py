@@ -20,6 +20,7 @@ from extract import SOURCES, source_named
 from flows.cli.main import main
 from flows.collect.collector import Collector, LogState, utc_now
 from flows.config.settings import read
+from warehouse.schema.tables import IDENTITY
 
 LEFT_OUT = ("aws_spot", "aws_capacity_blocks", "aws_instance_types")
 OTHERS = [source.name for source in SOURCES if source.kind == "live" and source.provider != "AWS"] + ["aws_price_pages"]
@@ -137,6 +138,31 @@ def test_a_source_knows_the_regions_of_its_last_prices(collected: tuple[Result, 
     assert without.is_empty()
     absent = settings.model_copy(update={"data_dir": settings.data_dir / "none"})
     assert Collector(absent, absent.landing(), LogState(), utc_now, print).known_prices(source_named("spheron")) is None
+
+
+def test_what_a_source_no_longer_shows_is_not_expected_for_ever(tmp_path: Path) -> None:
+    """A region that AWS closed, or a rate that it no longer sells: for a month its absence is doubted."""
+    with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
+        con.execute("create schema core; create schema int")
+        con.execute(f"create table core.offer ({', '.join(f'{name} varchar' for name in IDENTITY)}, offer_id varchar)")
+        con.execute("insert into core.offer (offer_id, region_id) values ('a', 'us-east-1'), ('b', 'us-west-1')")
+        con.execute(
+            "create table int.price_history as select *, 1.5 as unit_price, null::timestamp as valid_to, "
+            "'aws_spot_feed' as source from (values ('a', timestamp '2026-11-01'), ('b', timestamp '2026-10-03')) "
+            "as p (offer_id, last_observed_at)"
+        )
+    settings = read(data_dir=tmp_path)
+    collector = Collector(settings, settings.landing(), LogState(), utc_now, print)
+
+    def known() -> list[str]:
+        found = collector.known_prices(source_named("aws_spot_feed"))
+        assert found is not None
+        return sorted(found["region_id"].to_list())
+
+    assert known() == ["us-east-1", "us-west-1"]
+    with duckdb.connect(str(tmp_path / "prices.duckdb")) as con:
+        con.execute("update int.price_history set last_observed_at = '2026-11-03' where offer_id = 'a'")
+    assert known() == ["us-east-1"]
 
 
 def test_every_kind_but_those_of_the_api_has_prices(published: duckdb.DuckDBPyConnection) -> None:

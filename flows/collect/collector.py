@@ -280,13 +280,17 @@ class Collector:
         return (*places, *(row["region_id"] for row in rows if places & {row["country"], row["continent"]}))
 
     def known_prices(self, source: Source) -> "pl.DataFrame | None":
-        """Return the last prices of a source in the published file; None where there is no file that can be read."""
+        """Return the last prices of a source in the published file; None where there is no file that can be read.
+
+        What the source did not show in the 30 days before its newest price is not expected of it any more.
+        """
         import polars as pl
 
         columns = ", ".join(f"o.{name}" for name in IDENTITY)
         sql = f"""
             select {columns}, h.unit_price from int.price_history as h inner join core.offer as o using (offer_id)
             where h.valid_to is null and h.unit_price is not null and h.source = ?
+            qualify h.last_observed_at >= max(h.last_observed_at) over () - interval 30 days
         """
         file = self.settings.data_dir / "prices.duckdb"
         with suppress(duckdb.Error), duckdb.connect(str(file), read_only=True) as con:  # none, or of another version
