@@ -165,7 +165,8 @@ def test_upkeep_asks_for_two_files_of_one_snapshot(
     toy: Toy, sqlite_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the warehouse has a newer one each time that it is asked for."""
-    asked, writer = list[Any](), toy.settings().replace(**on(sqlite_place, tmp_path, tmp_path / "landing"))
+    newest, asked = count(7), list[Any]()
+    writer = toy.settings().replace(**on(sqlite_place, tmp_path, tmp_path / "landing"))
 
     def publish(*_: object, snapshot_id: int, from_nothing: bool = False, **__: object) -> Path:
         asked.append((snapshot_id, from_nothing))
@@ -173,7 +174,7 @@ def test_upkeep_asks_for_two_files_of_one_snapshot(
         return tmp_path / "prices.duckdb"
 
     monkeypatch.setattr(ducklake, "of", lambda con: sqlite_place)
-    monkeypatch.setattr(ducklake, "snapshot", lambda con, newest=count(7): next(newest))
+    monkeypatch.setattr(ducklake, "snapshot", lambda con: next(newest))
     monkeypatch.setattr(publisher, "publish_log", publish)
     monkeypatch.setattr(published_file, "differing", lambda one, other: [])
     with duckdb.connect() as con:
