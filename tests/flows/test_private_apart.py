@@ -15,7 +15,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner, Result
-from few_marts import published_with
 
 from flows.cli.main import main
 
@@ -89,8 +88,7 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
             yield file.name, file.read_bytes().decode("latin-1")
 
 
-@published_with("accelerator_hour_price", least=())
-def test_publishing_with_private_files(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_publishing_with_private_files(few_marts: None, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The published file has nothing of them; a fault of them stops nothing, ends in exit code 1, and is told bare."""
     caplog.set_level(logging.DEBUG)
     data = tmp_path / "data"
