@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-import duckdb
 import pytest
 from click.testing import CliRunner
 from looks import day
@@ -35,12 +34,8 @@ SEEDS = (1, 4, *range(10, 32), *range(33, 51))
 
 
 def intervals(toy: Toy, moment: datetime) -> Rows:
-    """Return the intervals that a log has, or one that is made anew where there is none."""
-    if not (toy.data_dir / "build.duckdb").exists():
-        with steps.open_run(toy.settings(), clock=toy.clock):
-            pass
-    with duckdb.connect(str(toy.data_dir / "build.duckdb"), read_only=True) as con:
-        return con.execute(INTERVALS.format(naive(moment))).fetchall()
+    with steps.open_run(toy.settings(), clock=toy.clock) as run:
+        return run.con.execute(INTERVALS.format(naive(moment))).fetchall()
 
 
 def withdraw(toy: Toy, at: float, days: list[int]) -> None:
@@ -214,7 +209,7 @@ def test_a_file_may_be_withdrawn_and_come_again(tmp_path: Path) -> None:
     with steps.open_run(Settings(data_dir=tmp_path / "data"), clock=map(day, range(90, 40, -1)).__next__) as run:
         for each in files:
             importer.land(run, importer.landed(each, run.clock()))
-        run.load()
+            run.load()
         for _ in range(2):
             run.withdraw(selected(run.con, hashlib.sha256(files[1].read_bytes()).hexdigest()), "a typo")
             found.append(run.con.execute(INTERVALS.format("9999-01-01 00:00:00")).fetchall())

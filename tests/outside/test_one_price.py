@@ -25,7 +25,6 @@ from published import named
 from extract import price_archive
 from flows.collect import steps
 from flows.config.settings import Settings
-from reports.pages import site
 from transform.models import PUBLIC
 
 FILE = "aws_us_east_1_2026-09"
@@ -144,7 +143,6 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         table.write(row.replace(row[:10], DAY).replace("63.296", "50.64") + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(price_archive, "ARCHIVE", folder / "archive")
-        patch.setattr(site, "PAGES", [page for page in site.PAGES if page.path == "drift.html"])
         settings = Settings(data_dir=folder / "moved", site={"charts": False})
         summary = steps.run(settings, offline=True, clock=lambda: SECOND_RUN)
     assert not summary.failed
