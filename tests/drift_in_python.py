@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from math import exp, log
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import duckdb
 
@@ -31,15 +32,24 @@ select offer_id, observed_at from int.price_change where change_kind in ('correc
 """
 
 
-def drift(file: Path, now: datetime, days: int) -> dict[Series, float]:
-    """Return the drift of each series over so many days up to a moment."""
+Spells = dict[Any, list[Any]]
+Doubts = list[Any]
+
+
+def known_prices(file: Path) -> tuple[Spells, Doubts]:
+    """Return the intervals of each offer's prices, and which of its changes at which moment are doubtful."""
     with duckdb.connect(str(file), read_only=True) as con:
         rows, doubts = con.execute(READ, {"markets": list(MARKETPLACES)}).fetchall(), con.execute(DOUBTFUL).fetchall()
-    begin = now - timedelta(days=days)
-    left_out = {offer for offer, at in doubts if begin <= at <= now}
     spells = defaultdict(list)
     for row in rows:
         spells[row[0]].append(row)
+    return spells, doubts
+
+
+def drift(spells: Spells, doubts: Doubts, now: datetime, days: int) -> dict[Series, float]:
+    """Return the drift of each series over so many days up to a moment."""
+    begin = now - timedelta(days=days)
+    left_out = {offer for offer, at in doubts if begin <= at <= now}
     moves: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     at_begin = set()
     for offer, own in spells.items():

@@ -10,7 +10,7 @@ from toy_source import Toy, installed
 
 
 @contextmanager
-def toy_at(data_dir: Path, least: Iterable[str] = ("price_change",)) -> Iterator[Toy]:
+def toy_at(data_dir: Path, least: Iterable[str] = ()) -> Iterator[Toy]:
     """Give a toy that is the only source, over a data directory; what is published has the marts `least`."""
     with published_with(least=least), pytest.MonkeyPatch.context() as patch:
         yield installed(patch, data_dir)

@@ -61,15 +61,15 @@ def written(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_move_in_a_published_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a run publishes it, where the mart of changes is a view."""
+    """As a run publishes it on top of the day before, where the mart of changes is a view."""
     toy, ear = installed(monkeypatch, tmp_path), Ear()
     with published_with("price_change", "accelerator_hour_price", least=()):
-        for at, price in enumerate(("2.0", "1.8", "1.6")):
+        for at, price in enumerate(("2.0", "1.8")):
             toy.learn(at, here={"g6.xlarge": price})
             with steps.open_run(toy.settings(), clock=toy.clock) as run:
                 run.publisher.publish()
             tell(tmp_path, at + 0.1, ear, kinds=("move",))
-    assert ear.titles == ["1 list price moved by 5 % or more"] * 2
+    assert ear.titles == ["1 list price moved by 5 % or more"]
 
 
 def test_the_first_look_tells_nothing(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ PRICES = """
 select cheapest_price_usd, median_price_usd, dearest_price_usd, region_id
 from int.provider_price where accelerator_name = 'MI300X'
 """
+REGIONS = ["eu-north-1", "eu-south-2"]
 HOSTED = (
     "provider,model,input_usd_per_million,output_usd_per_million,cached_input_usd_per_million,as_of,url\n"
     "Host,llama-2-70b,0.5,2,,2026-01-01,https://example.com/pricing\n"
@@ -204,20 +205,15 @@ def test_a_line_of_the_fleet_elsewhere_has_no_advice() -> None:
 
 
 def test_the_pages_of_chips_stand_within(
-    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    offline_run: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their prices are of the allowed regions, and they say which are left out; without the setting nothing."""
     monkeypatch.setattr("reports.pages.site.PAGES", ())  # those of all prices
     file = shutil.copy(market(tmp_path_factory), tmp_path / "prices.duckdb")
-    shown = {
-        regions: (
-            write_pages(Settings(data_dir=tmp_path, decision={"regions": list(regions)}), file, draw=False)[0].parent
-            / "chips/h100.html"
-        ).read_text()
-        for regions in ((), ("eu-north-1", "eu-south-2"))
-    }
-    told = "Regions: only eu-north-1, eu-south-2. Current prices left out: "
-    assert [told in page for page in shown.values()] == [False, True]
-    assert [OF_ALL in page and "no price is of this region" in page for page in shown.values()] == [False, True]
-    assert ["providers/aws.html" in page for page in shown.values()] == [True, False]  # it sells in us-east-1 alone
-    assert all("Alpha" in page for page in shown.values())
+    front, _ = write_pages(Settings(data_dir=tmp_path, decision={"regions": REGIONS}), file, draw=False)
+    whole, cut = ((folder / "chips/h100.html").read_text() for folder in (offline_run / "reports", front.parent))
+    for words in ("Regions: only eu-north-1, eu-south-2. Current prices left out: ", OF_ALL,
+                  "no price is of this region"):  # fmt: skip
+        assert (words in whole, words in cut) == (False, True)
+    assert ("providers/aws.html" in whole, "providers/aws.html" in cut) == (True, False)  # it sells in us-east-1 alone
+    assert "Alpha" in cut

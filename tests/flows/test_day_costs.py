@@ -53,7 +53,7 @@ def days(request: pytest.FixtureRequest, bench: Any, tmp_path_factory: pytest.Te
     world = bench.World(random.Random(1), changing=False, kinds=(kind,))  # noqa: S311
     settings = Settings(data_dir=tmp_path_factory.mktemp("days") / "data")
     counted = Days()
-    with toy_at(settings.data_dir), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
+    with toy_at(settings.data_dir, ("price_change",)), pytest.MonkeyPatch.context() as patch, bench.Meter(world):
         counts: Counter[str] = Counter()
         entries, single, catch_up = Landing.entries, Landing.body, ingest.catch_up
 

@@ -24,7 +24,7 @@ HEADER = "observed_at_utc,provider,gpu,gpu_count,instance_type,region,pricing,us
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
     """Return a toy with a price that changed, one that ended, and a scope that failed."""
-    with toy_at(tmp_path_factory.mktemp("rebuild") / "data") as toy:
+    with toy_at(tmp_path_factory.mktemp("rebuild") / "data", ("price_change",)) as toy:
         toy.learn(
             0,
             a={"p5.48xlarge": "10", "p4d.24xlarge": "20", "g5.xlarge": "1", "g6.xlarge": "2"},

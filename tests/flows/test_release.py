@@ -359,32 +359,47 @@ def test_a_figure_by_its_words(day: Path) -> None:
     assert "It was last seen on 2026-09-10 and had changed by 2026-10-20" in between.output
 
 
-@pytest.mark.parametrize(
-    ("provider", "offer", "lowest"),
-    [
-        ("Lambda", {}, "2"),  # 90 days
-        ("Spheron", {}, "3"),  # a marketplace: 30 days
-        ("AWS", {"purchase_option": "capacity_block", "commitment_term_hours": 24}, "3"),  # a block of a length: 30
-        ("AWS", {"purchase_option": "capacity_block"}, "2"),  # a published rate of blocks: 90
-        ("Lambda", {"restriction": "grandfathered"}, "3"),
-        ("Lambda", {"statistic": "floor"}, "3"),
-    ],
+RANKED: tuple[tuple[str, str, str, Row, str], ...] = (
+    ("H100", "NVIDIA H100 SXM", "Lambda", {}, "2"),  # 90 days
+    ("H200", "NVIDIA H200 SXM", "Spheron", {}, "3"),  # a marketplace: 30 days
+    # a block of a length: 30
+    ("B200", "NVIDIA B200 SXM", "AWS", {"purchase_option": "capacity_block", "commitment_term_hours": 24}, "3"),
+    ("A100-80GB", "NVIDIA A100 80GB", "AWS", {"purchase_option": "capacity_block"}, "2"),  # a published rate: 90
+    ("MI300X", "AMD MI300X", "Lambda", {"restriction": "grandfathered"}, "3"),
+    ("L40S", "NVIDIA L40S", "Lambda", {"statistic": "floor"}, "3"),
 )
+"""Chip, its label, who sells it, what is special about the old price of 2 USD, and the lowest 50 days later.
+
+The new price of 3 USD is of the same purchase option and length, without a restriction, and no floor.
+"""
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a file with two prices of each chip of RANKED: 2 USD on the first day, 3 USD on the 51st."""
+    rows: tuple[list[Row], list[Row]] = ([], [])
+    for _, label, provider, offer, _ in RANKED:
+        common = {"service_provider_name": provider, "accelerator_label": label, "accelerator_count": "1"}
+        rows[0].append(row(None, "2", region_id="a", **(common | offer)))
+        rows[1].append(row(None, "3", region_id="b", **(common | {key: offer[key] for key in offer if "_" in key})))
+    with putting(tmp_path_factory.mktemp("ranked"), asked=FEW[2:]) as put:
+        looks = (seen(at, "offline_archive", *rows[at > 1], scope="ab"[at > 1]) for at in (1, 51))
+        file = put(*looks, at=52)
+        file.chmod(0o644)
+        with duckdb.connect(str(file)) as con:
+            (history,) = (mart.sql for mart in PUBLIC if mart.qualified == "mart.price_history")
+            con.execute(f"create schema if not exists mart; create view mart.price_history as {history}")
+        yield file
+
+
+@pytest.mark.parametrize(("chip", "label", "provider", "offer", "lowest"), RANKED)
 def test_a_figure_of_a_day_is_the_lowest_that_was_ranked_on_it(
-    provider: str, offer: Row, lowest: str, tmp_path: Path
+    ranked: Path, chip: str, label: str, provider: str, offer: Row, lowest: str
 ) -> None:
     """The limit of age, and who may have the price, are those of int.accelerator_hour_price, on any day."""
-    common = {"service_provider_name": provider, "accelerator_label": "NVIDIA H100 SXM", "accelerator_count": "1"}
-    old = row(None, "2", region_id="a", **(common | offer))
-    new = row(None, "3", region_id="b", **(common | {key: offer[key] for key in offer if "_" in key}))
-    with putting(tmp_path, asked=FEW[2:]) as put:
-        file = put(seen(1, "offline_archive", old, scope="a"), seen(51, "offline_archive", new, scope="b"), at=52)
-    words = {"provider": provider, "chip": "H100", "option": offer.get("purchase_option", "on_demand")}
+    words = {"provider": provider, "chip": chip, "option": offer.get("purchase_option", "on_demand")}
     words |= dict.fromkeys(("offer_id", "region", "instance_type")) | {"until": naive(on_day(51.9))}
-    file.chmod(0o644)
-    with duckdb.connect(str(file)) as con:
-        (history,) = (mart.sql for mart in PUBLIC if mart.qualified == "mart.price_history")
-        con.execute(f"create schema if not exists mart; create view mart.price_history as {history}")
+    with duckdb.connect(str(ranked), read_only=True) as con:
         figures = con.execute((resources.files("flows.release") / "figure.sql").read_text(), words).fetchall()
 
     assert len(figures) == 2

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from warehouse.log import db
 from warehouse.log.events import naive
 from warehouse.log.quarantine import listed
 from warehouse.log.withdraw import selected
+from warehouse.publish import published_file
 
 PRICES = "select unit_price::double as price from core.current_price order by 1"
 
@@ -93,7 +95,7 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who decides or withdraws holds the scope from before he reads the log. Upkeep compares two files of one snapshot.
+    Who decides or withdraws holds the scope from before he reads the log.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -158,11 +160,40 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
         assert prices(reader.published()) == [1.5]
     assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
 
+
+def test_upkeep_asks_for_two_files_of_one_snapshot(
+    toy: Toy, sqlite_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the warehouse has a newer one each time that it is asked for."""
+    newest, asked = count(7), list[Any]()
+    writer = toy.settings().replace(**on(sqlite_place, tmp_path, tmp_path / "landing"))
+
+    def publish(*_: object, snapshot_id: int, from_nothing: bool = False, **__: object) -> Path:
+        asked.append((snapshot_id, from_nothing))
+        duckdb.connect(str(tmp_path / "prices.duckdb")).close()
+        return tmp_path / "prices.duckdb"
+
+    monkeypatch.setattr(ducklake, "of", lambda con: sqlite_place)
+    monkeypatch.setattr(ducklake, "snapshot", lambda con: next(newest))
+    monkeypatch.setattr(publisher, "publish_log", publish)
+    monkeypatch.setattr(published_file, "differing", lambda one, other: [])
+    with duckdb.connect() as con:
+        assert "is equal to the one before" in publisher.publish_anew(con, day(4), settings=writer)
+    assert asked == [(7, False), (7, True)]
+
+
+@pytest.mark.prove
+def test_upkeep_compares_two_files_of_one_snapshot(
+    toy: Toy, sqlite_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though another machine loads meanwhile."""
+    writer = toy.settings().replace(**on(sqlite_place, tmp_path / "writer", tmp_path / "landing"))
+    learn(toy, writer, 1, a={"x": "1"})
     publish_log = publisher.publish_log
 
     def beside_a_load(*given: Any, **named: Any) -> Path:
         made = publish_log(*given, **named)
-        learn(toy, reader, 4, a={"x": "1.6"})
+        learn(toy, writer.replace(data_dir=tmp_path / "beside"), 4, a={"x": "1.6"})
         return made
 
     with monkeypatch.context() as patched, db.open_log(writer.place()) as con:
@@ -170,11 +201,13 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
         assert "is equal to the one before" in publisher.publish_anew(con, day(4), settings=writer)
 
 
-def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
-    """Log, landed documents and published file are equal, as migrating compares them; what holds something stays.
+def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Log and landed documents are equal, as migrating compares them; what holds something stays.
 
-    What was sent stays sent.
+    What was sent stays sent. That both publish the same file is asked by `test_there_and_back`, and of a file that
+    moves to another by test_lost_history.
     """
+    monkeypatch.setattr(replicas, "_published_both", lambda old, new, now, target: ({}, target.data_dir))
     toy.learn(1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(sqlite_place, tmp_path / "shared", tmp_path / "landing"))
     (toy.data_dir / "mail.jsonl").write_text('{"week": "2026-W01"}\n')
@@ -184,7 +217,6 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path) -
     assert there.landed is not None
     assert (there.landed.n_lines, there.landed.missing) == (1, ())
     assert there.log["log.price_open"].n_rows == 2
-    assert prices(shared.published()) == [1.0, 3.0]
     assert (tmp_path / "landing/mail.jsonl").read_text() == '{"week": "2026-W01"}\n'
     with pytest.raises(ChipledgerError, match="holds something already"):
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)

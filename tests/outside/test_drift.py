@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from drift_in_python import Chains, drift
+from drift_in_python import Chains, drift, known_prices
 
 from transform.models import MARTS
 from warehouse.log.db import create_moment
@@ -29,7 +29,7 @@ def moments() -> list[datetime]:
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.prove)])
 def test_the_report_is_plain_python_at_twenty_dates(own_history: Path, every: int) -> None:
     """Every drift of every series and window, and each that is unknown is unknown there too; at three in short."""
-    chains = Chains(own_history, CHIPS)
+    chains, prices = Chains(own_history, CHIPS), known_prices(own_history)
     sql = next(mart.sql for mart in MARTS if mart.name == "drift_report")
     n_rows = n_chained = n_matched = n_unknown = n_moved = 0
     for now in moments()[::every]:
@@ -40,7 +40,7 @@ def test_the_report_is_plain_python_at_twenty_dates(own_history: Path, every: in
                 "select index_level, service_provider_name, accelerator_name, purchase_option, window_days, drift, "
                 f"drift_method, 1 / sparkline[1] - 1 from ({sql})"
             ).fetchall()
-        matched = {days: drift(own_history, now, days) for days in WINDOWS}
+        matched = {days: drift(*prices, now, days) for days in WINDOWS}
         n_rows += len(rows)
         for level, provider, chip, option, days, told, method, drawn in rows:
             assert days != 90 or told is None or drawn == pytest.approx(told, abs=CLOSE)
