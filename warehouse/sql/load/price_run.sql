@@ -7,14 +7,7 @@
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
 with judged as (
     select
-        r.row_number,
-        r.fetch_number,
-        r.offer_id,
-        r.source,
-        r.observed_at,
-        r.unit_price,
-        r.upfront_price,
-        r.is_archived,
+        r.*,
         max(r.observed_at) over (partition by r.source) as source_until,
         k.unit_price as known_unit_price,
         k.upfront_price as known_upfront_price,
