@@ -14,9 +14,7 @@ select
         h.valid_from + interval 1 hour,
         case
             when c.source is not null then coalesce(h.valid_to, c.told_until)
-            when
-                h.valid_to - h.last_observed_at <= to_hours(greatest(coalesce(s.max_age_hours, 0), 7 * 24))
-                then h.valid_to
+            when h.valid_to - h.last_observed_at <= held_for then h.valid_to
             else h.last_observed_at
         end
     ) as held_until

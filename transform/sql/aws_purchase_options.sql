@@ -15,7 +15,7 @@ with open_refusal as (
     having count(decision) = 0
 ),
 
-priced as (
+chosen as (
     select
         a.*,
         (
@@ -30,19 +30,16 @@ priced as (
         and a.statistic = 'price'
         and a.unit_price_type = 'List'
         and a.tier is null
-),
-
-chosen as (
-    from priced
     qualify
         row_number() over (
             partition by
-                region_id, instance_type, capacity_unit, minimum_quantity, purchase_option, commitment_discount_type,
-                commitment_term_hours, purchase_payment_model, offering_class, conditions, pricing_currency
+                a.region_id, a.instance_type, a.capacity_unit, a.minimum_quantity, a.purchase_option,
+                a.commitment_discount_type, a.commitment_term_hours, a.purchase_payment_model, a.offering_class,
+                a.conditions, a.pricing_currency
             order by
                 row(
-                    not is_ranked, case when not is_ranked then -epoch_us(last_observed_at) end, is_contradicted,
-                    effective_hourly_price, offer_id
+                    not a.is_ranked, case when not a.is_ranked then -epoch_us(a.last_observed_at) end,
+                    is_contradicted, a.effective_hourly_price, a.offer_id
                 )
         ) = 1
 ),
@@ -254,7 +251,7 @@ every_row as (
         and s.instance_type is not null
         and (s.instance_type like 'ml.%') = (coalesce(k.commitment_discount_type, '') = 'SageMaker')
         and (
-            s.instance_type in (select p.instance_type from priced as p)
+            s.instance_type in (select p.instance_type from chosen as p)
             or s.instance_type in (select t.instance_type from ref.current_instance_type as t)
         )
 ),

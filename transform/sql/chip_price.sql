@@ -11,59 +11,44 @@ with spoken as (
         )::DOUBLE as best_dense_tflops,
         count(*) over (partition by accelerator_name) as n_forms
     from ref.accelerator
-),
-
-cheapest as (
-    select
-        s.accelerator_name,
-        s.form_factor,
-        p.purchase_option,
-        p.commitment_class,
-        count(distinct p.service_provider_name) as n_providers,
-        arg_min(
-            {
-                'price': p.cheapest_price_usd, 'provider': p.service_provider_name, 'region': p.region_id,
-                'observed': p.last_observed_at, 'age': p.age_days, 'is_current': p.is_current,
-                'is_ranked': p.price_rank is not null, 'offer': p.offer_id, 'document': p.document_sha256
-            },
-            (
-                p.price_rank is null,
-                case when p.price_rank is null then -epoch(p.last_observed_at) else p.cheapest_price_usd end,
-                p.service_provider_name,
-                p.offer_id
-            )
-        ) as best
-    from spoken as s
-    inner join int.provider_price as p
-        on
-            s.accelerator_name = p.accelerator_name
-            and (s.form_factor = p.form_factor or s.form_factor is null or (s.n_forms = 1 and p.form_factor is null))
-    where not p.is_floor and p.cheapest_price_usd is not null
-    group by s.accelerator_name, s.form_factor, p.purchase_option, p.commitment_class
 )
 
 select
     s.accelerator_name,
     s.form_factor,
-    c.purchase_option,
-    c.commitment_class,
-    c.n_providers,
-    c.best.provider as service_provider_name,
-    c.best.region as region_id,
-    c.best.price as cheapest_price_usd,
+    p.purchase_option,
+    p.commitment_class,
+    nullif(count(distinct p.service_provider_name) over same_way, 0) as n_providers,
+    p.service_provider_name,
+    p.region_id,
+    p.cheapest_price_usd,
     s.best_dense_tflops,
-    c.best.price / (s.best_dense_tflops / 1000) as price_per_pflop_hour,
-    c.best.price / (s.dense_bf16_tflops::DOUBLE / 1000) as price_per_bf16_pflop_hour,
-    c.best.price / s.memory_bandwidth_tb_s::DOUBLE as price_per_tb_s_hour,
-    c.best.price / s.memory_gb::DOUBLE as price_per_gb_hour,
+    p.cheapest_price_usd / (s.best_dense_tflops / 1000) as price_per_pflop_hour,
+    p.cheapest_price_usd / (s.dense_bf16_tflops::DOUBLE / 1000) as price_per_bf16_pflop_hour,
+    p.cheapest_price_usd / s.memory_bandwidth_tb_s::DOUBLE as price_per_tb_s_hour,
+    p.cheapest_price_usd / s.memory_gb::DOUBLE as price_per_gb_hour,
     s.best_dense_tflops / s.tdp_w::DOUBLE as tflops_per_watt,
     s.memory_bandwidth_tb_s::DOUBLE * 1000 / s.tdp_w::DOUBLE as gb_s_per_watt,
-    c.best.observed as last_observed_at,
-    c.best.age as age_days,
-    c.best.is_current,
-    c.best.is_ranked,
-    c.best.document as document_sha256,
-    c.best.offer as offer_id
+    p.last_observed_at,
+    p.age_days,
+    p.is_current,
+    case when p.offer_id is not null then p.price_rank is not null end as is_ranked,
+    p.document_sha256,
+    p.offer_id
 from spoken as s
-left join cheapest as c
-    on s.accelerator_name = c.accelerator_name and s.form_factor is not distinct from c.form_factor
+left join int.provider_price as p
+    on
+        s.accelerator_name = p.accelerator_name
+        and (s.form_factor = p.form_factor or s.form_factor is null or (s.n_forms = 1 and p.form_factor is null))
+        and not p.is_floor
+        and p.cheapest_price_usd is not null
+window same_way as (partition by s.accelerator_name, s.form_factor, p.purchase_option, p.commitment_class)
+qualify
+    row_number() over (
+        same_way
+        order by
+            p.price_rank is null,
+            if(p.price_rank is null, -epoch(p.last_observed_at), p.cheapest_price_usd),
+            p.service_provider_name,
+            p.offer_id
+    ) = 1

@@ -6,16 +6,11 @@
 -- No "from" prices. The chip is that of ref.accelerator of the same name, and the same form or one for all forms; a
 -- form that is not stated is not guessed, and has no row here. A price per chip that says nothing of how many must be
 -- taken counts as one chip, and so prices only what was measured on one.
-with priced as (
+with priced as materialized (
     select
-        p.offer_id,
+        p.*,
         { 'terms': p.price_terms, 'unit_accelerators': p.unit_accelerators, 'network': p.network } as size,
-        c.form_factor as chip_form_factor,
-        p.price_per_accelerator_hour_usd as price_usd,
-        p.price_order,
-        p.statistic,
-        p.is_ranked,
-        p.last_observed_at
+        c.form_factor as chip_form_factor
     from int.listed_price as p
     inner join ref.accelerator as c
         on p.accelerator_name = c.accelerator_name and (p.form_factor = c.form_factor or c.form_factor is null)
@@ -33,8 +28,8 @@ newest as (
 
 cheapest as (
     select
-        arg_min({ 'offer_id': p.offer_id, 'chip_form_factor': p.chip_form_factor }, p.price_order) as offer,
-        case when bool_and(p.statistic = 'price') then max(p.price_usd) end as high_price_usd,
+        arg_min(p.offer_id, p.price_order) as offer_id,
+        case when bool_and(p.statistic = 'price') then max(p.price_per_accelerator_hour_usd) end as high_price_usd,
         count(*) as n_offers
     from priced as p
     inner join newest as n on p.size is not distinct from n.size
@@ -45,7 +40,7 @@ cheapest as (
 select
     p.accelerator_name,
     p.form_factor,
-    c.offer.chip_form_factor,
+    p.chip_form_factor,
     p.service_provider_name,
     p.host_provider_name,
     p.purchase_option,
@@ -95,5 +90,5 @@ select
     p.document_sha256,
     p.offer_id
 from cheapest as c
-inner join int.listed_price as p on c.offer.offer_id = p.offer_id
+inner join priced as p on c.offer_id = p.offer_id
 left join int.provider_price as r on p.offer_id = r.offer_id

@@ -270,23 +270,10 @@ spanned as (
 
 -- After a day of changing spot prices the mean of the next day is the price that it began with.
 point as (
-    select
-        offer_id,
-        link_number,
-        index_date,
-        last_observed_at,
-        last_day,
-        day_price
     from spanned
     where index_date <= last_day
     union all
-    select
-        offer_id,
-        link_number,
-        index_date + 1 as index_date,
-        last_observed_at,
-        last_day,
-        closing_price as day_price
+    select * replace (index_date + 1 as index_date, closing_price as day_price)
     from spanned
     where day_price <> closing_price and index_date + 1 < coalesce(next_date, last_day + 1)
 ),

@@ -45,13 +45,6 @@ best as (
     from kinds
 ),
 
-measured as (
-    select distinct
-        model_name,
-        accelerator_name
-    from kinds
-),
-
 sold as (
     select
         o.accelerator_name,
@@ -112,7 +105,8 @@ select
             then 'unknown: the last price is of ' || b.last_observed_at::DATE
         when b.offer_id is not null then 'unknown: the run has no grade that may be ranked'
         when s.accelerator_name is null then 'unknown: no price' || l.words
-        when m.accelerator_name is null then 'unknown: no measured run at a comparable point' || r.words
+        when (p.model_name, c.accelerator_name) not in (select (m.model_name, m.accelerator_name) from kinds as m)
+            then 'unknown: no measured run at a comparable point' || r.words
         when s.n_providers < k.option_rank then 'unknown: no second price' || l.words
         else 'unknown: no offer is of the form and size that was measured'
     end as cost_basis,
@@ -142,6 +136,5 @@ left join best as b
     on
         p.model_name = b.model_name and c.accelerator_name = b.accelerator_name and k.option_kind = b.option_kind
         and k.place = b.place and k.option_rank = b.option_rank
-left join measured as m on p.model_name = m.model_name and c.accelerator_name = m.accelerator_name
 left join sold as s
     on c.accelerator_name = s.accelerator_name and k.option_kind = s.option_kind and k.place = s.place

@@ -26,14 +26,8 @@ with cell as (
 
 placed as (
     select
-        c.cell_id,
-        i.index_date,
-        i.held_to_date,
-        i.is_link_start,
-        i.is_link_end,
-        i.is_cut,
-        i.n_doubtful,
-        i.log_relative
+        i.*,
+        c.cell_id
     from int.price_index_item as i
     inner join cell as c
         on
@@ -190,7 +184,6 @@ begun as (
             and (b.accelerator_name is not distinct from n.accelerator_name)
             and b.purchase_option = n.purchase_option
 ),
-
 
 -- Over few columns, as sorting wide rows takes long.
 path as (

@@ -113,10 +113,7 @@ select
     ),
     measured.usd_after / measured.usd_before - 1 as drift,
     ln(measured.usd_after / measured.usd_before) as drift_log,
-    case when drift_log is not null then measured.price_effect::DOUBLE end as price_effect,
-    case when drift_log is not null then measured.new_provider_effect::DOUBLE end as new_provider_effect,
-    case when drift_log is not null then measured.evidence_effect::DOUBLE end as evidence_effect,
-    case when drift_log is not null then measured.new_chip_effect::DOUBLE end as new_chip_effect,
+    case when drift_log is not null then columns('_effect$')::DOUBLE end as '\0', -- noqa: RF05
     case
         when measured.usd_before is null then strftime(measured.window_begins_on, 'no cost known on %Y-%m-%d')
         when measured.usd_after is null then 'no price is ranked now'

@@ -2,11 +2,7 @@
 -- of markets come and go by themselves; a source that is believed for a day only is one.
 with look as materialized (
     select
-        r.source,
-        r.scope,
-        r.observed_at,
-        r.n_rows,
-        r.complete,
+        r.*,
         s.max_age_hours > 24 as is_list,
         max(r.observed_at) over () as newest_at,
         row_number() over (partition by r.source, r.scope order by r.observed_at desc) as nth,

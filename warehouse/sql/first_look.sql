@@ -4,17 +4,10 @@ select
     scope,
     min(observed_at) as observed_at
 from (
-    select
-        source,
-        scope,
-        observed_at
     from core.scope_run
     where status = 'ok'
-    union all
-    select
-        source,
-        scope,
-        valid_from as observed_at
+    union all by name
+    select * rename (valid_from as observed_at)
     from core.sku_price
 ) as looked
 group by source, scope

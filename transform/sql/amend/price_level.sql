@@ -3,14 +3,7 @@
 -- reference rates that are new. What was last is made without what came before: of it, how long it held alone counts.
 with item as (
     select
-        i.accelerator_name,
-        i.purchase_option,
-        i.offer_id,
-        case when t.offer_id is not null then i.link_number end as link_number,
-        i.index_date,
-        i.held_to_date,
-        i.carried_from_date,
-        i.is_link_end,
+        i.* replace (case when t.offer_id is not null then i.link_number end as link_number),
         case
             when t.offer_id is not null
                 then

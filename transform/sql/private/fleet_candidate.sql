@@ -8,12 +8,12 @@ select
     o.*, -- noqa: AM04
     coalesce(lower(l.region_id) = coalesce(lower(o.region_id), 'none'), true) as is_region,
     l.purchase_option = o.purchase_option as is_option,
-    coalesce(l.commitment_term_hours = coalesce(o.commitment_term_hours, 0), true) as is_term,
-    coalesce(l.purchase_payment_model = coalesce(o.purchase_payment_model, 'none'), true) as is_payment,
-    coalesce(l.commitment_discount_type = coalesce(o.commitment_discount_type, 'none'), true) as is_plan,
-    coalesce(l.offering_class = coalesce(o.offering_class, 'none'), true) as is_class,
-    coalesce(lower(l.tier) = coalesce(lower(o.tier), 'none'), true) as is_tier,
-    coalesce(lower(l.availability_zone_id) = coalesce(lower(o.availability_zone_id), 'none'), true) as is_zone,
+    coalesce(l.commitment_term_hours = coalesce(o.commitment_term_hours, 0), true)
+    and coalesce(l.purchase_payment_model = coalesce(o.purchase_payment_model, 'none'), true)
+    and coalesce(l.commitment_discount_type = coalesce(o.commitment_discount_type, 'none'), true)
+    and coalesce(l.offering_class = coalesce(o.offering_class, 'none'), true)
+    and coalesce(lower(l.tier) = coalesce(lower(o.tier), 'none'), true)
+    and coalesce(lower(l.availability_zone_id) = coalesce(lower(o.availability_zone_id), 'none'), true) as is_terms,
     coalesce(l.accelerators_per_node = o.accelerator_count, true) as is_exact_count,
     o.accelerator_count * coalesce(o.minimum_quantity, 1) as least_accelerators,
     coalesce(coalesce(l.accelerators_per_node, o.accelerator_count) = least_accelerators, false) as is_least_count,

@@ -5,16 +5,7 @@
 -- differ. on_demand_offer_id is the same machine in the same place on demand, of what is bought otherwise.
 with fitting as (
     from fleet_candidate
-    where
-        is_region
-        and is_option
-        and is_term
-        and is_payment
-        and is_plan
-        and is_class
-        and is_tier
-        and is_zone
-        and is_count
+    where is_region and is_option and is_terms and is_count
     qualify rank() over (
         partition by line_number order by not is_current, not is_exact_count, not is_least_count, not is_same_words
     ) = 1

@@ -12,9 +12,7 @@ begun as (
     where p.unit_price is not null or p.upfront_price is not null
 )
 
-select
-    * exclude (observed_at),
-    observed_at as valid_from
+select * rename (observed_at as valid_from)
 from other_fetch
 where fetch_no in (from begun)
 union all by name

@@ -1,15 +1,12 @@
 -- When those offers were inspected and found as the log says: by complete fetches at their scope, or by sightings.
 -- A fetch that showed the offer but had it refused confirms nothing, nor does a moment with two prices.
 with unsaid as (
-    select
-        offer_id,
-        source,
-        observed_at
     from meta.unsaid(TIMESTAMP '9999-01-01')
     union
     select
         offer_id,
         source,
+        scope,
         valid_from
     from old_point
     where is_void

@@ -7,28 +7,14 @@ with old_firm as (
 
 merged as (
     select
-        o.offer_id,
-        o.source,
-        o.scope,
-        o.valid_from as known_at,
-        o.unit_price,
-        o.upfront_price,
-        null::VARCHAR as document_sha256,
-        false as is_new,
-        false as is_void
+        o.* exclude (o.document_sha256, o.recorded_at) rename (o.valid_from as known_at),
+        false as is_new
     from old_firm as o
     anti join fresh_point as f on o.offer_id = f.offer_id and o.source = f.source and o.valid_from = f.observed_at
-    union all
+    union all by name
     select
-        offer_id,
-        source,
-        scope,
-        observed_at as known_at,
-        unit_price,
-        upfront_price,
-        document_sha256,
-        true as is_new,
-        is_void
+        * exclude (unit_price_old, upfront_price_old, document_sha256_old) rename (observed_at as known_at),
+        true as is_new
     from fresh_point
 ),
 
@@ -61,13 +47,7 @@ firm as (
 )
 
 select
-    offer_id,
-    source,
-    scope,
-    known_at,
-    unit_price,
-    upfront_price,
-    document_sha256,
+    * exclude (is_new, is_void), -- noqa: AM04
     lag(unit_price) over w as unit_price_before,
     lag(upfront_price) over w as upfront_price_before
 from firm

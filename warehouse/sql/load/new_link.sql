@@ -14,12 +14,8 @@ with moment_number as (
 
 numbered as (
     select
+        e.* exclude (e.offer_id, e.document_sha256),
         coalesce(o.offer_no, a.offer_no) as offer_no,
-        e.source,
-        e.scope,
-        e.valid_from,
-        e.unit_price,
-        e.upfront_price,
         n.fetch_no
     from new_event as e
     left join core.offer as o on e.offer_id = o.offer_id
@@ -48,7 +44,7 @@ beside_last as (
 )
 
 select
-    *,
+    *, -- noqa: AM04
     bool_and(
         coalesce(
             fetch_no_before is null

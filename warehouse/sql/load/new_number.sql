@@ -17,20 +17,9 @@ with moment as (
 ),
 
 every as (
-    select
-        fetch_number,
-        source,
-        scope,
-        observed_at,
-        document_sha256
     from new_run
-    union all
-    select
-        null as fetch_number,
-        m.source,
-        m.scope,
-        m.observed_at,
-        m.document_sha256
+    union all by name
+    select m.*
     from moment as m
     anti join new_run as r
         on

@@ -15,12 +15,7 @@ other_offer as (
 
 state as (
     select
-        p.offer_no,
-        p.source,
-        p.scope,
-        p.valid_from,
-        p.unit_price,
-        p.upfront_price,
+        p.* exclude (p.fetch_no, p.recorded_at),
         o.offer_no is null as is_chain
     from log.open_link as p
     left join other_offer as o on p.offer_no = o.offer_no
@@ -34,13 +29,8 @@ state as (
 )
 
 select
+    s.* exclude (s.offer_no), -- noqa: AM04
     o.offer_id,
-    s.source,
-    s.scope,
-    s.valid_from,
-    s.unit_price,
-    s.upfront_price,
-    s.is_chain,
     s.is_chain and (s.unit_price is not null or s.upfront_price is not null) as is_plain
 from state as s
 inner join core.offer as o on s.offer_no = o.offer_no

@@ -7,24 +7,14 @@
 -- Live answers and dated histories are never of one round: those left out first have no say in source_until.
 with judged as (
     select
-        r.row_number,
-        r.fetch_number,
-        r.offer_id,
-        r.source,
-        r.observed_at,
-        r.unit_price,
-        r.upfront_price,
-        r.is_archived,
+        r.*,
         max(r.observed_at) over (partition by r.source) as source_until,
-        coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips,
         k.unit_price as known_unit_price,
         k.upfront_price as known_upfront_price,
         lag(row(r.unit_price, r.upfront_price)) over w as last_amounts,
         row_number() over w as nth
     from differing_row as r
     left join known_price as k on r.row_number = k.row_number
-    left join core.instance_type as t
-        on r.service_provider_name = 'AWS' and r.instance_type = t.instance_type and t.known_from is null
     where
         not r.is_past_gates
         and r.unit_price_type = 'List'
@@ -52,7 +42,6 @@ run as (
         run_number,
         any_value(unit_price) as unit_price,
         any_value(upfront_price) as upfront_price,
-        any_value(chips) as chips,
         arg_min(known_unit_price, nth) as known_unit_price,
         arg_min(known_upfront_price, nth) as known_upfront_price,
         min(observed_at) as first_at,
@@ -83,7 +72,7 @@ select
     n.known_upfront_price,
     lead(n.unit_price) over following as next_unit_price,
     n.is_logged,
-    n.chips,
+    coalesce(r.accelerator_count, t.accelerator_count)::DOUBLE as chips,
     coalesce(r.instance_type, r.accelerator_label) as machine,
     coalesce(l.accelerator_name, t.accelerator_name, r.accelerator_label, r.instance_type) as chip,
     hash(

@@ -17,10 +17,6 @@ questioned as (
 ),
 
 covered as not materialized (
-    select
-        source,
-        scope,
-        observed_at
     from log.coverage
     where recorded_at <= moment and coalesce(withdrawn_at > moment, true)
 ),
