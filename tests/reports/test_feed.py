@@ -83,6 +83,7 @@ def test_what_is_paid_once_is_told(payment: str, hourly: tuple[str, str], once: 
     assert feed.title(row | {"pricing_unit": "Months"}).endswith(f"{amounts} USD a month, \N{MINUS SIGN}31.0 %")
 
 
+@pytest.mark.of_file("copies the log of the weeks")
 def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The same history published again gives the same ids, so that no reader sees old news as new."""
     shutil.copy(weekly_file.weeks(tmp_path_factory).with_name(db.FILE_NAME), tmp_path)

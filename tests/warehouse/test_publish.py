@@ -69,13 +69,6 @@ def amended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def copied(file: Path, folder: Path) -> Path:
-    """Return a copy of a published file, beside a copy of the log that it is made of."""
-    for name in (db.FILE_NAME, file.name):
-        shutil.copy(file.with_name(name), folder)
-    return folder / file.name
-
-
 def ask(child: subprocess.Popen[str]) -> str:
     assert child.stdin is not None
     assert child.stdout is not None
@@ -88,18 +81,18 @@ def reader(file: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", READER, str(file)], stdin=-1, stdout=-1, text=True)
 
 
-def test_readers_see_no_error_and_one_state(amended: Path, tmp_path: Path) -> None:
+def test_readers_see_no_error_and_one_state(tmp_path: Path) -> None:
     """A reader that keeps the file open reads on, and the old data, while it is replaced; a new one reads the new."""
-    file = copied(amended, tmp_path)
+    file = one_price(tmp_path, "55")
     with reader(file) as old:
         assert old.stdout is not None
-        assert old.stdout.readline() == "60\n"
-        one_price(tmp_path, "65", 2)
-        assert ask(old) == "60"
+        assert old.stdout.readline() == "55\n"
+        one_price(tmp_path, "60", 1)
+        assert ask(old) == "55"
         with reader(file) as new:
             assert new.stdout is not None
-            assert new.stdout.readline() == "65\n"
-            assert ask(old) == "60"
+            assert new.stdout.readline() == "60\n"
+            assert ask(old) == "55"
             assert new.stdin is not None
             new.stdin.close()
         assert old.stdin is not None
@@ -114,7 +107,9 @@ def test_the_file_is_read_only_and_alone(amended: Path, tmp_path: Path) -> None:
     Parts that a killed run left are cleared away. A .wal that somebody left beside the target would be replayed into
     the new file: it goes.
     """
-    file = copied(amended, tmp_path)
+    for name in ("build.duckdb", "prices.duckdb"):
+        shutil.copy(amended.with_name(name), tmp_path)
+    file = tmp_path / amended.name
     for name in ("prices.duckdb.4711.part", "prices.duckdb.4711.part.wal"):
         (tmp_path / name).write_bytes(b"half")
     wal, other = file.with_name("prices.duckdb.wal"), tmp_path / "other.duckdb"
@@ -185,7 +180,7 @@ def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
     amended: Path, tmp_path: Path, from_nothing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by a checkpoint between the commits of two connections: the table and both numbers are named."""
-    file = copied(amended, tmp_path)
+    file = one_price(tmp_path, "50")
     before, attached = file.read_bytes(), frame.attached
 
     @contextmanager
@@ -197,7 +192,7 @@ def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
 
     monkeypatch.setattr(frame, "attached", losing)
     with db.writer(tmp_path) as con, pytest.raises(ChipledgerError, match="not what was written") as caught:
-        put(con, tmp_path, 2, from_nothing=from_nothing)
+        put(con, tmp_path, 1, from_nothing=from_nothing)
 
     assert caught.value.value == "core.offer has 0 of 2 rows"
     assert file.read_bytes() == before
