@@ -15,7 +15,7 @@ from flows.collect.summary import Summary
 from flows.config.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-FEW, MORE, MOST = 4, 8, 12
+FEW, MORE, MOST = 2, 4, 6
 INDEXES = 2
 """The index of offers, and that of versions."""
 
@@ -74,7 +74,7 @@ def test_each_version_is_fetched_once(price_archive: ModuleType, tmp_path: Path)
 
 
 def test_statements_grow_with_versions_and_no_faster(price_archive: ModuleType, tmp_path: Path) -> None:
-    """One for each version, as many for the twelfth as for the fifth; Python gets rows of prices that moved alone."""
+    """One for each version, as many for the sixth as for the third; Python gets rows of prices that moved alone."""
     done = {n: backfill(price_archive, tmp_path / str(n), n)[0] for n in (FEW, MORE, MOST)}
     few, more, most = (counts["statements"] for _, counts in done.values())
 

@@ -3,11 +3,12 @@
 The hosts' names exist for the proxies alone, so that nothing comes by another way.
 """
 
+import ast
 import os
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from faults.wire import FaultServer
 from mail_server import serving
 from proxies import Proxy, running
 from pydantic import SecretStr
+from test_layers import imports, within
 from web_site import open_site, send
 
 import extract.web.http
@@ -34,6 +36,7 @@ from flows.config import settings
 from flows.mail.sending import Smtp
 from warehouse.errors import SettingsError, SourceError, Unavailable
 
+EXTRACT = Path(extract.web.http.__file__).parents[1]
 USER, PASSWORD = "rae@corp", "p#s/s:w0rd%"
 LOGIN = f"{USER}:{PASSWORD}"
 WRITTEN = "rae%40corp:p%23s%2Fs%3Aw0rd%25"
@@ -99,13 +102,22 @@ HOSTS = {(each.server or each.name): f"s{n}.prices.example" for n, each in enume
 
 @dataclass(frozen=True)
 class Company:
-    """All servers, once over HTTP and once over HTTPS, their authority, and what sources say without any proxy."""
+    """All servers, once over HTTP and once over HTTPS, their authority, and what sources said without any proxy."""
 
     plain: Mapping[str, FaultServer]
     secure: Mapping[str, FaultServer]
     authority: Path
     certificate: ssl.SSLContext
-    rows: Mapping[str, list[dict[str, Any]]]
+    folder: Path
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def said(self, each: Subject) -> list[dict[str, Any]]:
+        """Return what a source says without any proxy, asked once."""
+        if each.name not in self.rows:
+            server = (self.secure if each.is_secure else self.plain)[HOSTS[each.server or each.name]]
+            with environment({}, self.authority, None):
+                self.rows[each.name] = rows(each, server.url(), self.folder)
+        return self.rows[each.name]
 
 
 @pytest.fixture(scope="module")
@@ -123,12 +135,7 @@ def company(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Company]:
             if host not in plain:
                 plain[host] = stack.enter_context(FaultServer(handle=each.handle))
                 secure[host] = stack.enter_context(FaultServer(handle=each.handle, tls=context))
-        direct = {}
-        for each in PICKED:
-            server = (secure if each.is_secure else plain)[HOSTS[each.server or each.name]]
-            with environment({}, folder / "authority.pem", None):
-                direct[each.name] = rows(each, server.url(), folder)
-        yield Company(plain, secure, folder / "authority.pem", context, direct)
+        yield Company(plain, secure, folder / "authority.pem", context, folder)
 
 
 @contextmanager
@@ -162,11 +169,29 @@ def rows(subject: Subject, base: str, folder: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("chosen", [each for each in SET_UPS if each.name in TELLING], ids=lambda each: each.name)
 def test_sources_are_fetched(chosen: SetUp, company: Company, tmp_path: Path) -> None:
-    """One by boto3, one by HTTP, in most one by git, and every fifth of all others: each of these in one set-up."""
+    """One by boto3, one by HTTP, in most one by git; no other source has another client, as the test below says."""
     assert {*ALWAYS} < {each.name for each in PICKED}
     always = [each for each in PICKED if each.name in ALWAYS[: -1 if chosen.name in NOT_OF_GIT else None]]
-    others = [each for each in PICKED if each.name not in ALWAYS][TELLING.index(chosen.name) :: len(TELLING)]
-    check(chosen, company, [*always, *others], tmp_path)
+    check(chosen, company, always, tmp_path)
+
+
+CLIENTS = {
+    "aiohttp", "boto3", "botocore", "ftplib", "http.client", "httpx", "requests", "socket", "ssl", "subprocess",
+    "urllib.request", "urllib3",
+}  # fmt: skip
+"""Modules by which a source could reach a site past the settings of proxies and certificates."""
+MAY = {"web": CLIENTS, "aws": {"botocore", "urllib.request"}, "catalogues": {"subprocess"}}
+"""Those of them that a package of sources may have: the client by HTTP, that of AWS with paths of files, and git."""
+
+
+def test_no_source_has_a_client_of_its_own() -> None:
+    found = [
+        (file.relative_to(EXTRACT).as_posix(), module)
+        for file in EXTRACT.rglob("*.py")
+        for _, module in imports(ast.parse(file.read_text(encoding="utf-8")), EXTRACT.parent)
+        if within(module, tuple(CLIENTS)) and not within(module, tuple(MAY.get(file.relative_to(EXTRACT).parts[0], ())))
+    ]
+    assert found == []
 
 
 @pytest.mark.prove
@@ -181,6 +206,7 @@ def check(chosen: SetUp, company: Company, picked: Sequence[Subject], folder: Pa
     servers = company.secure if chosen.scheme == "https" and not chosen.inspects else company.plain
     inspects = company.certificate if chosen.inspects else None
     wanted = {HOSTS[each.server or each.name] for each in picked}
+    expected = {each.name: company.said(each) for each in picked}
     with (
         running(
             route=lambda host: servers[host].port, speaks=chosen.speaks, login=chosen.login, inspects=inspects
@@ -198,7 +224,7 @@ def check(chosen: SetUp, company: Company, picked: Sequence[Subject], folder: Pa
             else:
                 base = f"{chosen.scheme}://{host}"
             found[each.name] = rows(each, base, folder)
-    assert found == {each.name: company.rows[each.name] for each in picked}
+    assert found == expected
     assert all(found.values())
     assert set(proxy.passed) == wanted
     assert proxy.refused == 0 or chosen.speaks == "http"  # git asks once without the password

@@ -9,6 +9,7 @@ from pathlib import Path
 import kept
 import pytest
 from chromium import ALONE, executable
+from few_marts import published_with
 from hostile_site import write_site
 from playwright.sync_api import Browser, sync_playwright
 from standin import aws, faults, world
@@ -17,7 +18,11 @@ from standin.catalogue import Product
 from extract import SOURCES
 from flows.collect import offline as mixing
 from flows.collect.steps import open_run, run
+from flows.collect.summary import Summary
 from flows.config.settings import Settings
+from reports.files import put
+from reports.pages import daily_page, sources_page
+from reports.queries import opened
 
 TODAY = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 REGIONS = ["cn-north-1", "eu-west-1", "us-east-1", "us-gov-west-1", "us-west-2"]
@@ -91,7 +96,22 @@ def make_live(folder: Path) -> None:
         standin.publish(standin.catalogues["aws"].current.changed("20261120200000", what_moved))
         standin.fault("api:GetProducts:eu-west-1", faults.ApiError("AccessDeniedException", HOSTILE))
         standin.fault("api:GetProducts:us-east-1", faults.amount("g4dn.xlarge", HOSTILE))
-        run(settings, clock=lambda: TODAY)
+        with (
+            published_with("mart.price_change", "provider_price", "source_health", "unknown_accelerator"),
+            pytest.MonkeyPatch.context() as pages,
+        ):
+            pages.setattr("flows.collect.publisher.report", pages_of_day)
+            run(settings, clock=lambda: TODAY)
+
+
+def pages_of_day(settings: Settings, summary: Summary, **_: object) -> Path:
+    """Write the pages of the newest day and of the sources alone."""
+    assert summary.file
+    summary.report = settings.data_dir / "reports" / "latest.html"
+    with opened(summary.file) as published:
+        put(summary.report, *daily_page.render(daily_page.read(published), [summary.report.name]))
+        put(summary.report.with_name(sources_page.PLACE), sources_page.render(published))
+    return summary.report
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +128,7 @@ def offline_page(offline: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def live_page(live: Path) -> Path:
-    """Return the daily page of the live file, among all pages of its site, as the run wrote them."""
+    """Return the daily page of the live file, beside that of the sources, as the run wrote them."""
     return live.parent / "reports" / "latest.html"
 
 

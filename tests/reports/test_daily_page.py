@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -121,14 +122,14 @@ def test_the_page_is_light(page: str) -> None:
 
 
 @pytest.mark.prove
-def test_the_same_file_gives_the_same_bytes(live: Path, live_page: Path, tmp_path: Path) -> None:
+def test_the_same_file_gives_the_same_bytes(offline: Path, offline_page: Path, tmp_path: Path) -> None:
     """Even in another process, with another hash seed and in another time zone."""
     code = "import sys; from pathlib import Path; from reports.pages import site; site.write(*map(Path, sys.argv[1:]))"
-    shutil.copytree(live_page.parent / "weeks", tmp_path / "weeks")  # which the archive and the front page list
+    shutil.copytree(offline_page.parent / "weeks", tmp_path / "weeks")  # which the archive and the front page list
     environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "PATH": ""}
-    subprocess.run([sys.executable, "-c", code, live, tmp_path], check=True, env=environment, timeout=60)
-    for page in live_page.parent.rglob("*.*"):
-        assert page.read_bytes() == (tmp_path / page.relative_to(live_page.parent)).read_bytes(), page.name
+    subprocess.run([sys.executable, "-c", code, offline, tmp_path], check=True, env=environment, timeout=60)
+    for page in offline_page.parent.rglob("*.*"):
+        assert page.read_bytes() == (tmp_path / page.relative_to(offline_page.parent)).read_bytes(), page.name
 
 
 def test_a_day_keeps_its_page(offline_page: Path) -> None:
@@ -180,10 +181,18 @@ def test_the_documents_of_changes_that_a_table_leaves_out_are_not_listed(
 # --- what the page claims
 
 
-def test_a_file_without_any_price_has_a_page(tmp_path: Path) -> None:
-    with open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one:
-        one.publisher.publish()
-        page = one.publisher.report().with_name("latest.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.prove)])
+def test_a_file_without_any_price_has_a_page(tmp_path: Path, whole: bool) -> None:
+    """At length a file with all marts, and among all pages of its site."""
+    with (
+        nullcontext() if whole else published_with("mart.price_change", "provider_price"),
+        open_run(Settings(data_dir=tmp_path), clock=lambda: datetime(2026, 11, 21, tzinfo=UTC)) as one,
+    ):
+        file = one.publisher.publish()
+        if whole:
+            page = one.publisher.report().with_name("latest.html").read_text(encoding="utf-8")
+        else:
+            (page,) = daily_page.render(paging.of(file, daily_page.read), ["latest.html"])
     assert "<h1>No price is known: nothing was read yet.</h1>" in page
     assert Outline(page).open == []
 

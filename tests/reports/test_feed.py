@@ -1,6 +1,7 @@
 """The feeds: Atom that parses, JSON that its schema describes, and words from outside that are text in both."""
 
 import json
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,11 +11,15 @@ import paging
 import pytest
 import weekly_file
 from few_marts import needed
-from weekly_file import HOSTILE, publish_weeks
+from log_days import put
+from purchase import SOURCES
+from weekly_file import BUILT_DAY, HOSTILE, publish_weeks
 
 from reports.pages import feed
 from reports.weekly import page as weekly_page
+from warehouse.log import db
 
+MARTS, _ = needed("price_change", "provider_price", "source_health")
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 
@@ -78,15 +83,29 @@ def test_what_is_paid_once_is_told(payment: str, hourly: tuple[str, str], once: 
     assert feed.title(row | {"pricing_unit": "Months"}).endswith(f"{amounts} USD a month, \N{MINUS SIGN}31.0 %")
 
 
-def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.of_file("copies the log of the weeks")
+def test_ids_are_unique_and_stay(folder: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The same history published again gives the same ids, so that no reader sees old news as new."""
-    marts, macros = needed("price_change", "provider_price", "source_health")
-    paging.of(publish_weeks(tmp_path, marts=marts, macros=macros), feed.write, tmp_path)
+    shutil.copy(weekly_file.weeks(tmp_path_factory).with_name(db.FILE_NAME), tmp_path)
+    with db.writer(tmp_path) as con:
+        file = put(con, tmp_path, BUILT_DAY, marts=MARTS, sources=SOURCES)
+    paging.of(file, feed.write, tmp_path)
+    same_ids(folder, tmp_path)
+
+
+@pytest.mark.prove
+def test_ids_of_a_history_that_was_loaded_again_stay(folder: Path, tmp_path: Path) -> None:
+    """As those of a history that is published again from the log that it is in."""
+    paging.of(publish_weeks(tmp_path, marts=MARTS, macros=()), feed.write, tmp_path)
+    same_ids(folder, tmp_path)
+
+
+def same_ids(folder: Path, other: Path) -> None:
     ids = [entry.findtext("a:id", "", ATOM) for entry in entries(folder)]
 
     assert len(ids) == len(set(ids)) > 0
     assert all(each.startswith("urn:uuid:") for each in ids)
-    assert [entry.findtext("a:id", "", ATOM) for entry in entries(tmp_path)] == ids
+    assert [entry.findtext("a:id", "", ATOM) for entry in entries(other)] == ids
 
 
 def test_latest_is_what_its_schema_says(folder: Path) -> None:

@@ -10,7 +10,7 @@ import duckdb
 import polars as pl
 import pytest
 import weekly_file
-from few_marts import FEW_MACROS, FEW_MARTS
+from few_marts import needed
 from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import chart_facts, sparkline
@@ -401,6 +401,7 @@ def test_a_week_of_two_years_names_both(told, week: tuple[int, int], days: str) 
     assert f"({days})" in sections.opening(replace(told("2026-W03"), week=Week(*week)))
 
 
+OF_YEAR, _ = needed("price_change", "provider_price", "commitment_option", "source_health", "unknown_accelerator")
 OLD = ((-900, "2.1", "80", False), (-800, "2.2", "90", False), (-500, "2.3", "85", True), (-360, "2.39", "85", False))
 """Looks of the two years before: the day, RunPod's price, AWS's, and whether an offer was gone."""
 
@@ -410,7 +411,7 @@ def test_a_week_reads_the_prices_of_its_year_and_says_what_all_would_say(
 ) -> None:
     """Beta was gone a year before and came back; what AWS and RunPod told before their last price is not read."""
     before = [weekly_file.first(at, pcie=pcie, p5=p5, gone=gone) for at, pcie, p5, gone in OLD]
-    file = weekly_file.publish_weeks(tmp_path, before, marts=FEW_MARTS, macros=FEW_MACROS)
+    file = weekly_file.publish_weeks(tmp_path, before, marts=OF_YEAR, macros=())
     whole = "from published.core.price_event where valid_from < $as_of"
     narrow = facts.read(file, Week.parse("2026-W03"))
     text = facts.select("week_event")

@@ -1,6 +1,7 @@
 """What the drift index must be whatever the prices are: drawn panels, each rule a property."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import exp, fsum, log
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ What fails is not made smaller, which would take minutes.
 """
 OFFERS: list[Offer] = [("a", "H100", 1), ("a", "H100", 2), ("a", "B200", 3), ("b", "H100", 4), ("b", "H200", 5)]
 PRICE = st.integers(min_value=20, max_value=2000).map(lambda cents: cents / 100)
-DAYS = 8
+DAYS = 12
 T = TypeVar("T")
 
 
@@ -41,12 +42,12 @@ def loaded(con: duckdb.DuckDBPyConnection, *side_by_side: Panel) -> list[list[fl
 
 
 @st.composite
-def baskets(draw: st.DrawFn, days: int = DAYS) -> dict[Offer, list[float | None]]:
+def baskets(draw: st.DrawFn) -> dict[Offer, list[float | None]]:
     """Draw a fixed basket: every offer has a price on each day, which often stays."""
     panel: dict[Offer, list[float | None]] = {}
     for offer in OFFERS:
         prices = [draw(PRICE)]
-        for _ in range(days - 1):
+        for _ in range(DAYS - 1):
             prices.append(draw(st.one_of(st.just(prices[-1]), PRICE)))
         panel[offer] = [*prices]
     return panel
@@ -67,28 +68,48 @@ def mean_relative(panel: Panel, first: int, last: int) -> float:
     return exp(fsum(means) / len(means))
 
 
-@EXAMPLES
-@given(several(baskets()))
-def test_a_fixed_basket_chained_is_the_direct_index(con: duckdb.DuckDBPyConnection, drawn: list[Panel]) -> None:
-    """On each day the chain gives what the day's prices give against the first day's."""
-    for panel, found in zip(drawn, loaded(con, *drawn), strict=True):
-        assert found == pytest.approx([100 * mean_relative(panel, 0, at) for at in range(DAYS)], rel=1e-11)
+def shown(panel: Panel, offer: Offer, first: int, week: Sequence[float | None]) -> Panel:
+    """Return a panel in which an offer is shown so for a week at most, and then at its price of before."""
+    prices = panel[offer]
+    return {**panel, offer: [*prices[:first], *week, prices[first - 1], *prices[first + len(week) + 1 :]]}
 
 
 @EXAMPLES
-@given(several(st.tuples(baskets(), st.floats(min_value=0.1, max_value=10), st.integers(1, DAYS - 1))))
-def test_all_prices_scaled_scale_the_index(
-    con: duckdb.DuckDBPyConnection, drawn: list[tuple[Panel, float, int]]
-) -> None:
-    """All prices x k from one day on: the index of those days x k."""
-    others = [
+@given(
+    several(
+        st.tuples(
+            baskets(), st.floats(min_value=0.1, max_value=10), st.integers(1, DAYS - 1),
+            st.sampled_from(OFFERS), st.integers(1, 4), st.integers(1, 7),
+        )
+    )
+)  # fmt: skip
+def test_any_basket(con: duckdb.DuckDBPyConnection, drawn: list[tuple[Panel, float, int, Offer, int, int]]) -> None:
+    """What holds of the index of any prices, of all of which the marts are made at once.
+
+    The chain gives on each day what the day's prices give against the first day's; all prices x k from one day on are
+    the index of those days x k; the same days in reverse order undo it; whatever prices do between two days on which
+    all are the same, it returns; and seven days of absence are held.
+    """
+    panels = [panel for panel, *_ in drawn]
+    scaled = [
         {offer: [*prices[:since], *(p and p * factor for p in prices[since:])] for offer, prices in panel.items()}
-        for panel, factor, since in drawn
+        for panel, factor, since, *_ in drawn
     ]
-    found = loaded(con, *(panel for panel, _, _ in drawn), *others)
-    for (_, factor, since), plain, scaled in zip(drawn, found[:N], found[N:], strict=True):
-        expected = [value * (factor if at >= since else 1) for at, value in enumerate(plain)]
-        assert scaled == pytest.approx(expected, rel=1e-11)
+    back = [{offer: prices[::-1] for offer, prices in panel.items()} for panel in panels]
+    there = [{offer: [*prices[:-2], prices[0], prices[0]] for offer, prices in panel.items()} for panel in panels]
+    whole = [shown(panel, offer, first, [panel[offer][first - 1]] * n) for panel, *_, offer, first, n in drawn]
+    gap = [shown(panel, offer, first, [None] * n) for panel, *_, offer, first, n in drawn]
+    found = iter(loaded(con, *panels, *scaled, *back, *there, *whole, *gap))
+    plain, scaled_index, back_index, there_index, whole_index, gap_index = (list(islice(found, N)) for _ in range(6))
+    for (panel, factor, since, *_), index, other in zip(drawn, plain, scaled_index, strict=True):
+        assert index == pytest.approx([100 * mean_relative(panel, 0, at) for at in range(DAYS)], rel=1e-11)
+        assert other == pytest.approx(
+            [value * (factor if at >= since else 1) for at, value in enumerate(index)], rel=1e-11
+        )
+    undone = [one[-1] * other[-1] for one, other in zip(plain, back_index, strict=True)]
+    assert undone == pytest.approx([100 * 100] * N, rel=1e-12)
+    assert [index[-1] for index in there_index] == pytest.approx([100] * N, rel=1e-12)
+    assert gap_index == whole_index
 
 
 @EXAMPLES
@@ -106,40 +127,6 @@ def test_coming_and_going_is_no_drift(
                 panel[(*OFFERS[number % 5][:2], number + 1)] = shown
         every.append(panel)
     assert loaded(con, *every) == [[100] * DAYS] * N
-
-
-@EXAMPLES
-@given(several(baskets()))
-def test_there_and_back_is_nothing(con: duckdb.DuckDBPyConnection, drawn: list[Panel]) -> None:
-    """Whatever prices do between two days on which all are the same, the index returns."""
-    there = ({offer: [*prices, prices[0], prices[0]] for offer, prices in panel.items()} for panel in drawn)
-    assert [found[-1] for found in loaded(con, *there)] == pytest.approx([100] * N, rel=1e-12)
-
-
-@EXAMPLES
-@given(several(baskets()))
-def test_forward_times_backward_is_one(con: duckdb.DuckDBPyConnection, drawn: list[Panel]) -> None:
-    """The same days in reverse order undo the index."""
-    back = ({offer: prices[::-1] for offer, prices in panel.items()} for panel in drawn)
-    last = [found[-1] for found in loaded(con, *drawn, *back)]
-    assert [a * b for a, b in zip(last[:N], last[N:], strict=True)] == pytest.approx([100 * 100] * N, rel=1e-12)
-
-
-@EXAMPLES
-@given(several(st.tuples(baskets(days=12), st.sampled_from(OFFERS), st.integers(1, 4), st.integers(1, 7))))
-def test_a_gap_of_a_week_at_an_unchanged_price_changes_nothing(
-    con: duckdb.DuckDBPyConnection, drawn: list[tuple[Panel, Offer, int, int]]
-) -> None:
-    """Seven days of absence are held."""
-
-    def shown(panel: Panel, offer: Offer, first: int, week: Sequence[float | None]) -> Panel:
-        prices = panel[offer]
-        return {**panel, offer: [*prices[:first], *week, prices[first - 1], *prices[first + len(week) + 1 :]]}
-
-    whole = [shown(panel, offer, first, [panel[offer][first - 1]] * n) for panel, offer, first, n in drawn]
-    gap = [shown(panel, offer, first, [None] * n) for panel, offer, first, n in drawn]
-    found = loaded(con, *whole, *gap)
-    assert found[N:] == found[:N]
 
 
 @EXAMPLES

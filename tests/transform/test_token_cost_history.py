@@ -195,8 +195,23 @@ def series(file: Path, point: Sequence[Any], option: str) -> dict[str, list[dict
     return found
 
 
-@pytest.mark.parametrize("option", ["on_demand", "spot"])
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point[0]} {point[1]}")
+SHORT = (POINTS[0], "on_demand"), (POINTS[2], "spot")
+"""Of runs at a speed, and of those within a limit: what `make test` computes again of the cost of every day."""
+
+
+def named(point: Any) -> str:
+    return point if isinstance(point, str) else f"{point[0]} {point[1]}"
+
+
+@pytest.mark.parametrize(
+    ("point", "option"),
+    [
+        pytest.param(point, option, marks=() if (point, option) in SHORT else pytest.mark.prove)
+        for option in ("on_demand", "spot")
+        for point in POINTS
+    ],
+    ids=named,
+)
 def test_every_day_is_what_brute_force_gives(file: Path, point: Sequence[Any], option: str) -> None:
     """Of each chip and of all of them the cost on each day is the least over all prices and runs of that day."""
     oracle = Oracle(file, point, option)
@@ -220,7 +235,9 @@ def test_every_day_is_what_brute_force_gives(file: Path, point: Sequence[Any], o
     assert n_costs > 100
 
 
-@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point[0]} {point[1]}")
+@pytest.mark.parametrize(
+    "point", [POINTS[0], *(pytest.param(point, marks=pytest.mark.prove) for point in POINTS[1:])], ids=named
+)
 def test_each_part_of_a_step_is_what_brute_force_gives(file: Path, point: Sequence[Any]) -> None:
     """Runs at the prices of before, then prices, then chips that had no cost: each part computed again."""
     oracle = Oracle(file, point, "on_demand")

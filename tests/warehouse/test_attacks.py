@@ -1,13 +1,13 @@
 """Wrong prices that look plausible: held or refused with words that say why, and none of them published as current."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
-from looks import Row, day, look, memory, row
+from looks import Row, at_once, day, look, memory, row
 
 from warehouse.log.load import load
 from warehouse.log.parsed import ParsedFetch, ScopeResult
@@ -60,19 +60,18 @@ class Outcome:
         return {each.reason for each in self.waiting}
 
 
-def outcomes(*days: Sequence[ParsedFetch], rates: bool = True) -> dict[str, Outcome]:
+def outcomes(*answers: ParsedFetch) -> dict[str, Outcome]:
     """Return what became of the attack on each source, whose providers are others: days of many cost those of one."""
     with memory() as con:
-        if rates:
-            con.execute(
-                "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
-                f"values ('USD', '2026-01-01', {RATE}, '2026-01-02')"
-            )
-        load(con, days[0], recorded_at=day(0))
-        found = {each.source: Outcome() for each in days[0]}
-        for answers in days[1:]:
-            for result in load(con, answers, recorded_at=answers[0].observed_at):
-                found[result.source].results.append(result)
+        con.execute(
+            "insert into core.fx_rate (pricing_currency, rate_date, units_per_eur, recorded_at) "
+            f"values ('USD', '2026-01-01', {RATE}, '2026-01-02')"
+        )
+        found = {each.source: Outcome() for each in answers}
+        for moment, together in at_once(sorted(answers, key=lambda each: each.observed_at)):
+            for result in load(con, together, recorded_at=moment):
+                if moment > day(0):
+                    found[result.source].results.append(result)
         for waiting in listed(con):
             found[waiting.source].waiting.append(waiting)
         for source, chip, region, count, price in con.execute(
@@ -82,12 +81,6 @@ def outcomes(*days: Sequence[ParsedFetch], rates: bool = True) -> dict[str, Outc
         ).fetchall():
             found[source].current[chip, region, int(count)] = price
         return found
-
-
-def outcome_of(*answers: ParsedFetch, before: Sizes = PROVIDER, rates: bool = True) -> Outcome:
-    """Return what became of one attack, alone."""
-    (found,) = outcomes([answer(0, before)], *([each] for each in answers), rates=rates).values()
-    return found
 
 
 @pytest.fixture(params=[2, pytest.param(4, marks=pytest.mark.prove)])
@@ -105,8 +98,9 @@ def daily(n_days: int) -> dict[str, Outcome]:
 @functools.cache
 def attacked(n_days: int) -> dict[str, Outcome]:
     return outcomes(
-        [answer(0, PROVIDER, name) for name in ATTACKS],
-        *([answer(at, change(PROVIDER), name) for name, change in ATTACKS.items()] for at in range(1, n_days + 1)),
+        *(answer(0, PROVIDER, name) for name in [*ATTACKS, "drift"]),
+        *(answer(at, change(PROVIDER), name) for name, change in ATTACKS.items() for at in range(1, n_days + 1)),
+        *(answer(at, all_times(Decimal("0.55") ** at)(PROVIDER), "drift") for at in range(1, n_days + 1)),
     )
 
 
@@ -165,32 +159,64 @@ def test_a_part_of_the_prices_by_one_factor(daily: dict[str, Outcome]) -> None:
     assert outcome.current == PROVIDER
 
 
+def few(n: int) -> Sizes:
+    return {(chip, "eu-1", 1): Decimal(price) for chip, price in list(CHIPS.items())[:n]}
+
+
+EUROS, DEARER = all_times(1 / RATE), all_times(Decimal("1.1"))
+IN_US, NEW_IN_US_1, FAIR_IN_US_1 = (
+    {(chip, region, 1): Decimal(price) * times for chip, price in list(CHIPS.items())[:2]}
+    for region, times in (("us", 1), ("us-1", 8), ("us-1", 2))
+)
+NEARLY = {key: price + CENT for key, price in NEW_IN_US_1.items()}
+POLAND = [PROVIDER | {("A100", "polandcentral", 8): Decimal(price)} for price in ("46.861", "7.692", "46.89")]
+HERE, NEIGHBOUR = ("H100", "eu-1", 1), ("H100", "us-1", 1)
+NEIGHBOUR_MOVED = {NEIGHBOUR: Decimal("2.50")}
+SLIP, SMALLER_SLIP = {HERE: Decimal("24.90")}, {HERE: Decimal("1.20")}
+ANOTHER_SIZE = PROVIDER | {("H100", "eu-1", 4): Decimal("9.96")}
+del ANOTHER_SIZE["A100", "us-1", 1]
+
+TOLD: dict[str, dict[float, Sizes]] = {
+    **{f"{n} in euros": {0: few(n), 1: EUROS(few(n)), 2: EUROS(few(n))} for n in (2, 3)},
+    **{f"{n} dearer": {0: few(n), 1: DEARER(few(n))} for n in (2, 3)},
+    "new": {0: IN_US, 1: IN_US | NEW_IN_US_1, 2: IN_US | NEARLY},
+    "renamed": {0: IN_US, 1: NEW_IN_US_1, 2: NEARLY},
+    "fair": {0: IN_US, 1: IN_US | FAIR_IN_US_1},
+    "slip for good": {0: POLAND[0], 30: POLAND[1], 60: POLAND[1]},
+    "slip for one look": dict(zip((0, 30, 60), POLAND, strict=True)),
+    "slip": {0: PROVIDER, 1: PROVIDER | SLIP, 1.01: PROVIDER | SLIP | NEIGHBOUR_MOVED,
+             3: PROVIDER | SLIP | NEIGHBOUR_MOVED},
+    "smaller slip": {0: PROVIDER, 1: PROVIDER | SMALLER_SLIP, 1.01: PROVIDER | SMALLER_SLIP | NEIGHBOUR_MOVED,
+                     2: PROVIDER},
+    "another size": {0: PROVIDER, 1: ANOTHER_SIZE},
+}  # fmt: skip
+"""What each source tells on which day, of a provider of its own name."""
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Outcome]:
+    """Return what became of each source's answers of TOLD, by its name."""
+    return outcomes(*(answer(at, prices, name) for name, days in TOLD.items() for at, prices in days.items()))
+
+
 @pytest.mark.parametrize("n", [2, 3])
-def test_a_few_prices_that_are_all_there_are(n: int) -> None:
+def test_a_few_prices_that_are_all_there_are(n: int, told: dict[str, Outcome]) -> None:
     """As euros they wait for a person, though two chips are no crowd; a rise of 10 % is believed."""
-    before = {(chip, "eu-1", 1): Decimal(price) for chip, price in list(CHIPS.items())[:n]}
-    euros, dearer = (all_times(factor)(before) for factor in (1 / RATE, Decimal("1.1")))
-    outcome = outcome_of(answer(1, euros), answer(2, euros), before=before)
+    outcome = told[f"{n} in euros"]
     (words,) = outcome.words
     assert f"{n} of {n} prices moved by one factor" in words
     assert "the rate between EUR and USD; waits for a person" in words
-    assert outcome.current == before
-    assert outcome_of(answer(1, dearer), before=before).current == dearer
+    assert outcome.current == few(n)
+    assert told[f"{n} dearer"].current == DEARER(few(n))
 
 
-@pytest.mark.parametrize("is_renamed", [False, True])
-def test_a_region_at_eight_times_the_price_of_another(is_renamed: bool) -> None:
+@pytest.mark.parametrize("name", ["new", "renamed"])
+def test_a_region_at_eight_times_the_price_of_another(name: str, told: dict[str, Outcome]) -> None:
     """It is new, or another had its name before: inside the range of all providers, and still no price of this one."""
-    before, new, fair = (
-        {(chip, region, 1): Decimal(price) * times for chip, price in list(CHIPS.items())[:2]}
-        for region, times in (("us", 1), ("us-1", 8), ("us-1", 2))
-    )
-    shown = new if is_renamed else before | new
-    nearly = shown | {key: price + CENT for key, price in new.items()}
-    outcome = outcome_of(answer(1, shown), answer(2, nearly), before=before)
+    outcome = told[name]
     assert outcome.words == {"new in us-1, not as in us, at 8 times the price per chip-hour; waits for a person"}
-    assert outcome.current == before
-    assert outcome_of(answer(1, before | fair), before=before).current == before | fair
+    assert outcome.current == IN_US
+    assert told["fair"].current == IN_US | FAIR_IN_US_1
 
 
 def test_a_node_for_a_chip(daily: dict[str, Outcome]) -> None:
@@ -204,15 +230,12 @@ def test_a_node_for_a_chip(daily: dict[str, Outcome]) -> None:
     assert outcome.current == PROVIDER
 
 
-def test_a_price_that_was_one_for_one_look() -> None:
+def test_a_price_that_was_one_for_one_look(told: dict[str, Outcome]) -> None:
     """Azure's own list had its A100 of polandcentral at 7.692 on 2025-05-16, between 46.861 and 46.89."""
-    before, slip, after = (
-        PROVIDER | {("A100", "polandcentral", 8): Decimal(price)} for price in ("46.861", "7.692", "46.89")
-    )
-    outcome = outcome_of(answer(30, slip), answer(60, slip), before=before)
+    outcome = told["slip for good"]
     assert outcome.words == {"0.164 times the last price, 46.861; waits for a person"}
-    assert outcome.current == before
-    assert outcome_of(answer(30, slip), answer(60, after), before=before).current == after
+    assert outcome.current == POLAND[0]
+    assert told["slip for one look"].current == POLAND[2]
 
 
 @pytest.mark.parametrize("n_days", [2, pytest.param(10, marks=pytest.mark.prove)], indirect=True)
@@ -249,38 +272,25 @@ def test_three_chips_go_round(daily: dict[str, Outcome]) -> None:
     assert outcome.current == PROVIDER
 
 
-def test_a_drift_of_all_prices(n_days: int) -> None:
+def test_a_drift_of_all_prices(daily: dict[str, Outcome]) -> None:
     """All prices at 0.55 of the day before, each day: each day is one factor of what is believed."""
-    outcome = outcome_of(
-        *(answer(number, all_times(Decimal("0.55") ** number)(PROVIDER)) for number in range(1, n_days + 1)),
-        rates=False,
-    )
+    outcome = daily["drift"]
 
     assert {result.status for result in outcome.results} == {"refused"}
     assert outcome.current == PROVIDER
 
 
-def test_a_slip_is_not_believed_because_a_neighbour_moved() -> None:
+def test_a_slip_is_not_believed_because_a_neighbour_moved(told: dict[str, Outcome]) -> None:
     """2.49 for 24.90: 15 minutes later another document repeats it. It is a move beyond three, and waits for good."""
-    key, neighbour = ("H100", "eu-1", 1), ("H100", "us-1", 1)
-    outcome = outcome_of(
-        answer(1, PROVIDER | {key: Decimal("24.90")}),
-        answer(1.01, PROVIDER | {key: Decimal("24.90"), neighbour: Decimal("2.50")}),
-        answer(3, PROVIDER | {key: Decimal("24.90"), neighbour: Decimal("2.50")}),
-    )
+    outcome = told["slip"]
 
     assert outcome.words == {"10 times the last price, 2.49; waits for a person"}
-    assert outcome.current == PROVIDER | {neighbour: Decimal("2.50")}
+    assert outcome.current == PROVIDER | NEIGHBOUR_MOVED
 
 
-def test_a_smaller_slip_waits_twenty_hours() -> None:
+def test_a_smaller_slip_waits_twenty_hours(told: dict[str, Outcome]) -> None:
     """2.49 for 1.20: minutes later it is repeated, a day later not. It never was a price."""
-    key, neighbour = ("H100", "eu-1", 1), ("H100", "us-1", 1)
-    outcome = outcome_of(
-        answer(1, PROVIDER | {key: Decimal("1.20")}),
-        answer(1.01, PROVIDER | {key: Decimal("1.20"), neighbour: Decimal("2.50")}),
-        answer(2, PROVIDER),
-    )
+    outcome = told["smaller slip"]
 
     assert outcome.waiting == []
     assert outcome.current == PROVIDER
@@ -350,11 +360,9 @@ def test_a_count_that_is_right_again() -> None:
         ).fetchall() == [(4, None, True)]
 
 
-def test_another_size_of_a_chip_is_no_other_count() -> None:
+def test_another_size_of_a_chip_is_no_other_count(told: dict[str, Outcome]) -> None:
     """A chip sold in sizes may have one more, and one less."""
-    more = PROVIDER | {("H100", "eu-1", 4): Decimal("9.96")}
-    del more["A100", "us-1", 1]
-    outcome = outcome_of(answer(1, more))
+    outcome = told["another size"]
 
     assert outcome.waiting == []
-    assert outcome.current == more
+    assert outcome.current == ANOTHER_SIZE

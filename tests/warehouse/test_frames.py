@@ -17,7 +17,9 @@ NAIVE = datetime(2026, 1, 2, 3, 4, 5, 678901)  # noqa: DTZ001
 TESTS = Path(__file__).parent.parent
 A_DAY = """
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from few_marts import published_with
 from log_rows import add_documents
 from looks import day, look, row
 from flows.collect.publisher import publish_log
@@ -25,7 +27,7 @@ from flows.config.settings import Settings
 from warehouse.log import db
 from warehouse.log.load import load
 
-with db.writer(Path(sys.argv[1])) as con:
+with db.writer(Path(sys.argv[1])) as con, {marts}:
     seen = look(0, row("p5.48xlarge", "98.32"))
     add_documents(con, seen)
     load(con, [seen], recorded_at=day(0))
@@ -47,7 +49,11 @@ for _ in range(20):
 
 @pytest.mark.parametrize(
     "script",
-    [pytest.param(A_DAY, id="a day"), pytest.param(MANY_THREADS, id="many threads", marks=pytest.mark.prove)],
+    [
+        pytest.param(A_DAY.format(marts="published_with('throughput', audit=True)"), id="a day"),
+        pytest.param(A_DAY.format(marts="nullcontext()"), id="a day with all marts", marks=pytest.mark.prove),
+        pytest.param(MANY_THREADS, id="many threads", marks=pytest.mark.prove),
+    ],
 )
 def test_pyarrow_is_not_loaded(script: str, tmp_path: Path) -> None:
     asked = "\nimport sys\nprint('pyarrow' in sys.modules)\nimport pyarrow"  # who wants it has it afterwards

@@ -89,18 +89,18 @@ STORIES = (
 
 
 @pytest.fixture(scope="module")
-def reads() -> tuple[Read, Read]:
-    """Return what a log says of the stories, loaded as they were seen; the second as of 2 January, noon."""
-    with memory() as con:
+def loaded() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log of the stories, loaded as they were seen; read it."""
+    with memory() as made:
         for moment, together in at_once(sorted(STORIES, key=lambda each: each.observed_at)):
-            load(con, together, recorded_at=moment)
-        return Read(con), Read(con, "2026-01-02 12:00")
+            load(made, together, recorded_at=moment)
+        yield made
 
 
-@pytest.fixture
-def log(reads: tuple[Read, Read]) -> Read:
-    """Return what a log says of the stories."""
-    return reads[0]
+@pytest.fixture(scope="module")
+def log(loaded: duckdb.DuckDBPyConnection) -> Read:
+    """Return what the log of the stories says."""
+    return Read(loaded)
 
 
 def standing(log: Read, where: str) -> str:
@@ -108,14 +108,13 @@ def standing(log: Read, where: str) -> str:
     return str(p5_of(log, where)[-1][-1])
 
 
-def test_each_sighting_of_a_price_that_waits_is_of_its_own_fetch() -> None:
+def test_each_sighting_of_a_price_that_waits_is_of_its_own_fetch(loaded: duckdb.DuckDBPyConnection) -> None:
     """With its run and document, and the reason of the first."""
-    with memory() as con:
-        told(con, *waiting("a", ""))
-        kept = con.execute(
-            "select q.observed_at, q.run_id = r.run_id, q.document_sha256 = r.document_sha256, q.reason "
-            "from core.quarantine as q inner join core.scope_run as r using (source, scope, observed_at) order by 1"
-        ).fetchall()
+    kept = loaded.execute(
+        "select q.observed_at, q.run_id = r.run_id, q.document_sha256 = r.document_sha256, q.reason "
+        "from core.quarantine as q inner join core.scope_run as r using (source, scope, observed_at) "
+        "where scope = 'nineteen' order by 1"
+    ).fetchall()
     assert [row[1:3] for row in kept] == [(True, True)] * 3
     assert len({reason for *_, reason in kept}) == 1
 
@@ -254,22 +253,36 @@ def test_past_prices_wait_as_live_ones() -> None:
             ]
 
 
-@pytest.mark.parametrize(("n_moved", "n"), [(5, 13), (4, 4)])
-def test_a_history_counts_the_prices_of_its_own(n_moved: int, n: int) -> None:
+def test_a_history_counts_the_prices_of_its_own() -> None:
     """Few of its prices move at once, or all, for good, by one factor: what overlaps it may say when, and it again
     changes nothing."""
-    before = [row(P5, "10.01", region_id=f"r{number}") for number in range(n)]
-    amounts = [f"{9 - at}.{at}" if n > n_moved else "7.77" for at in range(n_moved)]
-    after = [line | {"unit_price": price} for line, price in zip(before, amounts, strict=False)] + before[n_moved:]
-    copies = {"rare": ((0, 2, 3), n + n_moved), "daily": ((0, 1, 2, 3), n_moved), "again": ((0, 1, 2, 3), 0)}
+    copies = {"rare": (0, 2, 3), "daily": (0, 1, 2, 3), "again": (0, 1, 2, 3)}
+    n_new = {
+        "few": dict(zip(copies, (13 + 5, 5, 0), strict=True)),
+        "all": dict(zip(copies, (4 + 4, 4, 0), strict=True)),
+    }
     with memory() as con:
-        for copy, (days, n_new) in copies.items():
-            looks = [
-                look(at, *(after if at else before), complete=False, archived=True, document=f"{copy} {at}")
-                for at in days
-            ]
-            assert sum(result.n_events for result in load(con, looks, recorded_at=day(4))) == n_new
-            assert Read(con).refused("a") == []
+        for copy, days in copies.items():
+            results = load(con, [each for scope in n_new for each in moving(scope, copy, days)], recorded_at=day(4))
+            for scope, expected in n_new.items():
+                assert sum(result.n_events for result in results if result.scope == scope) == expected[copy]
+                assert Read(con).refused(scope) == []
+
+
+def moving(scope: str, copy: str, days: tuple[int, ...]) -> list[ParsedFetch]:
+    """Return a history in which few of 13 prices move after the first day, or all of four by one factor."""
+    amounts = [f"{9 - at}.{at}" for at in range(5)] if scope == "few" else ["7.77"] * 4
+    before = [row(P5, "10.01", region_id=f"{scope} {at}", service_provider_name=scope)
+              for at in range(13 if scope == "few" else 4)]  # fmt: skip
+    after = [line | {"unit_price": price} for line, price in zip(before, amounts, strict=False)] + before[
+        len(amounts) :
+    ]
+    return [
+        look(
+            at, *(after if at else before), complete=False, archived=True, document=f"{scope} {copy} {at}", scope=scope
+        )
+        for at in days
+    ]
 
 
 @pytest.mark.parametrize("where", ["spot", "contracted"])
@@ -339,10 +352,10 @@ def test_what_breaks_a_rule_of_the_row_gate_cannot_be_accepted(con: duckdb.DuckD
     assert len(Read(con).refused("spoilt")) == 1
 
 
-def test_what_was_known_while_a_price_waited(reads: tuple[Read, Read]) -> None:
+def test_what_was_known_while_a_price_waited(loaded: duckdb.DuckDBPyConnection, log: Read) -> None:
     """A confirmation changes what is known now; as of the days between, the price still waits."""
-    assert p5_of(reads[1], "confirmed") == [(0, None, 0, "10.0")]
-    assert p5_of(reads[0], "confirmed") == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]
+    assert p5_of(Read(loaded, "2026-01-02 12:00"), "confirmed") == [(0, None, 0, "10.0")]
+    assert p5_of(log, "confirmed") == [(0, 1, 0, "10.0"), (1, None, 2, "30.0")]
 
 
 def test_thousands_of_moves_are_judged_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,14 +120,13 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
 
     def bring(con: duckdb.DuckDBPyConnection, number: int) -> None:
         at, prices = 3 * number, [row("old", str(2 + number)), row(f"old-{number}", "1")]
-        one = look(at, *prices, source="import:desk", scope=f"{number}.csv", complete=False, archived=True)
-        append_documents(con, [lake_writer.documents(one)], recorded_at=naive(day(5)))
-        load(con, [one], recorded_at=day(5))
+        file = look(at, *prices, source="import:desk", scope=f"{number}.csv", complete=False, archived=True)
+        looks = [*lake_writer.looks(number, 0), file]
+        append_documents(con, [lake_writer.documents(one) for one in looks], recorded_at=naive(day(5)))
+        load(con, looks, recorded_at=day(5))
 
     def write(number: int) -> None:
         with db.open_log(lake_place) as con:
-            both.wait()
-            lake_writer.one_round(con, number, 0)
             both.wait()
             bring(con, number)
 
@@ -141,7 +140,6 @@ def test_two_writers_at_once(tmp_path: Path, lake_place: Place, monkeypatch: pyt
         found = jump(con)
     with db.open_log(place(tmp_path / "file")) as con:
         for number in range(2):
-            lake_writer.one_round(con, number, 0)
             bring(con, number)
         expected = jump(con)
     assert content.differing(found, expected) == []

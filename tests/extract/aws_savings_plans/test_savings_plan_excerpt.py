@@ -16,10 +16,10 @@ from warehouse.errors import LayoutChanged
 
 @pytest.fixture(scope="module")
 def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return a Savings Plan file of 15,000 rates in AWS's format, the types of CPUs and other systems among them."""
+    """Return a Savings Plan file of 5,000 rates in AWS's format, the types of CPUs and other systems among them."""
     folder = tmp_path_factory.mktemp("offer")
     tool = shared / "tools" / "make_offer_csv.py"
-    command = [sys.executable, tool, folder / "offer.csv", "--rows", "30000", "--sp", folder / "sp.csv"]
+    command = [sys.executable, tool, folder / "offer.csv", "--rows", "10000", "--sp", folder / "sp.csv"]
     subprocess.run(command, check=True, capture_output=True)
     return (folder / "sp.csv").read_bytes()
 
