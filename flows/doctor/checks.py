@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+import extract
 from flows.collect import fetch_times, ingest, truth
 from flows.config.settings import Settings
 from flows.doctor import services
@@ -232,14 +233,12 @@ def _fault(landing: Landing, sha256: str) -> str:
 
 def _freshness(settings: Settings, file: Path, now: datetime) -> list[Row]:
     """Say of each source that is on how many of its scopes have prices that still count as current."""
-    from extract import SOURCES
-
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
     by_source = {row[0]: row[1:] for row in found}
     rows: list[Row] = []
     never: list[str] = []
-    for source in SOURCES:
+    for source in extract.SOURCES:
         if source.kind != "live" or source.max_age is None or not settings.is_on(source):
             continue
         check, again = f"prices of {source.name}", f"`chipledger collect --source {source.name}`"

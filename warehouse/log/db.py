@@ -3,6 +3,7 @@
 Readers have the published file.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -212,8 +213,6 @@ def _made(con: duckdb.DuckDBPyConnection) -> str | None:
 
 def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
-    import hashlib
-
     return hashlib.sha256(repr([views(is_appended=True), macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
