@@ -306,7 +306,7 @@ def _publication(place: Place, listed: list[publication.Publication], now: datet
     if not listed:
         return warn("publication", "none yet", "`chipledger run` publishes")
     newest = listed[-1]
-    found = f"{len(listed)}, the newest of {_when(newest)} by version {newest.version}"
+    found = f"{len(listed)}, the newest of {wording.minute(newest.published_at)} by version {newest.version}"
     if publication.pointed(place) != newest:
         return warn("publication", f"{found}; readers are pointed to another", "`chipledger build` publishes anew")
     if now.replace(tzinfo=None) - newest.published_at > OLD:
@@ -388,17 +388,14 @@ def _copy(place: Place, now: datetime) -> Iterator[Row]:
     if whole["result"] == "fail":
         yield fail("copy here", str(whole["found"]), f"Remove {file}: the next query fetches it")
         return
-    copy = f"of {_when(here)}" if here else "of an unknown publication"
+    copy = f"of {wording.minute(here.published_at)}" if here else "of an unknown publication"
     try:
         newest = publication.pointed(place)
     except (ChipledgerError, OSError) as error:
         yield warn("copy here", f"{copy}, and the newest is not known: {error}", RIGHTS)
         return
     if newest is not None and newest != here:
-        yield warn("copy here", f"{copy}; the newest is of {_when(newest)}", "The next query fetches it")
+        found = f"{copy}; the newest is of {wording.minute(newest.published_at)}"
+        yield warn("copy here", found, "The next query fetches it")
     else:
         yield ok("copy here", f"{copy}, the newest; {whole['found']}")
-
-
-def _when(one: publication.Publication) -> str:
-    return f"{one.published_at:%Y-%m-%d %H:%M} UTC"
