@@ -14,7 +14,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import private_columns as columns
@@ -33,15 +34,20 @@ Broken = Iterable[tuple[int, str, str]]
 """What a rule over all rows finds: row (from 0), field, reason."""
 
 
-class Table(Protocol):
-    """A CSV to be read: one of the package's, or a user's."""
+@dataclass(frozen=True)
+class UserFile:
+    """A user's file as it was read, under its own name: whoever so reads it, reads what was measured."""
 
-    @property
-    def name(self) -> str:
-        """What errors call it."""
+    name: str
+    body: bytes
 
     def read_text(self, encoding: str) -> str:
-        """Return its text, line ends as they are or as \\n. Raises UnicodeDecodeError."""
+        """Return the text, all line ends as \\n. Raises UnicodeDecodeError."""
+        return io.TextIOWrapper(io.BytesIO(self.body), encoding=encoding).read()
+
+
+Table = Traversable | UserFile
+"""A CSV to be read: one of the package's, or a user's. Errors call it by its name."""
 
 
 class Rule(NamedTuple):
@@ -110,11 +116,6 @@ class Line(NamedTuple):
             value=self.cells.get(field, ""),
             hint=f"{field} is {meaning}" if meaning else f"{self.model.advice}; {self.model.help} explains it",
         )
-
-
-def fields_of(record: type) -> dict[str, Any]:
-    """Return the fields of a NamedTuple with their types."""
-    return get_type_hints(record)
 
 
 def record(columns: Sequence[str]) -> Any:
