@@ -227,9 +227,4 @@ def test_what_needs_a_folder_says_so(bucket: Place) -> None:
     landing = bucket.landing()
     with pytest.raises(ChipledgerError, match="no rights of its own"):
         landing.store(document(), mode=0o600)
-    for ask in (
-        lambda: landing.path, lambda: landing.journal,
-    ):  # fmt: skip
-        with pytest.raises(ChipledgerError, match="in a bucket"):
-            ask()
     assert bucket.names() == []

@@ -76,16 +76,6 @@ class Landing:
             self._store = Folder(folder, part=part)
             self.journal_parts = Files(folder)
 
-    @property
-    def path(self) -> Path:
-        """Return the folder; raise ChipledgerError where the documents lie in a bucket."""
-        return self._files().folder
-
-    @property
-    def journal(self) -> Path:
-        """Return the file of this writer's part; raise ChipledgerError where the journal lies in a bucket."""
-        return self._files().file(self.part)
-
     def store(self, document: Document, *, mode: int | None = None) -> str:
         """Store the body under its hash, unless it is there undamaged, and return the hash.
 
@@ -243,13 +233,6 @@ class Landing:
         if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
             raise ChipledgerError("not the hash of a document", source=str(self.place), field="sha256", value=sha256)
         return f"{sha256[:2]}/{sha256}.gz"
-
-    def _files(self) -> Files:
-        if isinstance(self.journal_parts, Files):
-            return self.journal_parts
-        message = "this works on a landing folder, and the documents lie in a bucket"
-        hint = "A bucket keeps house by its own rules (lifecycle, versions, replication)"
-        raise ChipledgerError(message, source=str(self.place), field="landing", value=str(self.place), hint=hint)
 
 
 def in_order(parts: Iterable[Iterator[Entry]]) -> Iterator[Entry]:
