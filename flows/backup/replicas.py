@@ -241,8 +241,8 @@ def migrate(source: Settings, target: Settings, *, clock: Clock = steps.utc_now,
 def _refuse_unloaded(con: duckdb.DuckDBPyConnection, landing: Landing) -> None:
     """Raise where something was landed and not loaded: the positions in the copy would be of another journal."""
     loaded = ingest.loaded_positions(con)
-    for part in landing.parts():
-        if landing.is_beyond(loaded.get(part, 0), part):
+    for part in landing.journal.parts():
+        if landing.journal.is_beyond(part, loaded.get(part, 0)):
             raise ChipledgerError(
                 "something was landed that is not loaded yet, or somebody writes",
                 source=str(landing.place),
@@ -296,12 +296,12 @@ def refuse_full(con: duckdb.DuckDBPyConnection, where: str) -> None:
 
 def refuse_landed(landing: Landing) -> None:
     """Raise ChipledgerError where a landing holds a journal."""
-    if landing.parts():
+    if landing.journal.parts():
         raise ChipledgerError(
             "the target's landing holds a journal already",
             source=str(landing.place),
             field="warehouse.landing",
-            value=f"{len(landing.parts())} parts",
+            value=f"{len(landing.journal.parts())} parts",
             hint="Name an empty place, or the source's own to share it",
         )
 
@@ -359,10 +359,10 @@ def copy_landing(source: Landing, target: Landing) -> Landed:
         n_bytes += len(body)
         target.store_body(sha256, body)
     n_lines, ends = 0, {}
-    for part in source.parts():
-        lines = (line.rstrip(b"\n") for line, _ in source.journal_parts.lines(part, 0))
+    for part in source.journal.parts():
+        lines = (line.rstrip(b"\n") for line, _ in source.journal.lines(part, 0))
         while batch := list(islice(lines, LINES)):
-            target.journal_parts.append(part, b"\n".join(batch))
+            target.journal.append(part, b"\n".join(batch))
             n_lines += len(batch)
         ends[part] = _compared(source, target, part)
     return Landed(
@@ -374,7 +374,7 @@ def _compared(source: Landing, target: Landing, part: str) -> int:
     """Return the position after a part's last line in the target; raise ChipledgerError where the lines differ."""
     end, digests = 0, (hashlib.sha256(), hashlib.sha256())
     for landing, digest in zip((source, target), digests, strict=True):
-        for line, end in landing.journal_parts.lines(part, 0):  # noqa: B007 - its last value is returned
+        for line, end in landing.journal.lines(part, 0):  # noqa: B007 - its last value is returned
             digest.update(line.rstrip(b"\n") + b"\n")
     if digests[0].digest() != digests[1].digest():
         message = "the journal was written to while it was copied, or not copied whole"

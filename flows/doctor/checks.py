@@ -319,9 +319,9 @@ def _parts(con: duckdb.DuckDBPyConnection, landing: Landing) -> Iterator[Row]:
     shared = ducklake.of(con)
     positions = ingest.loaded_positions(con)
     left, written, cut = list[str](), 0, list[str]()
-    for part in sorted({*landing.parts(), *positions}):
+    for part in sorted({*landing.journal.parts(), *positions}):
         try:
-            is_beyond = landing.is_beyond(positions.get(part, 0), part)
+            is_beyond = landing.journal.is_beyond(part, positions.get(part, 0))
         except ChipledgerError as error:
             cut.append(f"{error.source}: {error.message}")
             continue
