@@ -94,8 +94,19 @@ class Model:
     refusal: type[ChipledgerError] = ChipledgerError
 
     def read(self, table: Table | None = None) -> list[Values]:
-        """Return the rows of a table of a user, checked, or of the package's own; errors as of `read`."""
-        return read(table or DATA / self.file, self, check=table is not None)
+        """Return the rows of a table of a user, checked, or of the package's own: values by field.
+
+        None where a cell is empty or a column is not there. Raises ChipledgerError, naming file, line, field and value,
+        where one is not usable.
+        """
+        file = table or DATA / self.file
+        found = list(lines(file, self))
+        if not found:
+            raise Line("line 1", {}, file.name, self).error(self.key, "the table is empty")
+        rows = [values(line) for line in found]
+        if table and (refused := first_refusal(found, rows)):
+            raise refused[1]
+        return rows
 
 
 class Line(NamedTuple):
@@ -130,26 +141,12 @@ def fields_of_columns(names: Iterable[str], required: Collection[str]) -> dict[s
 
 
 def reader(record: Callable[..., Record], model: Model) -> Callable[..., list[Record]]:
-    """Return what reads a table, by default the package's own, as records. It raises as `read`."""
+    """Return what reads a table, by default the package's own, as records. It raises as `Model.read`."""
 
     def read_table(table: Table | None = None) -> list[Record]:
         return [record(**row) for row in model.read(table)]
 
     return read_table
-
-
-def read(table: Table, model: Model, *, check: bool = True) -> list[Values]:
-    """Return the rows of a table, values by field; None where a cell is empty or a column is not there.
-
-    Raises ChipledgerError, naming file, line, field and value, where one is not usable.
-    """
-    found = list(lines(table, model))
-    if not found:
-        raise Line("line 1", {}, table.name, model).error(model.key, "the table is empty")
-    rows = [values(line) for line in found]
-    if check and (refused := first_refusal(found, rows)):
-        raise refused[1]
-    return rows
 
 
 def lines(table: Table, model: Model) -> Iterator[Line]:
