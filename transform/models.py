@@ -99,9 +99,9 @@ MACROS: tuple[MartMacro, ...] = tuple(
 
 def made_of(names: Iterable[str]) -> set[str]:
     """Return marts and macros by name, with all that they are made of, at whatever remove. Raises KeyError."""
-    asked, texts = {*names}, _texts()
-    found = (each for name in asked for each in steps.made_of(texts[f"int.{name}"], texts))
-    return asked | {each.partition(".")[2] for each in found}
+    roots, texts = {*names}, _texts()
+    found = (each for name in roots for each in steps.made_of(texts[f"int.{name}"], texts))
+    return roots | {each.partition(".")[2] for each in found}
 
 
 @cache
