@@ -12,7 +12,7 @@ from looks import day, memory
 from transform.models import MARTS, SQL
 from warehouse.log.db import create_macros, create_moment, insert_rows, sql
 from warehouse.publish.frame import CHAIN_BEFORE
-from warehouse.schema.tables import DERIVED_TABLES, columns_of
+from warehouse.schema.tables import DERIVED_TABLES, ddl
 
 Offer = tuple[str, str, int]
 """Provider, chip, and number of the offer."""
@@ -136,8 +136,7 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("create schema ref")
     for table in DERIVED_TABLES:
         if table.name not in ("current_price", "usd_rate", "usd_rate_of_day"):
-            columns = ", ".join(f"{column.name} {column.type}" for column in columns_of(table))
-            con.execute(f"create table {table.qualified} ({columns})")
+            con.execute(ddl(table))
     con.execute("create view ref.instance_type as from core.instance_type")
     con.execute(f"create view ref.current_instance_type as {sql('current_instance_type.sql')}")
     for view in ("market", "market_offer", "usd_rate", "usd_rate_of_day", "first_look", "silent_import"):

@@ -30,10 +30,10 @@ def pack(data_dir: Path, *, before: str = "9999") -> None:
             if (month := document["fetched_at"][:7]) < before:
                 by_month.setdefault(month, {})[document["sha256"]] = landing.body(document["sha256"])
     for month, bodies in by_month.items():
-        folder = landing.path / "packs" / month
+        folder = Path(landing.place) / "packs" / month
         folder.mkdir(parents=True)
         (folder / "toy.1.tar.zst").write_bytes(packed(bodies))
         (folder / "toy.1.sha256").write_text("".join(f"{sha256}  {sha256}\n" for sha256 in bodies))
         for sha256 in bodies:
-            (landing.path / sha256[:2] / f"{sha256}.gz").unlink(missing_ok=True)
-    (landing.path / "packs/until").write_text(f"{before}\n")
+            (Path(landing.place) / sha256[:2] / f"{sha256}.gz").unlink(missing_ok=True)
+    (Path(landing.place) / "packs/until").write_text(f"{before}\n")

@@ -14,7 +14,7 @@ from warehouse.reference import (
     source_terms,
     throughput,
 )
-from warehouse.reference.table import DATA, read
+from warehouse.reference.table import DATA
 
 MODELS = (
     accelerators.MODEL,
@@ -41,4 +41,4 @@ MODELS = (
 
 if __name__ == "__main__":
     for model in MODELS:
-        sys.stdout.write(f"{model.file}: {len(read(DATA / model.file, model))} rows hold\n")
+        sys.stdout.write(f"{model.file}: {len(model.read(DATA / model.file))} rows hold\n")

@@ -5,16 +5,15 @@ SELECT stands in the published file too, in `meta.model`, so that a reader can s
 """
 
 import csv
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from warehouse.publish import steps
+
 SQL = files("transform") / "sql"
-_OF_MART = re.compile(r"\b(?:int|mart)\.(\w+)")
-_COMMENT = re.compile(r"--.*")
 
 
 @dataclass(frozen=True)
@@ -100,20 +99,13 @@ MACROS: tuple[MartMacro, ...] = tuple(
 
 def made_of(names: Iterable[str]) -> set[str]:
     """Return marts and macros by name, with all that they are made of, at whatever remove. Raises KeyError."""
-    reads = _reads()
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += reads[name]
-    return found
+    roots, texts = {*names}, _texts()
+    found = (each for name in roots for each in steps.made_of(texts[f"int.{name}"], texts))
+    return roots | {each.partition(".")[2] for each in found}
 
 
 @cache
-def _reads() -> dict[str, set[str]]:
-    """Return the marts and macros that each one's SELECT names itself."""
+def _texts() -> dict[str, str]:
+    """Return the SELECT of each mart and macro, by its name in either schema."""
     every: tuple[Mart | MartMacro, ...] = (*MARTS, *MACROS)
-    texts = {each.name: _COMMENT.sub("", each.sql) for each in every}
-    return {name: set(_OF_MART.findall(text)) & texts.keys() for name, text in texts.items()}
+    return {f"{schema}.{each.name}": each.sql for each in every for schema in ("int", "mart")}

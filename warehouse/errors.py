@@ -34,8 +34,8 @@ def nearest(text: str, known: Iterable[str], *, most: int = 5) -> list[str]:
 
     by_plain: dict[str, list[str]] = {}
     for name in known:
-        by_plain.setdefault(_plain(name), []).append(name)
-    wanted = _plain(text)
+        by_plain.setdefault(plain(name), []).append(name)
+    wanted = plain(text)
     begin = sorted((each for each in by_plain if each.startswith(wanted) and len(wanted) > 1), key=len)
     near = dict.fromkeys((*begin, *get_close_matches(wanted, by_plain, n=most)))
     return [name for each in near for name in by_plain[each]][:most]
@@ -52,8 +52,12 @@ def did_you_mean(text: str, known: Iterable[str], more: str = "") -> str:
     return (hint + more).strip()
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[\s_-]+", "", text.casefold())
+def plain(text: str, between: str = "") -> str:
+    """Return a name as names are compared: case, blanks, hyphens and underscores do not matter.
+
+    `between` is what its words have between them then.
+    """
+    return re.sub(r"[\s_-]+", between, text.strip().casefold())
 
 
 class ChipledgerError(Exception):

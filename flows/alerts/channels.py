@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
-from typing import Any, Protocol
+from typing import Any
 
 from flows.alerts.findings import Message
 from flows.config.settings import CHAT_ADDRESSES, MailSettings
@@ -23,16 +23,6 @@ from warehouse.errors import SettingsError
 
 BEFORE_HANDING = ("NewConnectionError", "NameResolutionError", "ConnectTimeout", "Failed to establish", "SSLError")
 """Causes of requests for which nothing was sent."""
-
-
-class Channel(Protocol):
-    """A recipient of alerts. `name` is written to the record and the log, and holds no secret."""
-
-    @property
-    def name(self) -> str: ...
-
-    def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
-        """Send one message; `before` is called right before. Raises Refused or Uncertain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +38,7 @@ class MailChannel:
         return mail_name(self.to)
 
     def send(self, alert: Message, *, at: datetime, before: Callable[[], None]) -> None:
+        """Send one message; `before` is called right before. Raises Refused or Uncertain."""
         made = letter(alert, sender=self.chosen.sender, to=self.to, reply_to=self.chosen.reply_to, at=at)
         self.post.hand_over(made, sender=self.chosen.sender, to=self.to, before=before)
 
@@ -88,6 +79,10 @@ class ChatChannel:
         if cause and not any(word in log_text for word in BEFORE_HANDING):
             raise Uncertain
         raise Refused("the service was not reached" if cause else "the service did not accept it")
+
+
+Channel = MailChannel | ChatChannel
+"""A recipient of alerts. Its name is written to the record and the log, and holds no secret."""
 
 
 def chat(url: str, *, number: int) -> ChatChannel:

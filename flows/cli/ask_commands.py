@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -136,8 +137,6 @@ def _open(file: Path, *, in_browser: bool) -> None:
     if shell:
         # The shell on PATH and the published file, by its full path: no word of it is an option.
         sys.exit(subprocess.run([shell, "-readonly", str(file)], check=False).returncode)  # noqa: S603
-    import threading
-
     import duckdb
 
     with duckdb.connect(str(file), read_only=True) as con:

@@ -54,9 +54,9 @@ def catch_up(
         parts = [landing.part]
         loaded = loaded_positions(con)
         # Own fetches first, and alone: a writer that holds the scopes of another part must wait for no scope.
-        is_alone = try_lock is not None and landing.is_beyond(loaded.get(landing.part, 0), landing.part)
-        for part in () if is_alone else sorted({*landing.parts(), *loaded} - {landing.part}):
-            if landing.is_beyond(loaded.get(part, 0), part) and _is_free(try_lock, lock_of(part), held):
+        is_alone = try_lock is not None and landing.journal.is_beyond(landing.part, loaded.get(landing.part, 0))
+        for part in () if is_alone else sorted({*landing.journal.parts(), *loaded} - {landing.part}):
+            if landing.journal.is_beyond(part, loaded.get(part, 0)) and _is_free(try_lock, lock_of(part), held):
                 parts.append(part)
         # Read again under the locks: what was beyond may have been loaded until then.
         loaded = loaded_positions(con) if len(parts) > 1 else loaded

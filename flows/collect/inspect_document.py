@@ -41,18 +41,16 @@ def read(source: Source, scope: str, file: Path) -> tuple[list[dict[str, Any]], 
     document = Document(source=source.name, scope=scope, url=file.name, body=body, fetched_at=moment)
     parsed = source.parse(document)
     accepted, refusals = row_gate(parsed.rows, latest=naive(datetime.now(UTC)))
-    found = [(one.reason, one.field, one.value, one.content) for one in parsed.refused]
-    found += [(one.reason, one.field, one.value, one.row_json) for one in refusals]
     refused = [
         {
-            "error": reason,
+            "error": one.reason,
             "source": source.name,
-            "field": field,
-            "value": value,
+            "field": one.field,
+            "value": one.value,
             "hint": "The row is left out; correct it at its source",
-            "row": row,
+            "row": one.content,
         }
-        for reason, field, value, row in found
+        for one in (*parsed.refused, *refusals)
     ]
     # Its own time, where the document dates its prices itself.
     shown = [*OBSERVATION, "observed_at"] if "observed_at" in accepted.columns else list(OBSERVATION)

@@ -226,7 +226,7 @@ def open_run(
             run.summary.notes += unpacked
             yield run
             return
-        journal = settings.landing().journal_parts
+        journal = settings.landing().journal
         with own_part(journal, ingest.loaded_positions(con), shared.try_lock) as part:
             yield Run(settings, con, settings.landing(part=part), clock, progress)
 

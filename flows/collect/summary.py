@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from flows.collect.offline import ARCHIVES
 from flows.shared import output
 from reports import wording
@@ -132,8 +134,6 @@ class Summary:
 
     def _held(self) -> Iterator[str]:
         """Yield which prices of this run wait, by source and reason, most first; of an import notes say so."""
-        import duckdb
-
         if self.file is None or not self.file.exists():
             return
         with duckdb.connect(str(self.file), read_only=True) as con:
@@ -146,8 +146,6 @@ class Summary:
 
     def _front(self, file: Path) -> Iterator[str]:
         """Yield what the chips cost and what to do next; nothing of a file that cannot say."""
-        import duckdb
-
         try:
             lines = list(price_lines(file, self.chips))
         except duckdb.Error as error:  # a file of another version
@@ -193,8 +191,6 @@ POINT = "select model_name, scenario from int.headline_point"
 
 def price_lines(file: Path, chips: Sequence[str] = ()) -> Iterator[str]:
     """Yield the prices of the first chips as lines of at most a hundred columns, and the biggest move of 90 days."""
-    import duckdb
-
     wanted = list(chips or CHIPS)[:MAX_CHIPS]
     with duckdb.connect(str(file), read_only=True) as con:
         (built_at,) = con.execute("select built_at from meta.build").fetchall()[0]

@@ -15,7 +15,7 @@ import duckdb
 from flows.decisions import chips
 from flows.decisions.cost import by_rank
 from flows.shared.query import columns, rows
-from warehouse.errors import SettingsError
+from warehouse.errors import SettingsError, plain
 from warehouse.reference import accelerators, instance_types
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
@@ -81,12 +81,12 @@ and ($machine::VARCHAR is null or instance_type = $machine or starts_with(instan
 
 def read(text: str, *, field: str, providers: Iterable[str]) -> Side:
     """Return the side that a text names. Raises SettingsError for an unknown word, and where something is missing."""
-    known = {_plain(provider): provider for provider in providers}
+    known = {plain(provider, " "): provider for provider in providers}
     vocabulary: dict[str, tuple[str, str]] = {
         **{phrase: ("provider", name) for phrase, name in known.items()},
-        **{_plain(name): ("capacity_class", name) for name in CAPACITIES},
-        **{_plain(name): ("commitment_class", name) for name in COMMITMENTS},
-        **{_plain(name): ("purchase_option", name) for name in PURCHASE_OPTIONS},
+        **{plain(name, " "): ("capacity_class", name) for name in CAPACITIES},
+        **{plain(name, " "): ("commitment_class", name) for name in COMMITMENTS},
+        **{plain(name, " "): ("purchase_option", name) for name in PURCHASE_OPTIONS},
     }
     found, left = _phrases(text, vocabulary, field)
     allowed = (
@@ -113,7 +113,7 @@ def _phrases(text: str, vocabulary: Mapping[str, tuple[str, str]], field: str) -
     found: dict[str, str] = {}
 
     def understood(match: re.Match[str]) -> str:
-        kind, name = vocabulary[_plain(match[0])]
+        kind, name = vocabulary[plain(match[0], " ")]
         if found.setdefault(kind, name) != name:
             message = f"names two of one kind ({kind.replace('_', ' ')}): {found[kind]} and {name}"
             raise SettingsError(message, field=field, value=text)
@@ -154,11 +154,6 @@ def _chip(left: Sequence[str], *, text: str, field: str, allowed: str) -> tuple[
 
 def _without(words: Sequence[str], word: str) -> str:
     return " ".join(each for each in words if each != word)
-
-
-def _plain(text: str) -> str:
-    """Return a name as it is compared: case, hyphens, underscores and blanks do not matter."""
-    return re.sub(r"[\s_-]+", " ", text.strip().lower())
 
 
 POINT = columns("""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from extract.web import strict_json
 from flows.shared import user_file
 from reports import wording
 from warehouse.errors import ChipledgerError
-from warehouse.reference.table import Model, Rule, fields_of
+from warehouse.reference.table import Model, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Hosted:
 
 HOSTED = Model(
     key="provider",
-    fields=fields_of(Hosted),
+    fields=get_type_hints(Hosted),
     help="docs/deciding.md",
     may_be_zero=("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million"),
     rules=(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+import extract
 from flows.collect import fetch_times, ingest, truth
 from flows.config.settings import Settings
 from flows.doctor import services
@@ -232,14 +233,12 @@ def _fault(landing: Landing, sha256: str) -> str:
 
 def _freshness(settings: Settings, file: Path, now: datetime) -> list[Row]:
     """Say of each source that is on how many of its scopes have prices that still count as current."""
-    from extract import SOURCES
-
     with duckdb.connect(str(file), read_only=True) as con:
         found = con.execute(HEALTH, {"now": now.replace(tzinfo=None)}).fetchall()
     by_source = {row[0]: row[1:] for row in found}
     rows: list[Row] = []
     never: list[str] = []
-    for source in SOURCES:
+    for source in extract.SOURCES:
         if source.kind != "live" or source.max_age is None or not settings.is_on(source):
             continue
         check, again = f"prices of {source.name}", f"`chipledger collect --source {source.name}`"
@@ -307,7 +306,7 @@ def _publication(place: Place, listed: list[publication.Publication], now: datet
     if not listed:
         return warn("publication", "none yet", "`chipledger run` publishes")
     newest = listed[-1]
-    found = f"{len(listed)}, the newest of {_when(newest)} by version {newest.version}"
+    found = f"{len(listed)}, the newest of {wording.minute(newest.published_at)} by version {newest.version}"
     if publication.pointed(place) != newest:
         return warn("publication", f"{found}; readers are pointed to another", "`chipledger build` publishes anew")
     if now.replace(tzinfo=None) - newest.published_at > OLD:
@@ -320,9 +319,9 @@ def _parts(con: duckdb.DuckDBPyConnection, landing: Landing) -> Iterator[Row]:
     shared = ducklake.of(con)
     positions = ingest.loaded_positions(con)
     left, written, cut = list[str](), 0, list[str]()
-    for part in sorted({*landing.parts(), *positions}):
+    for part in sorted({*landing.journal.parts(), *positions}):
         try:
-            is_beyond = landing.is_beyond(positions.get(part, 0), part)
+            is_beyond = landing.journal.is_beyond(part, positions.get(part, 0))
         except ChipledgerError as error:
             cut.append(f"{error.source}: {error.message}")
             continue
@@ -389,17 +388,14 @@ def _copy(place: Place, now: datetime) -> Iterator[Row]:
     if whole["result"] == "fail":
         yield fail("copy here", str(whole["found"]), f"Remove {file}: the next query fetches it")
         return
-    copy = f"of {_when(here)}" if here else "of an unknown publication"
+    copy = f"of {wording.minute(here.published_at)}" if here else "of an unknown publication"
     try:
         newest = publication.pointed(place)
     except (ChipledgerError, OSError) as error:
         yield warn("copy here", f"{copy}, and the newest is not known: {error}", RIGHTS)
         return
     if newest is not None and newest != here:
-        yield warn("copy here", f"{copy}; the newest is of {_when(newest)}", "The next query fetches it")
+        found = f"{copy}; the newest is of {wording.minute(newest.published_at)}"
+        yield warn("copy here", found, "The next query fetches it")
     else:
         yield ok("copy here", f"{copy}, the newest; {whole['found']}")
-
-
-def _when(one: publication.Publication) -> str:
-    return f"{one.published_at:%Y-%m-%d %H:%M} UTC"

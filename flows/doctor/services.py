@@ -31,6 +31,12 @@ from urllib.parse import urlsplit
 
 import duckdb
 
+import extract
+from extract import ecb_rates
+from extract.aws import capacity_block_rates, places, price_pages, spot_feed
+from extract.aws.capacity_blocks import REFUSALS
+from extract.aws.client import EXPIRED, EXPIRED_HINT, REFUSED, UNREADABLE, home_region, session
+from extract.base import Source
 from flows.alerts import channels
 from flows.config.settings import CHAT_ADDRESSES, PASSWORD, DecisionSettings, MailSettings, Settings
 from flows.decisions import decide
@@ -41,9 +47,7 @@ from warehouse.errors import ChipledgerError, SettingsError, SourceError
 from warehouse.reference.instance_types import machine_facts
 
 if TYPE_CHECKING:
-    from extract.base import Source
     from extract.web.http import HttpWeb
-
 
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 5.0, 10.0
 AT_ONCE = 16
@@ -65,10 +69,10 @@ class Answer:
 
 def hosts(settings: Settings, *, clock: Clock, progress: Progress) -> list[Row]:
     """Return a line for each source that is on and asks hosts of its own, and one for the clock."""
-    from extract import SOURCES
-
     hosts = {
-        source.name: addresses(source, settings.source(source.name)) for source in SOURCES if settings.is_on(source)
+        source.name: addresses(source, settings.source(source.name))
+        for source in extract.SOURCES
+        if settings.is_on(source)
     }
     wanted = sorted({root(url) for urls in hosts.values() for url in urls})
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
@@ -81,14 +85,11 @@ def hosts(settings: Settings, *, clock: Clock, progress: Progress) -> list[Row]:
     return [*rows, _clock(list(answers.values()))] if answers else []
 
 
-def addresses(source: "Source", chosen: Mapping[str, object]) -> tuple[str, ...]:
+def addresses(source: Source, chosen: Mapping[str, object]) -> tuple[str, ...]:
     """Return the addresses whose hosts a run reads, by the settings; none where AWS's API is used.
 
     `aws` checks that one operation by operation.
     """
-    from extract import ecb_rates
-    from extract.aws import capacity_block_rates, places, price_pages, spot_feed
-
     files = {ecb_rates.NAME: ecb_rates.URL, price_pages.NAME: price_pages.ROOT}
     own = {"url": files.get(source.name, source.url)} if source.kind == "live" and source.polite else {}
     if source.name == capacity_block_rates.SOURCE.name and "url" not in chosen:
@@ -284,10 +285,7 @@ class Need:
 
 def aws(settings: Settings) -> list[Row]:
     """Return access, permissions and quotas; AWS is called only where credentials are found."""
-    from extract import SOURCES
-    from extract.aws import places
-
-    if not any(source.name.startswith("aws_") and settings.is_on(source) for source in SOURCES):
+    if not any(source.name.startswith("aws_") and settings.is_on(source) for source in extract.SOURCES):
         return [ok("AWS", "no source of AWS is on")]
     chosen = settings.source("aws_price_list")
     has_credentials = places.uses_api({"access": "auto"}, source="aws_price_list")
@@ -341,8 +339,6 @@ def _quotas_of(region: str) -> Quotas | str:
     from botocore import exceptions
     from botocore.parsers import ResponseParserError
 
-    from extract.aws.client import UNREADABLE, session
-
     try:
         made = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S)
         client: Any = made.create_client(QUOTAS, region_name=region, config=_config())
@@ -374,9 +370,6 @@ def _config() -> Any:
 
 def _clients() -> dict[str, Any]:
     """Return a client of each service in the region where the sources ask first, with one attempt and little time."""
-    from extract.aws import places
-    from extract.aws.client import home_region, session
-
     home = home_region()
     central = places.partition_of(home).api_region
     made, config = session(AWS_CONNECT_TIMEOUT_S, AWS_READ_TIMEOUT_S), _config()
@@ -388,9 +381,6 @@ def _clients() -> dict[str, Any]:
 def _permission(client: Any, permission: Permission) -> Row:
     from botocore import exceptions, xform_name
     from botocore.parsers import ResponseParserError
-
-    from extract.aws.capacity_blocks import REFUSALS
-    from extract.aws.client import EXPIRED, EXPIRED_HINT, REFUSED, UNREADABLE
 
     try:
         getattr(client, xform_name(permission.action.partition(":")[2]))(**permission.request)

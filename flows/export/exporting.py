@@ -20,7 +20,7 @@ import duckdb
 
 from flows.shared import tabular
 from flows.shared.output import as_json, plain
-from flows.shared.query import RELATIONS, columns, refuse_older
+from flows.shared.query import PRIVATE, RELATIONS, columns, refuse_older
 from flows.shared.tabular import cursor
 from transform.models import PUBLIC
 from warehouse.errors import ChipledgerError, SettingsError, did_you_mean
@@ -30,9 +30,6 @@ from warehouse.schema.columns import columns as all_columns
 if TYPE_CHECKING:
     from xlsxwriter import Workbook
     from xlsxwriter.worksheet import Worksheet
-
-PRIVATE = "private"
-"""The folder for what is private, next to the marts, and the name of the private file in queries."""
 
 FOCUS = (
     'from focus.sku_price order by "ServiceProviderName", "SkuPriceId", "PricingRegionId", "AvailabilityZone", '

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import duckdb
 
 from extract.neoclouds.offers import plain
-from flows.export.exporting import PRIVATE, Written, attach_private
+from flows.export.exporting import Written, attach_private
 from flows.shared import tabular
-from flows.shared.query import columns, rows
+from flows.shared.query import PRIVATE, columns, rows
 from warehouse.errors import ChipledgerError
 
 PRICES = """

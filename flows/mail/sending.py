@@ -17,7 +17,7 @@ from datetime import UTC
 from email.message import EmailMessage
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from flows.config.settings import MailSettings
 from flows.shared import Clock, redact
@@ -44,13 +44,6 @@ class Rejected(Refused):
 
 class Uncertain(Exception):
     """The message was handed over, and the answer never came."""
-
-
-class Post(Protocol):
-    """A way to hand a message over. Raises Refused or Uncertain."""
-
-    def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
-        """Hand one message over; `before` is called right before its content leaves."""
 
 
 @dataclass(kw_only=True)
@@ -83,7 +76,7 @@ def record(data_dir: Path, shared: Path | Bucket | None = None) -> Lines:
 
 
 def send(
-    lines: Lines, written: Letter, chosen: MailSettings, *, post: Post, clock: Clock, again: bool = False
+    lines: Lines, written: Letter, chosen: MailSettings, *, post: "Post", clock: Clock, again: bool = False
 ) -> Outcome:
     """Send a week's mail to everybody who does not have it; with `again` also to those who may have it.
 
@@ -138,6 +131,7 @@ class Smtp:
     context: ssl.SSLContext | None = None
 
     def hand_over(self, message: EmailMessage, *, sender: str, to: str, before: Callable[[], None]) -> None:
+        """Hand one message over; `before` is called right before its content leaves. Raises Refused or Uncertain."""
         body = letters.as_bytes(message)
         try:
             with self._connected() as server:
@@ -237,6 +231,10 @@ class Ses:
             return boto3.client("sesv2", region_name=self.settings.region or None, config=config)
         except BotoCoreError as error:
             raise Refused(str(error)) from error
+
+
+Post = Smtp | Ses
+"""A way to hand a message over."""
 
 
 def post_of(chosen: MailSettings) -> Post:

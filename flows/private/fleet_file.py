@@ -17,13 +17,13 @@ from flows.private.names import MEANINGS, NONE, VOCABULARY, Names, Thing, checke
 from flows.shared import tabular
 from flows.shared.output import plain
 from flows.shared.query import columns, rows
-from flows.shared.user_file import SMALL_BYTES, UserFile
+from flows.shared.user_file import SMALL_BYTES
 from reports import wording
 from transform.private import select
 from warehouse.errors import ChipledgerError
 from warehouse.log.db import insert_rows
 from warehouse.reference import instance_types, table
-from warehouse.reference.table import Model, Values
+from warehouse.reference.table import Model, UserFile, Values
 from warehouse.schema.vocabulary import OFFERING_CLASSES
 
 REQUIRED = ("provider", "offer", "region", "option", "nodes")

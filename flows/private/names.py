@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from warehouse.errors import nearest
+from warehouse.errors import nearest, plain
 from warehouse.reference import accelerators, instance_types
 from warehouse.reference.table import Line, Rule, Values, first_refusal, values
 from warehouse.schema.vocabulary import HOURS_PER_YEAR, PAYMENT_MODELS, PURCHASE_OPTIONS
@@ -49,9 +49,9 @@ def checked(found: Sequence[Line], vocabulary: Mapping[str, Sequence[str]]) -> l
 
     Case, blanks, hyphens and underscores do not matter in a word of a vocabulary.
     """
-    spelt = {name: {_plain(word): word for word in words} for name, words in vocabulary.items()}
+    spelt = {name: {plain(word, "_"): word for word in words} for name, words in vocabulary.items()}
     respelt = [
-        {name: spelt.get(name, {}).get(_plain(cell), cell) for name, cell in line.cells.items()} for line in found
+        {name: spelt.get(name, {}).get(plain(cell, "_"), cell) for name, cell in line.cells.items()} for line in found
     ]
     rows = [values(line._replace(cells=cells)) for line, cells in zip(found, respelt, strict=True)]
     if refused := first_refusal(found, rows):
@@ -65,10 +65,6 @@ def term_hours(term: str | None) -> int | None:
     if match is None:
         return None if term is None else 0
     return int(match[1]) * (HOURS_PER_YEAR if match[2].startswith("y") else 1)
-
-
-def _plain(word: str) -> str:
-    return re.sub(r"[\s_-]+", "_", word.strip().casefold())
 
 
 @dataclass(frozen=True)

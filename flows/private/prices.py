@@ -15,10 +15,9 @@ from typing import Any
 
 from flows.private.names import MEANINGS, VOCABULARY, Names, Thing, checked, rules, term_hours
 from flows.shared.query import columns
-from flows.shared.user_file import UserFile
 from warehouse.errors import ChipledgerError
 from warehouse.reference import instance_types, table
-from warehouse.reference.table import Line, Model, Values
+from warehouse.reference.table import Line, Model, UserFile, Values
 
 DISCOUNT, RATE = "discount", "rate"
 SERVICES = ("EC2", "SageMaker")

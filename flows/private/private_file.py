@@ -4,7 +4,6 @@ Pages, feeds, mails' tables and exports read the published file alone, so nothin
 after each publication from the files that [private] of the settings names, readable by its owner only.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -19,7 +18,7 @@ from flows.private import names as private_names
 from flows.private import prices as private_prices
 from flows.private.fleet_file import LINE_COLUMNS
 from flows.private.prices import RULE_COLUMNS
-from flows.shared import user_file
+from flows.shared import folders, user_file
 from transform import private as tables
 from warehouse.documents import Document
 from warehouse.errors import ChipledgerError, SettingsError
@@ -51,14 +50,11 @@ def build(settings: Settings, built_at: datetime) -> Path | None:
         landing.store(document, mode=MODE)
 
     def made(part: Path) -> None:
-        mask = os.umask(0o077)  # from its first byte on the file is its owner's alone
-        try:
-            with duckdb.connect(str(part)) as con:
-                con.begin()
-                _fill(con, settings.published(), documents, built_at)
-                con.commit()
-        finally:
-            os.umask(mask)
+        # From its first byte on the file is its owner's alone.
+        with folders.as_user(alone=True), duckdb.connect(str(part)) as con:
+            con.begin()
+            _fill(con, settings.published(), documents, built_at)
+            con.commit()
 
     return make_whole(target, build=made, verify=_verify, mode=MODE)
 

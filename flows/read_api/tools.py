@@ -16,12 +16,12 @@ from flows.read_api import free_sql
 from flows.read_api.free_sql import MAX_BYTES, MAX_CHARACTERS, MAX_ROWS, MAX_SECONDS
 from flows.read_api.published_file import Book, Row, cut, wrong
 from flows.shared.query import RELATIONS, columns, refused
-from flows.shared.user_file import UserFile
 from transform.audit.judge import Judged
 from transform.audit.tables import audit
 from warehouse.errors import did_you_mean
 from warehouse.reference import claims
 from warehouse.reference.instance_types import chip_named
+from warehouse.reference.table import UserFile
 from warehouse.schema.vocabulary import PURCHASE_OPTIONS
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]

@@ -54,7 +54,7 @@ LOCKED = {
 """How a file is opened for queries of others, in this order: the folder for what outgrows memory, which is none, can no
 longer be changed once access is off; the last one makes the others final."""
 PRIVATE = "private"
-"""The name under which the private file is attached, where there is one."""
+"""The name under which the private file is attached, where there is one, and of the folder for exports of it."""
 
 DECIDED = """
 select * exclude (run_id, document_sha256, decided_by, recorded_at), 1 as n_observed, observed_at as last_observed_at

@@ -3,11 +3,10 @@
 A name and its content may come from anybody: a device or a pipe has no end, and a name may hold line ends.
 """
 
-import io
-from dataclasses import dataclass
 from pathlib import Path
 
 from warehouse.errors import ChipledgerError
+from warehouse.reference.table import UserFile
 
 MAX_BYTES = 1 << 30
 """Of an import, or a saved document: ten times the longest history, and forty times the largest price list kept."""
@@ -28,18 +27,6 @@ def read(file: Path, *, most: int = MAX_BYTES) -> bytes:
     if len(body) > most:
         raise _refusal(file, f"has more than {most} bytes", "Check that it is the right file, or split it")
     return body
-
-
-@dataclass(frozen=True)
-class UserFile:
-    """A file as it was read, under its own name: what readers of tables take, who so read what was measured."""
-
-    name: str
-    body: bytes
-
-    def read_text(self, encoding: str) -> str:
-        """Return the text, all line ends as \n. Raises UnicodeDecodeError."""
-        return io.TextIOWrapper(io.BytesIO(self.body), encoding=encoding).read()
 
 
 def table(file: Path) -> UserFile:

@@ -135,7 +135,7 @@ def stored(landing: Landing, sha256: str) -> bytes:
     try:
         return landing.body(sha256)
     except ChipledgerError:
-        for place in landing.path.glob(f"packs/*/*{packs.PACK}"):
+        for place in Path(landing.place).glob(f"packs/*/*{packs.PACK}"):
             if sha256 in (found := packs.read(place)):
                 return found[sha256]
         raise

@@ -161,7 +161,7 @@ def _torn_line() -> None:
     owner, name = _target("warehouse.landing.folder:Landing.record")
 
     def call(landing: Any, *given: Any, **named: Any) -> None:
-        with landing.journal.open("ab") as file:
+        with landing.journal.file(landing.part).open("ab") as file:
             file.write(b'{"kind": "look", "recorded_at": "2026-05-3')
         die()
 

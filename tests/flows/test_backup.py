@@ -308,6 +308,6 @@ def test_the_commands(kept: Toy, tmp_path: Path) -> None:
     assert json.loads(call("data", "restore", tmp_path / "own.tar.zst", "--check", "--json"))["is_good"] is True
     first = next(Landing(data_dir / "landing").entries()).content["documents"][0]["sha256"]
     assert json.loads(call("reproduce", first))["prices"] == [{"instance_type": "p5.48xlarge", "unit_price": "10"}]
-    Landing(data_dir / "landing").path.joinpath(first[:2], f"{first}.gz").unlink()
+    (data_dir / "landing").joinpath(first[:2], f"{first}.gz").unlink()
     said = call("data", "backup", tmp_path / "poor.tar.zst", exit_code=1)
     assert f"1 document of the journal missing in landing/, the first {first}.gz: keep the older backups" in said

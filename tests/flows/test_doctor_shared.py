@@ -81,7 +81,7 @@ def test_parts_whose_writer_died_are_named(made: Settings) -> None:
     """One that is being written is none of them, and one that was cut is a fault."""
     landing = made.landing(part="w9")
     landing.record("failure", SOON, source="toy", scope="a", observed_at=stamp(SOON), error="HTTP 503", run_id="r")
-    (loaded,) = [file for file in landing.journal.parent.iterdir() if file.stem == "w1"]
+    (loaded,) = [file for file in landing.journal.file(landing.part).parent.iterdir() if file.stem == "w1"]
     lines = loaded.read_bytes()
     locks = FileLocks(made.place())
     try:
@@ -90,13 +90,13 @@ def test_parts_whose_writer_died_are_named(made: Settings) -> None:
         assert row["advice"] == "`chipledger build` loads them"
         with locks.lock(lock_of("w9")):
             assert looked(made)["journal parts"]["found"] == "1 loaded, 1 being written"
-        landing.journal.unlink()
+        landing.journal.file(landing.part).unlink()
         loaded.write_bytes(lines[:-9])
         row = looked(made)["journal parts"]
         assert (row["result"], "missing, cut or changed" in str(row["found"])) == ("fail", True)
     finally:
         locks.close()
-        landing.journal.unlink(missing_ok=True)
+        landing.journal.file(landing.part).unlink(missing_ok=True)
         loaded.write_bytes(lines)
 
 

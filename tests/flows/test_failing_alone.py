@@ -68,7 +68,7 @@ def test_a_fault_within_an_archive_costs_its_scope_alone(tmp_path: Path) -> None
 
     with steps.open_run(toy.settings(), clock=toy.clock) as run:
         importer.backfill(run, replace(toy.source(), backfill=archive), ("a", "b"), since=None, until=None)
-        lines = run.landing.journal.read_text().splitlines()
+        lines = run.landing.journal.file(run.landing.part).read_text().splitlines()
 
     assert [(line["kind"], line["scope"]) for line in map(json.loads, lines)] == [
         ("look", "a"), ("failure", "a"), ("look", "b"),

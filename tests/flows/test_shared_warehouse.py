@@ -27,7 +27,7 @@ from flows.cli.main import main
 from flows.collect import benchmarks, importer, ingest, publisher, steps
 from flows.config.settings import Settings
 from warehouse.errors import ChipledgerError, WriterBusy
-from warehouse.lake import ducklake, maintenance, publication, transfer
+from warehouse.lake import ducklake, maintenance, publication
 from warehouse.lake.place import Place, place
 from warehouse.landing.journal import scope_lock
 from warehouse.log import db
@@ -223,7 +223,7 @@ def test_a_file_moves_to_a_lake(toy: Toy, sqlite_place: Place, tmp_path: Path, m
     with pytest.raises(ChipledgerError, match="the target is the source"):
         replicas.migrate(shared, shared, clock=toy.clock)
     with pytest.raises(ChipledgerError, match="holds a journal already") as caught:
-        transfer.refuse_landed(shared.landing())
+        replicas.refuse_landed(shared.landing())
     assert caught.value.field == "warehouse.landing"
 
 
@@ -297,21 +297,21 @@ def test_a_difference_is_found(toy: Toy, lake_place: Place, tmp_path: Path, monk
     """
     toy.learn(1, a={"x": "1", "y": "3"})
     shared = toy.settings().replace(**on(lake_place, toy.data_dir, tmp_path / "landing"))
-    copy = transfer.copy_tables
+    copy = replicas.copy_tables
 
     def lossy(source: Any, target: Any, **named: Any) -> None:
         copy(source, target, **named)
         target.execute("delete from log.price_open where unit_price = 3")
 
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the log in the target") as caught:
-        patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
+        patch.setattr("flows.backup.replicas.copy_tables", lossy)
         replicas.migrate(toy.settings(), shared, clock=toy.clock, progress=lambda told: None)
     assert caught.value.value == "log.price_open"
 
     other = shared.warehouse.model_dump(by_alias=True) | {"schema": "unequal", "landing": str(tmp_path / "unequal")}
     with monkeypatch.context() as patch, pytest.raises(ChipledgerError, match="the published file in the target"):
-        patch.setattr("flows.backup.replicas.transfer.copy_tables", lossy)
-        patch.setattr("flows.backup.replicas.transfer.hashes", lambda con, **others: {})
+        patch.setattr("flows.backup.replicas.copy_tables", lossy)
+        patch.setattr("flows.backup.replicas.log_hashes", lambda con, **others: {})
         replicas.migrate(toy.settings(), shared.replace(warehouse=other), clock=toy.clock, progress=lambda told: None)
     assert not (toy.data_dir / "prices.duckdb").exists()
 

@@ -60,9 +60,9 @@ def test_a_journal_of_the_version_before_says_sha_256(tmp_path: Path) -> None:
     """Its lines name no algorithm."""
     folder = Landing(tmp_path / "landing")
     landed(folder, "old", OLD)
-    line = json.loads(folder.journal.read_text())
+    line = json.loads(folder.journal.file(folder.part).read_text())
     line["documents"][0]["whole"] = [OLD.size, OLD.digest]
-    folder.journal.write_text(json.dumps(line) + "\n")
+    folder.journal.file(folder.part).write_text(json.dumps(line) + "\n")
 
     (entry,) = folder.entries()
 

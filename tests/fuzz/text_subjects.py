@@ -164,7 +164,7 @@ def _journal() -> bytes:
         landing.record_fetch(look, run_id="r", recorded_at=NOW)
         landing.record("failure", NOW, source="ovh", scope="FR", observed_at=stamp(NOW), error="HTTP 500", run_id="r")
         landing.record("decision", NOW, quarantine_id=7, decision="accept", decided_by="me")
-        return landing.journal.read_bytes()
+        return landing.journal.file(landing.part).read_bytes()
 
 
 def _entries(path: Path) -> Collection[Row]:

@@ -23,7 +23,7 @@ def few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(models, "SQL", tmp_path)
     monkeypatch.setattr(models, "MARTS", tuple(Mart(name, "") for name in texts if name != "asked"))
     monkeypatch.setattr(models, "MACROS", (MartMacro("asked", "", {}),))
-    monkeypatch.setattr(models, "_reads", models._reads.__wrapped__)
+    monkeypatch.setattr(models, "_texts", models._texts.__wrapped__)
 
 
 @pytest.mark.usefixtures("few")

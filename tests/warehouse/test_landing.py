@@ -31,7 +31,7 @@ def test_a_look_comes_back_as_it_was_recorded(place: Place) -> None:
     landing = place.landing()
     record(landing, 0)
     (entry,) = landing.entries()
-    end = 1 if place.is_bucket else landing.journal.stat().st_size
+    end = 1 if place.is_bucket else landing.journal.file(landing.part).stat().st_size
 
     assert landing.document(entry.content, 0) == document()
     assert (entry.kind, entry.recorded_at, entry.end, entry.part) == ("look", day(0), end, "")
@@ -70,21 +70,21 @@ def test_a_torn_line_is_ignored_and_cut_off(tmp_path: Path, cut: int) -> None:
     landing = Landing(tmp_path)
     record(landing, 0)
     record(landing, 1)
-    torn = landing.journal.read_bytes()[:-cut]
-    landing.journal.write_bytes(torn)
+    torn = landing.journal.file(landing.part).read_bytes()[:-cut]
+    landing.journal.file(landing.part).write_bytes(torn)
 
     assert [entry.recorded_at for entry in landing.entries()] == [day(0)]
 
     record(landing, 2)
 
     assert [entry.recorded_at for entry in landing.entries()] == [day(0), day(2)]
-    assert all(json.loads(line) for line in landing.journal.read_bytes().splitlines())
+    assert all(json.loads(line) for line in landing.journal.file(landing.part).read_bytes().splitlines())
 
 
 def test_a_first_line_that_is_torn_leaves_an_empty_journal(tmp_path: Path) -> None:
     """A crash in the very first line is no different."""
     landing = Landing(tmp_path)
-    landing.journal.write_bytes(b'{"kind": "lo')
+    landing.journal.file(landing.part).write_bytes(b'{"kind": "lo')
 
     assert list(landing.entries()) == []
 
@@ -101,7 +101,9 @@ def test_an_unreadable_line_is_named(place: Place, line: bytes) -> None:
     place.add_line(line + b"\n")
     entries = landing.entries()
     where = (
-        (f"{place.place}journal/-/", 2) if place.is_bucket else (str(landing.journal), landing.journal.stat().st_size)
+        (f"{place.place}journal/-/", 2)
+        if place.is_bucket
+        else (str(landing.journal.file(landing.part)), landing.journal.file(landing.part).stat().st_size)
     )
 
     assert next(entries).recorded_at == day(0)
@@ -115,11 +117,11 @@ def test_entries_are_read_from_a_position(place: Place) -> None:
     landing = place.landing()
     record(landing, 0)
     (first,) = landing.entries()
-    beyond = landing.is_beyond(0), landing.is_beyond(first.end)
+    beyond = landing.journal.is_beyond("", 0), landing.journal.is_beyond("", first.end)
     record(landing, 1)
 
     assert beyond == (True, False)
-    assert landing.is_beyond(first.end)
+    assert landing.journal.is_beyond("", first.end)
     assert [entry.recorded_at for entry in landing.entries(first.end)] == [day(1)]
 
 
@@ -135,7 +137,7 @@ def test_a_journal_that_was_loaded_further_is_refused(place: Place, part: str) -
     with pytest.raises(ChipledgerError, match="not the one that was loaded"):
         list(landing.entries(first.end, part))
     with pytest.raises(ChipledgerError, match="not the one that was loaded"):
-        landing.is_beyond(first.end, part)
+        landing.journal.is_beyond(part, first.end)
 
 
 def test_times_without_a_zone_are_refused(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_parts_lie_apart_and_are_read_in_the_order_of_time(place: Place) -> None
     for landing, at in ((first, 0), (second, 1), (only, 2), (first, 3), (second, 3)):
         record(landing, at)
 
-    assert only.parts() == ["", "w1", "w2"]
+    assert only.journal.parts() == ["", "w1", "w2"]
     assert [(entry.recorded_at, entry.part) for entry in only.entries()] == [
         (day(0), "w1"), (day(1), "w2"), (day(2), ""), (day(3), "w1"), (day(3), "w2"),
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_part_whose_name_leads_elsewhere_is_refused(place: Place, part: str) -
     """Neither written nor read: a name is letters, digits, - and _."""
     with pytest.raises(ChipledgerError, match="not the name of a part"):
         place.landing(part)
-    for read in (lambda: list(place.landing().entries(part=part)), lambda: place.landing().is_beyond(0, part)):
+    for read in (lambda: list(place.landing().entries(part=part)), lambda: place.landing().journal.is_beyond(part, 0)):
         with pytest.raises(ChipledgerError, match="not the name of a part"):
             read()
 
@@ -61,7 +61,7 @@ def test_many_processes_land_the_same_bodies_in_their_own_parts(place: Place) ->
     side_by_side(place, parts, n_looks=5)
     landing = place.landing()
 
-    assert landing.parts() == parts
+    assert landing.journal.parts() == parts
     for part in parts:
         assert [entry.recorded_at for entry in landing.entries(part=part)] == [day(at) for at in range(5)]
     bodies = [BODY * (number + 1) for number in range(5)]
@@ -79,7 +79,7 @@ def test_the_id_of_a_history_never_changes(place: Place) -> None:
     record(place.landing("w2"), 0)
     assert landing.history() is None
     record(place.landing("w1"), 1)
-    ((first, _),) = landing.journal_parts.lines("w1", 0)
+    ((first, _),) = landing.journal.lines("w1", 0)
     found = landing.history()
     assert found == (hashlib.sha256(first.rstrip(b"\n")).hexdigest(), day(1))
 
@@ -101,9 +101,9 @@ def test_a_part_is_taken_that_nobody_holds_and_that_is_loaded(place: Place) -> N
         asked.append(name)
         yield name != lock_of("w3")
 
-    with own_part(landing.journal_parts, {"w2": loaded}, try_lock) as part:
+    with own_part(landing.journal, {"w2": loaded}, try_lock) as part:
         assert part == "w2"
-    with own_part(landing.journal_parts, {}, try_lock) as part:
+    with own_part(landing.journal, {}, try_lock) as part:
         assert part == "w4"
     assert asked == [lock_of(part) for part in ("w2", "w3", "w4")]
 
@@ -120,7 +120,7 @@ def test_a_part_that_was_written_before_it_was_taken_is_left_alone(tmp_path: Pat
         yield True
         held.remove(name)
 
-    with own_part(Landing(tmp_path).journal_parts, {}, try_lock) as part:
+    with own_part(Landing(tmp_path).journal, {}, try_lock) as part:
         assert (part, held) == ("w2", [lock_of("w2")])
     assert held == []
 
@@ -172,7 +172,7 @@ def test_two_writers_of_one_part_lose_nothing(bucket: Place) -> None:
 def test_a_line_whose_answer_was_lost_is_written_once(bucket: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """boto3 asks again, and is told that the object is there: it is the line itself."""
     landing = bucket.landing("w1")
-    put = type(landing.journal_parts.bucket).put  # type: ignore[union-attr]
+    put = type(landing.journal.bucket).put  # type: ignore[union-attr]
 
     def forgetful(self: object, name: str, content: bytes, *, only_new: bool = False) -> bool:
         done: bool = put(self, name, content, only_new=only_new)  # type: ignore[arg-type]
@@ -227,9 +227,4 @@ def test_what_needs_a_folder_says_so(bucket: Place) -> None:
     landing = bucket.landing()
     with pytest.raises(ChipledgerError, match="no rights of its own"):
         landing.store(document(), mode=0o600)
-    for ask in (
-        lambda: landing.path, lambda: landing.journal,
-    ):  # fmt: skip
-        with pytest.raises(ChipledgerError, match="in a bucket"):
-            ask()
     assert bucket.names() == []

@@ -143,7 +143,7 @@ def test_a_name_that_another_is_writing_is_tried_again(monkeypatch: pytest.Monke
 def test_a_bucket_that_is_not_there_is_not_made(bucket: Place, s3_server: str) -> None:
     """Reading and writing say that it is missing; an absent document is another matter."""
     landing = Landing("s3://chipledger-absent/landing", endpoint=s3_server)
-    for ask in (lambda: landing.store(document()), landing.parts, lambda: landing.body("0" * 64)):
+    for ask in (lambda: landing.store(document()), landing.journal.parts, lambda: landing.body("0" * 64)):
         with pytest.raises(DiskFault, match="the bucket") as caught:
             ask()
         assert caught.value.value == "NoSuchBucket"

@@ -60,31 +60,21 @@ class Landing:
     """The landing folder or bucket at `place`; a folder is made when it does not exist, a bucket never.
 
     `part` is the part of the journal that this process writes, whose lock it holds; '' where it is the only writer.
-    `endpoint` is the address of another S3 server than AWS's.
+    `journal` is the journal with all of its parts. `endpoint` is the address of another S3 server than AWS's.
     """
 
     def __init__(self, place: Path | str, *, part: str = "", endpoint: str = "") -> None:
         self.place, self.part = place, checked(part)
         self._store: Folder | Bucket
-        self.journal_parts: Files | Objects
+        self.journal: Files | Objects
         if is_bucket(place):
             self._store = Bucket(str(place), endpoint=endpoint)
-            self.journal_parts = Objects(self._store)
+            self.journal = Objects(self._store)
         else:
             folder = Path(place)
             folder.mkdir(parents=True, exist_ok=True)
             self._store = Folder(folder, part=part)
-            self.journal_parts = Files(folder)
-
-    @property
-    def path(self) -> Path:
-        """Return the folder; raise ChipledgerError where the documents lie in a bucket."""
-        return self._files().folder
-
-    @property
-    def journal(self) -> Path:
-        """Return the file of this writer's part; raise ChipledgerError where the journal lies in a bucket."""
-        return self._files().file(self.part)
+            self.journal = Files(folder)
 
     def store(self, document: Document, *, mode: int | None = None) -> str:
         """Store the body under its hash, unless it is there undamaged, and return the hash.
@@ -161,11 +151,7 @@ class Landing:
     def record(self, kind: str, recorded_at: datetime, **content: object) -> None:
         """Write a line to the journal: a failure, a decision or a withdrawal, with what NEEDED names."""
         line = json.dumps({"kind": kind, "recorded_at": stamp(recorded_at), **content}, ensure_ascii=False)
-        self.journal_parts.append(self.part, line.encode())
-
-    def parts(self) -> list[str]:
-        """Return the names of the journal's parts, in order; '' is the one without a name."""
-        return self.journal_parts.parts()
+        self.journal.append(self.part, line.encode())
 
     def history(self) -> tuple[str, datetime] | None:
         """Return the id of this history, the hash of the first line of its journal, and when that was recorded.
@@ -175,7 +161,7 @@ class Landing:
         """
         firsts = []
         for part in ("", FIRST_PART):
-            for line, _ in self.journal_parts.lines(part, 0):
+            for line, _ in self.journal.lines(part, 0):
                 with suppress(ValueError, KeyError, TypeError):  # of a damaged line, which loading names
                     firsts.append((unstamp(json.loads(line)["recorded_at"]), line))
                 break
@@ -184,10 +170,6 @@ class Landing:
         recorded_at, line = min(firsts)
         return hashlib.sha256(line.rstrip(b"\n")).hexdigest(), recorded_at
 
-    def is_beyond(self, start: int, part: str = "") -> bool:
-        """Return whether a part holds more than up to a position; raise ChipledgerError where it holds less."""
-        return self.journal_parts.is_beyond(part, start)
-
     def entries(self, start: int = 0, part: str | None = None) -> Iterator[Entry]:
         """Yield the journal's complete lines, of all parts in the order in which they were recorded.
 
@@ -195,11 +177,11 @@ class Landing:
         without a name. Raises ChipledgerError.
         """
         if part is None and not start:
-            return in_order(self._entries(0, each) for each in self.parts())
+            return in_order(self._entries(0, each) for each in self.journal.parts())
         return self._entries(start, part or "")
 
     def _entries(self, start: int, part: str) -> Iterator[Entry]:
-        for line, end in self.journal_parts.lines(part, start):
+        for line, end in self.journal.lines(part, start):
             try:
                 content = json.loads(line)
                 kind, recorded_at = content.pop("kind"), unstamp(content.pop("recorded_at"))
@@ -208,8 +190,8 @@ class Landing:
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise ChipledgerError(
                     "the journal has an unreadable line",
-                    source=self.journal_parts.where(part),
-                    field=f"line ending at {self.journal_parts.unit}",
+                    source=self.journal.where(part),
+                    field=f"line ending at {self.journal.unit}",
                     value=str(end),
                     hint="Restore the journal from a backup; its documents are intact",
                 ) from error
@@ -243,13 +225,6 @@ class Landing:
         if not SHA256.fullmatch(sha256):  # of a journal that somebody else wrote: it leads to no other file
             raise ChipledgerError("not the hash of a document", source=str(self.place), field="sha256", value=sha256)
         return f"{sha256[:2]}/{sha256}.gz"
-
-    def _files(self) -> Files:
-        if isinstance(self.journal_parts, Files):
-            return self.journal_parts
-        message = "this works on a landing folder, and the documents lie in a bucket"
-        hint = "A bucket keeps house by its own rules (lifecycle, versions, replication)"
-        raise ChipledgerError(message, source=str(self.place), field="landing", value=str(self.place), hint=hint)
 
 
 def in_order(parts: Iterable[Iterator[Entry]]) -> Iterator[Entry]:

@@ -24,7 +24,7 @@ def unpack(landing: Landing) -> list[str]:
     The caller holds the writer's lock. A pack is removed only after all its documents were read back from their files
     and flushed to disk; a damaged one stays in place, and what it still holds is stored.
     """
-    if is_bucket(landing.place) or not (folder := landing.path / "packs").exists():
+    if is_bucket(landing.place) or not (folder := Path(landing.place) / "packs").exists():
         return []
     n_documents, done, notes = 0, [], []
     for place in sorted(folder.glob(f"*/*{PACK}")):

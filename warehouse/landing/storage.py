@@ -234,13 +234,9 @@ class Bucket:
         """Do nothing: an object is there whole or not at all, so that a killed writer leaves none to remove."""
 
     def _pages(self, below: str, **supplied: Any) -> Iterator[dict[str, Any]]:
-        while True:
-            with self._faults(below):
-                page = self.client.list_objects_v2(Bucket=self.bucket, Prefix=self.key(below), **supplied)
-            yield page
-            if not page.get("IsTruncated"):
-                return
-            supplied["ContinuationToken"] = page["NextContinuationToken"]
+        pages = self.client.get_paginator("list_objects_v2")
+        with self._faults(below):
+            yield from pages.paginate(Bucket=self.bucket, Prefix=self.key(below), **supplied)
 
     @contextmanager
     def _faults(self, name: str) -> Iterator[None]:

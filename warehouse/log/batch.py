@@ -80,7 +80,7 @@ def _gate_rows(con: duckdb.DuckDBPyConnection, batch: Batch) -> None:
             _judge_empty(con, batch, number, fetch, n_refused=len(refused) + len(fetch.unread))
         for refusal in refused:
             own_time = fetch.rows["observed_at"][refusal.row] if "observed_at" in fetch.rows.columns else None
-            batch.refusals.append(_of_row(fetch, number, refusal, refusal.row_json, observed_at=own_time))
+            batch.refusals.append(_of_row(fetch, number, refusal, refusal.content, observed_at=own_time))
             offer = _offer_of(fetch.rows[refusal.row])
             if offer.is_empty():
                 # The row's offer is unknown, so this fetch reports no offer as gone.
@@ -142,7 +142,7 @@ def _set_aside(fetch: ParsedFetch, number: int) -> list[Quarantined]:
     return found
 
 
-def _of_row(fetch: ParsedFetch, number: int, row: Refusal | RefusedRow, text: str, **more: Any) -> Quarantined:
+def _of_row(fetch: ParsedFetch, number: int, row: RefusedRow, text: str, **more: Any) -> Quarantined:
     """Return the refusal of a row that its source could not read, or the row gate refused; `text` is the row."""
     why: dict[str, Any] = {"reason": row.reason, "field": row.field, "value": row.value}
     return Quarantined.of(fetch, number, gate="row", row_json=text, **why, **more)

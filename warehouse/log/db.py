@@ -3,6 +3,7 @@
 Readers have the published file.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -78,8 +79,22 @@ def open_log(place: Place, *, wait_seconds: float = 0.0) -> Iterator[duckdb.Duck
 def locked(data_dir: Path, *, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the writer's lock of a data directory, which is made where it does not exist. Raises WriterBusy."""
     data_dir.mkdir(parents=True, exist_ok=True)
-    with _lock(data_dir / LOCK, wait_seconds):
-        yield
+    path, deadline = data_dir / LOCK, time.monotonic() + wait_seconds
+    with disk.lock_file(path) as file:
+        while not disk.try_lock(file):
+            if time.monotonic() >= deadline:
+                holder = os.pread(file, HOLDER, 0).decode(errors="replace").strip() or "an unknown process"
+                hint = "Wait for it to end, or set CHIPLEDGER_WAIT_SECONDS=600"
+                raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
+            time.sleep(0.1)
+        holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"
+        with disk.faults(path):
+            os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # of a disk that fails: what matters is that the lock ends
+                os.pwrite(file, b" " * HOLDER, 0)
 
 
 @contextmanager
@@ -212,8 +227,6 @@ def _made(con: duckdb.DuckDBPyConnection) -> str | None:
 
 def _to_make() -> str:
     """Return the hash of the macros and facts of this chipledger."""
-    import hashlib
-
     return hashlib.sha256(repr([views(is_appended=True), macros(), instance_types.read_table()]).encode()).hexdigest()
 
 
@@ -361,23 +374,3 @@ def memory_limit(con: duckdb.DuckDBPyConnection, n_bytes: int) -> Iterator[None]
         yield
     finally:
         con.execute(f"set memory_limit = '{before}'")  # by a reset it would go on
-
-
-@contextmanager
-def _lock(path: Path, wait_seconds: float) -> Iterator[None]:
-    deadline = time.monotonic() + wait_seconds
-    with disk.lock_file(path) as file:
-        while not disk.try_lock(file):
-            if time.monotonic() >= deadline:
-                holder = os.pread(file, HOLDER, 0).decode(errors="replace").strip() or "an unknown process"
-                hint = "Wait for it to end, or set CHIPLEDGER_WAIT_SECONDS=600"
-                raise WriterBusy(f"another run is writing: {holder}", source=str(path), hint=hint)
-            time.sleep(0.1)
-        holder = f"process {os.getpid()} since {datetime.now(UTC).isoformat(timespec='seconds')}"
-        with disk.faults(path):
-            os.pwrite(file, holder.ljust(HOLDER).encode(), 0)
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # of a disk that fails: what matters is that the lock ends
-                os.pwrite(file, b" " * HOLDER, 0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandera.polars as pa
 import polars as pl
 
+from warehouse.documents import RefusedRow
 from warehouse.schema import tables, vocabulary
 
 if TYPE_CHECKING:
@@ -25,14 +26,10 @@ _COUNT = r"^[0-9]{1,6}(\.[0-9]{1,4})?$"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
-    """One refused row: the gate and reason, the field and its value, and the whole row as JSON."""
+class Refusal(RefusedRow):
+    """One row that the row gate refused; `row` is its place, `content` the whole of it as JSON."""
 
     row: int
-    reason: str
-    field: str
-    value: str
-    row_json: str
 
 
 def _is(name: str) -> pl.Expr:
@@ -151,7 +148,7 @@ def row_gate(rows: pl.DataFrame, *, latest: datetime | pl.Series | None = None) 
             if number is not None:
                 field, reason, _ = RULES[number]
                 row = rows.row(index, named=True)
-                why = Refusal(row=index, reason=reason, field=field, value=str(row[field]), row_json=row_json(row))
+                why = Refusal(row=index, reason=reason, field=field, value=str(row[field]), content=row_json(row))
                 refusals.append(why)
         rows = rows.filter(firsts.is_null())
     return rows.with_columns(
@@ -192,7 +189,7 @@ def _timed_row_gate(rows: pl.DataFrame, latest: datetime | pl.Series | None) -> 
             reason=reason,
             field="observed_at_utc",
             value=str(rows["observed_at_utc"][index]),
-            row_json=row_json(rows.row(index, named=True)),
+            content=row_json(rows.row(index, named=True)),
         )
         for index, reason in enumerate(reasons)
         if reason is not None

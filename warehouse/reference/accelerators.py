@@ -24,9 +24,9 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
-from warehouse.reference.table import Broken, Model, Rule, Values, fields_of, reader
+from warehouse.reference.table import Broken, Model, Rule, Values, reader
 
 FORM_FACTORS = {
     "SXM": ("sxm", "sxm2", "sxm3", "sxm4", "sxm5", "sxm6", "hgx"),
@@ -257,7 +257,7 @@ def _wrong_chips(rows: list[Values]) -> Broken:
 MODEL = Model(
     file="accelerator.csv",
     key="accelerator_name",
-    fields=fields_of(Accelerator),
+    fields=get_type_hints(Accelerator),
     unique=("accelerator_name",),
     repeated="a second row for the same chip",
     rows=_wrong_chips,
@@ -272,7 +272,7 @@ def labels_of(vocabulary: "Vocabulary") -> Model:
     return Model(
         file="accelerator_label.csv",
         key="label",
-        fields=fields_of(Label),
+        fields=get_type_hints(Label),
         rules=(Rule("provider", "not in lower case", "provider = lower(provider)"),),
         rows=partial(_wrong_labels, vocabulary),
     )

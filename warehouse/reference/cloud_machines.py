@@ -7,9 +7,9 @@ import re
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
-from warehouse.reference.table import Model, fields_of
+from warehouse.reference.table import Model
 
 PROVIDERS = {
     **dict.fromkeys(("AWS", "AWS EC2", "Amazon", "Amazon AWS", "Amazon EC2", "Amazon Web Services"), "AWS"),
@@ -41,7 +41,7 @@ class CloudMachine(NamedTuple):
 MODEL = Model(
     file="cloud_machine.csv",
     key="instance_type",
-    fields=fields_of(CloudMachine),
+    fields=get_type_hints(CloudMachine),
     unique=("service_provider_name", "instance_type"),
     repeated="a second row for the same machine",
     may_be_zero=("local_ssd_gb",),

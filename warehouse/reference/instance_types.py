@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 import duckdb
 
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import accelerators
-from warehouse.reference.table import Model, Rule, fields_of, reader
+from warehouse.reference.table import Model, Rule, reader
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +44,7 @@ class InstanceType(NamedTuple):
 MODEL = Model(
     file="instance_type.csv",
     key="instance_type",
-    fields=fields_of(InstanceType),
+    fields=get_type_hints(InstanceType),
     unique=("instance_type", "known_from"),
     repeated="a second row for the same type and known_from",
     rules=(Rule("accelerator_kind", "a kind that AWS does not sell", "accelerator_kind <> 'tpu'"),),
@@ -106,7 +106,7 @@ class MachineFact(NamedTuple):
 MACHINE_FACTS = Model(
     file="machine_fact.csv",
     key="fact",
-    fields=fields_of(MachineFact),
+    fields=get_type_hints(MachineFact),
     free=("fact",),
     rules=(Rule("fact", f"not one of {', '.join(MACHINE_FIGURES)}", f"fact in {MACHINE_FIGURES}"),),
     unique=("machine", "fact"),

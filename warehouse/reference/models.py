@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
 from warehouse.errors import SettingsError, did_you_mean
-from warehouse.reference.table import Broken, Rule, Table, Values, fields_of
+from warehouse.reference.table import Broken, Rule, Table, Values
 from warehouse.reference.table import Model as TableModel
 
 ALIAS_SEPARATOR = "; "
@@ -90,7 +90,7 @@ _WHOLE_MOE = "moe_layers + experts + experts_per_token + expert_parameters + sha
 MODEL = TableModel(
     file="model.csv",
     key="model_name",
-    fields=fields_of(Model),
+    fields=get_type_hints(Model),
     rules=(
         Rule(
             "windowed_layers",

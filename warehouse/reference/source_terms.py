@@ -2,9 +2,9 @@
 
 from datetime import date
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
-from warehouse.reference.table import Model, fields_of, reader
+from warehouse.reference.table import Model, reader
 
 
 class SourceTerms(NamedTuple):
@@ -33,7 +33,7 @@ class SourceTerms(NamedTuple):
 MODEL = Model(
     file="source_terms.csv",
     key="source",
-    fields=fields_of(SourceTerms),
+    fields=get_type_hints(SourceTerms),
     unique=("source",),
     repeated="a second row of the same source",
 )

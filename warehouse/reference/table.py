@@ -14,7 +14,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
 
 from warehouse.errors import ChipledgerError
 from warehouse.schema.columns import private_columns as columns
@@ -33,15 +34,20 @@ Broken = Iterable[tuple[int, str, str]]
 """What a rule over all rows finds: row (from 0), field, reason."""
 
 
-class Table(Protocol):
-    """A CSV to be read: one of the package's, or a user's."""
+@dataclass(frozen=True)
+class UserFile:
+    """A user's file as it was read, under its own name: whoever so reads it, reads what was measured."""
 
-    @property
-    def name(self) -> str:
-        """What errors call it."""
+    name: str
+    body: bytes
 
     def read_text(self, encoding: str) -> str:
-        """Return its text, line ends as they are or as \\n. Raises UnicodeDecodeError."""
+        """Return the text, all line ends as \\n. Raises UnicodeDecodeError."""
+        return io.TextIOWrapper(io.BytesIO(self.body), encoding=encoding).read()
+
+
+Table = Traversable | UserFile
+"""A CSV to be read: one of the package's, or a user's. Errors call it by its name."""
 
 
 class Rule(NamedTuple):
@@ -88,8 +94,19 @@ class Model:
     refusal: type[ChipledgerError] = ChipledgerError
 
     def read(self, table: Table | None = None) -> list[Values]:
-        """Return the rows of a table of a user, checked, or of the package's own; errors as of `read`."""
-        return read(table or DATA / self.file, self, check=table is not None)
+        """Return the rows of a table of a user, checked, or of the package's own: values by field.
+
+        None where a cell is empty or a column is not there. Raises ChipledgerError, naming file, line, field and value,
+        where one is not usable.
+        """
+        file = table or DATA / self.file
+        found = list(lines(file, self))
+        if not found:
+            raise Line("line 1", {}, file.name, self).error(self.key, "the table is empty")
+        rows = [values(line) for line in found]
+        if table and (refused := first_refusal(found, rows)):
+            raise refused[1]
+        return rows
 
 
 class Line(NamedTuple):
@@ -112,11 +129,6 @@ class Line(NamedTuple):
         )
 
 
-def fields_of(record: type) -> dict[str, Any]:
-    """Return the fields of a NamedTuple with their types."""
-    return get_type_hints(record)
-
-
 def record(columns: Sequence[str]) -> Any:
     """Return a type of named tuples with these columns; what each holds, warehouse/schema/columns.csv says."""
     return namedtuple("Row", columns)
@@ -129,26 +141,12 @@ def fields_of_columns(names: Iterable[str], required: Collection[str]) -> dict[s
 
 
 def reader(record: Callable[..., Record], model: Model) -> Callable[..., list[Record]]:
-    """Return what reads a table, by default the package's own, as records. It raises as `read`."""
+    """Return what reads a table, by default the package's own, as records. It raises as `Model.read`."""
 
     def read_table(table: Table | None = None) -> list[Record]:
         return [record(**row) for row in model.read(table)]
 
     return read_table
-
-
-def read(table: Table, model: Model, *, check: bool = True) -> list[Values]:
-    """Return the rows of a table, values by field; None where a cell is empty or a column is not there.
-
-    Raises ChipledgerError, naming file, line, field and value, where one is not usable.
-    """
-    found = list(lines(table, model))
-    if not found:
-        raise Line("line 1", {}, table.name, model).error(model.key, "the table is empty")
-    rows = [values(line) for line in found]
-    if check and (refused := first_refusal(found, rows)):
-        raise refused[1]
-    return rows
 
 
 def lines(table: Table, model: Model) -> Iterator[Line]:

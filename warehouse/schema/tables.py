@@ -10,11 +10,10 @@ COMMENTs, the data dictionary and the row gate are derived from both.
 
 import csv
 import io
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from warehouse.schema.columns import Column, columns
+from warehouse.schema.columns import columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,15 +99,10 @@ def table_named(qualified: str) -> Table:
     return {table.qualified: table for table in _ALL}[qualified]
 
 
-def columns_of(table: Table) -> Sequence[Column]:
-    """Return the columns of a table, in order."""
-    return [columns()[name] for name in table.columns]
-
-
 def ddl(table: Table, *packed: str) -> str:
     """Return the statement that creates a table; `packed` are columns of long texts that are much alike."""
     how = dict.fromkeys(packed, " using compression zstd")
-    shape = ", ".join(f"{each.name} {each.type}{how.get(each.name, '')}" for each in columns_of(table))
+    shape = ", ".join(f"{name} {columns()[name].type}{how.get(name, '')}" for name in table.columns)
     return f"create table {table.qualified} ({shape})"
 
 

@@ -393,4 +393,4 @@ def test_reserved_terms_in_words_without_a_rule_are_refused(read: Read) -> None:
 
     assert accepted["purchase_option"].to_list() == ["on_demand"]
     assert refused.value == "9 with MarketOption 'Flex'"
-    assert '"upfront_price":"80000 with MarketOption' in refused.row_json.replace(": ", ":")
+    assert '"upfront_price":"80000 with MarketOption' in refused.content.replace(": ", ":")
