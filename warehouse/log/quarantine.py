@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -39,17 +39,40 @@ class Quarantined:
     decided_by: str | None = None
 
     @classmethod
-    def of(cls, fetch: "ParsedFetch", number: int, *, gate: str, reason: str, **of_row: Any) -> "Quarantined":
-        """Return the refusal of a fetch, or of a row of it, whose fields are `of_row`.
+    def of(
+        cls,
+        fetch: "ParsedFetch",
+        number: int,
+        *,
+        gate: str,
+        reason: str,
+        field: str = "",
+        value: str = "",
+        row_json: str = "{}",
+        offer_id: int | None = None,
+        document_sha256: str | None = None,
+        observed_at: datetime | None = None,
+    ) -> "Quarantined":
+        """Return the refusal of a row of a fetch (or of the fetch itself, without a row).
 
-        The row's `observed_at` and `document_sha256` are those of the fetch where it has none of its own.
+        `observed_at` (naive UTC) is the row's own time, where it has one other than the fetch's.
         """
-        place: dict[str, Any] = {"run_id": fetch.run_id, "source": fetch.source, "scope": fetch.scope}
-        place |= {"observed_at": naive(fetch.observed_at), "document_sha256": fetch.document_sha256}
-        stated = {name: value for name, value in of_row.items() if value is not None}
-        row = cls(quarantine_id=0, fetch=number, gate=gate, reason=reason, **place | stated)
-        parts = row.source, row.scope, row.observed_at.isoformat(), gate, row.field, row.value, row.row_json
-        return replace(row, quarantine_id=_id(*parts))
+        observed_at = observed_at or naive(fetch.observed_at)
+        return cls(
+            quarantine_id=_id(fetch.source, fetch.scope, observed_at.isoformat(), gate, field, value, row_json),
+            fetch=number,
+            run_id=fetch.run_id,
+            source=fetch.source,
+            scope=fetch.scope,
+            observed_at=observed_at,
+            gate=gate,
+            reason=reason,
+            field=field,
+            value=value,
+            offer_id=offer_id,
+            row_json=row_json,
+            document_sha256=document_sha256 or fetch.document_sha256,
+        )
 
     @property
     def for_person(self) -> bool:
