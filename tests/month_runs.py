@@ -26,7 +26,7 @@ import psutil
 import yaml
 from month_prices import OFFERS, UNREADABLE, Month
 from neoclouds.case import cases
-from neoclouds.servers import Site, open_sites
+from neoclouds.servers import OTHER_SCOPES, Site, open_sites
 from prefect_server import ROOT, ready_made, running, wait_for
 from standin import aws, faults, world
 
@@ -321,4 +321,5 @@ def landed(shop: Shop, data_dir: Path) -> Callable[[], bool]:
     journal = data_dir / "landing" / "journal.jsonl"
     before = len(journal.read_bytes().splitlines())
     shop.aws.fault(f"bulk:{REGION}", faults.Delay(SLOW_S), times=1)
-    return lambda: len(journal.read_bytes().splitlines()) == before + len(SOURCE_NAMES) - 1
+    others = len(SOURCE_NAMES) + len(OTHER_SCOPES.keys() & SOURCE_NAMES) - 1
+    return lambda: len(journal.read_bytes().splitlines()) == before + others
