@@ -144,7 +144,7 @@ def each(
     """Yield what `read` finds in each row of a document: all that a row gives, or an Unread, where it cannot be read.
 
     A row is JSON's `Fields`, a tuple of them and of what else is its own, a row of cells, or an element of a page;
-    `more` is what `read` needs beside each. A new field with an amount makes a row with a price Unread, and any other
+    `more` is what `read` needs besides a row. A new field with an amount makes a row with a price Unread, and any other
     new field about money is an Unknown. A price in another currency than its row names is FormChanged; a row that names
     another purchase option is Unread. FormChanged passes: it is of all rows. Raises LayoutChanged in the end where more
     rows than this share are Strange: their fields have changed.

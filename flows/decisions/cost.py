@@ -344,7 +344,7 @@ def _trim(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]:
     """Return the rows that a table shows, with short heads: all, or the cheapest of each point, chip and option.
 
-    Where neither a speed nor a chip is asked for, the cheapest on demand of each point that has a cost.
+    Without a speed, a chip or a price to beat it is the least cost on demand of each point.
     Of a bare sum a row is a figure: from 1,000 on to the unit, as a month of 15,695 USD is no 15,700.
     """
     if _is_sum(found):
