@@ -249,8 +249,10 @@ def _doubt(ctx: Context, found: ScopeFetch) -> str:
     known = ctx.memo.once(f"{NAME}: known prices", ctx.known_prices)
     if known is None:
         return reading.NO_KNOWN_PRICES if ctx.last_observed(found.scope) else ""
-    shown = {rate for document in found.documents for rate in parse(document).rows.select(RATE).rows()}
-    lost = {*known.filter(known["region_id"] == found.scope).select(RATE).rows()} - shown
+    expected = {*known.filter(known["region_id"] == found.scope).select(RATE).rows()}
+    documents = found.documents if expected else ()  # to parse them takes long
+    shown = {rate for document in documents for rate in parse(document).rows.select(RATE).rows()}
+    lost = expected - shown
     machines = sorted({machine for machine, *_ in lost} & {machine for machine, *_ in shown})
     if plans := sorted({plan for _, plan, *_ in lost} - {plan for _, plan, *_ in shown}):
         return f"no machine under a {' or '.join(plans)} plan"

@@ -229,8 +229,8 @@ def _load_focus(con: duckdb.DuckDBPyConnection, file: Path, number: int) -> None
         which = -1 if "lineitemusagetype" in there else 0
         absent = [FIELDS[name][which] for name, found in chosen.items() if not found and name not in OPTIONAL]
         whose = f"coalesce({', '.join([*chosen['provider'], 'null::VARCHAR'])})"
-        others = bill.aggregate(f"bool_and({whose} not ilike 'aws%' and {whose} not ilike 'amazon%')").fetchone()
-        if absent and others != (True,):
+        is_of_others = f"bool_and({whose} not ilike 'aws%' and {whose} not ilike 'amazon%')"
+        if absent and bill.aggregate(is_of_others).fetchone() != (True,):
             message = "no bill of AWS in columns of FOCUS or CUR 2.0"
             hint = "These are missing. Export the table FOCUS 1.2 with AWS columns, or CUR 2.0, of AWS Data Exports"
             raise ChipledgerError(message, source=file.name, field="columns", value=", ".join(absent), hint=hint)
