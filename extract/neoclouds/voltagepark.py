@@ -1,4 +1,4 @@
-"""Prices of Voltage Park: its data centres with bare-metal machines, and its virtual machines, asked without a key.
+"""Prices of Voltage Park, read without a key: data centres with bare-metal machines, and virtual machines.
 
 https://cloud-api.voltagepark.com/api/v1/bare-metal/locations is what the sign-up page shows to anybody (scope `all`).
 Scope `presets` is .../api/v1/instant-deploy-presets/ , whose answer of 2026-08-25 is in markrusch/Compute-Indices
