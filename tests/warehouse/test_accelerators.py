@@ -49,6 +49,10 @@ CHIPS = [
     ("B300 SXM6 AC", "B300", "SXM", None, "1"),
     ("1x B300 CC SXM6 268GB", "B300", "SXM", "268", "1"),
     ("8x B300 SXM6 262GB", "B300", "SXM", "262", "1"),
+    ("B300 263GB", "B300", None, "263", "1"),  # 268800 MiB of Verda's machines of two and four, 268288 of one
+    ("H100 NVL 93GB", "H100", "NVL", "93", "1"),  # 95830 MiB, rounded down
+    ("L4 23GB", "L4", None, "23", "1"),  # 23034 MiB, rounded up
+    ("K80 11GB", "K80", None, "11", "1"),  # 11441 MiB
     ("B300-SXM-8-288G", "B300", "SXM", "288", "1"),
     ("B200 180GB", "B200", None, "180", "1"),
     ("H200 141GB (form unstated)", "H200", None, "141", "1"),  # of a public history: toolshedlabs-hash/gpu-price-feed
@@ -126,6 +130,8 @@ CHIPS = [
     ("A100 64GB", "A100", None, "64", None),
     ("vcg-a100-1c-6g-4vram", "A100", None, "4", None),
     ("L40S 24GB", "L40S", None, "24", None),
+    ("V100 24GB", "V100", None, "24", None),  # sold with 16 or 32
+    ("P100 12GB", "P100", None, "12", None),  # another product than that of 16
 ]
 
 SIGNS = [

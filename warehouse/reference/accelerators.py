@@ -100,9 +100,8 @@ driver's name of a GH200, which has the memory of its CPU in it
 (https://github.com/NVIDIA/open-gpu-kernel-modules/blob/015742d32fa615353199b11589ecaba828040859/README.md)."""
 
 MARKS = re.compile(r"[®™©]|\((?:r|tm|c)\)", re.IGNORECASE)
-SEPARATORS = re.compile(
-    r"[\s!-\-/:-@\[-`{-~\u00b7\u2010-\u2015\u2022]+"
-)  # punctuation of ASCII but the point, dashes and bullets
+SEPARATORS = re.compile(r"[\s!-\-/:-@\[-`{-~\u00b7\u2010-\u2015\u2022]+")
+"""Punctuation of ASCII but the point, dashes and bullets."""
 POINTS = re.compile(r"(?<!\d)\.|\.(?!\d)|(?<=[a-z])(?P<digits>\d+)\.")
 SFF_ADA = re.compile(r"(?<=\d) ?sff ?ada\b")
 
@@ -171,6 +170,10 @@ class Accelerator(NamedTuple):
     architectures: tuple[str, ...]
     source_url: str
     accessed_on: date
+
+    def has(self, memory: Decimal) -> bool:
+        """Return whether a whole chip has this memory: sold, or shown by a driver, at least nine tenths of it."""
+        return any(whole * 9 / 10 <= memory <= whole for whole in self.memory_gib)
 
 
 class Label(NamedTuple):
@@ -446,7 +449,7 @@ def _resolve(text: str, provider: str) -> Chip | None:
                 continue
             if reading.label.is_sliced:
                 return _part_of(chip, words, memories)
-            if len(memories) <= 1 and memories <= {*chip.memory_gib}:
+            if len(memories) <= 1 and all(map(chip.has, memories)):
                 return _whole(chip, reading.label.form_factor, next(iter(memories), None))
     return _as_written(kin, words, memories)
 
@@ -465,14 +468,14 @@ def _as_written(kin: tuple[Accelerator, ...], words: Words, memories: frozenset[
     memory = next(iter(memories), None)
     if memory is None:
         return _whole(silent, form, None)
-    if memory in by_memory:
-        return _whole(by_memory[memory], form, memory)
+    if whole := next((chip for chip in kin if chip.has(memory)), None):
+        return _whole(whole, form, memory)
     if not by_memory or memory < max(by_memory):
         # No whole chip has it: a slice whose size the text omits, or an error of the text.
         return Chip(silent.accelerator_name, silent.accelerator_vendor, form, memory, None)
     # The memory of all chips together, perhaps; but which of two products they are, it may not decide.
     counts = {*words.counts, *(int(number) for number in words.numbers)} if len(kin) == 1 else set()
-    each = {memory / count for count in counts if count} & by_memory.keys()
+    each = {memory / count for count in counts if count and silent.has(memory / count)}
     return _whole(silent, form, each.pop()) if len(each) == 1 else None
 
 
