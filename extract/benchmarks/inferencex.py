@@ -101,7 +101,7 @@ def parse(run: Run) -> ParsedRun:
         output_length=osl,
         # Without speculation a step gives one token.
         acceptance_length=Decimal(1) if spec == "none" else None,
-        prefix_cache_hit_share=serving.share(run, "server_gpu_cache_hit_rate"),
+        prefix_cache_hit_share=run.number("server_gpu_cache_hit_rate"),
         is_disaggregated=bool(run.flag("disagg")),
         parallelism=_parallelism(run),
         software=f"{framework} ({image})" if framework and image else framework or image,

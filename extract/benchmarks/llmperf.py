@@ -100,7 +100,7 @@ def parse(run: Run) -> ParsedRun:
         measured_on=run.moment("timestamp"),
     )
     serving.counts(run, found, KEYS)
-    found.error_share = serving.share(run, "results_error_rate")
+    found.error_share = run.number("results_error_rate")
     if found.error_share is None:
         found.error_share = serving.error_share(run.number("results_number_errors"), run.number(KEYS.completed))
     if serving.latencies(run, found, replace(KEYS, between={}), cap=found.concurrency):

@@ -68,7 +68,8 @@ def bench_keys(*, total_rate: str, whole: str, suffix: str = "_ms", per_second: 
 
 def bench(run: Run, found: ParsedRun, keys: Keys) -> None:
     """Set what a run of vLLM's `bench serve` or of a relative measured, under which load."""
-    rate, cap = run.limit("request_rate"), run.number("max_concurrency")
+    is_replay = run.fields.get("request_rate") == "trace"  # SGLang: each request comes when the trace says
+    rate, cap = None if is_replay else run.limit("request_rate"), run.number("max_concurrency")
     prompts, completed = run.number("num_prompts"), run.number("completed")
     # The cap is the concurrency only where nothing else holds requests back; under a request rate it is not reached.
     if run.text("ramp_up_strategy"):
@@ -102,8 +103,8 @@ def error_share(failed: Decimal | None, completed: Decimal | None) -> Decimal | 
 
 def counts(run: Run, found: ParsedRun, keys: Keys) -> None:
     """Set rates and mean lengths from the tool's counts, and refuse those that contradict each other."""
-    rate = positive(run, keys.rate, run.needed(keys.rate))
     requests, completed = run.number(keys.requests), happened(run, keys.completed)
+    rate = positive(run, keys.rate, run.needed(keys.rate))
     total, duration = run.number(keys.total_rate), run.number(keys.duration)
     if duration is not None:
         positive(run, keys.duration, duration)
@@ -179,14 +180,6 @@ def positive(run: Run, name: str, rate: Decimal) -> Decimal:
     if rate == 0:
         raise run.refused(name, "a rate of 0")
     return rate
-
-
-def share(run: Run, name: str) -> Decimal | None:
-    """Return a share; refuse one above 1."""
-    number = run.number(name)
-    if number is not None and number > 1:
-        raise run.refused(name, "a share above 1")
-    return number
 
 
 def over_duration(

@@ -4,7 +4,7 @@ https://docs.sglang.ai/developer_guide/bench_serving.html
 
 Quirks:
 
-1. `request_rate` is a bare Infinity where it is unlimited, which is no JSON.
+1. `request_rate` is a bare Infinity where it is unlimited, which is no JSON, and "trace" where a trace is replayed.
 2. The file is appended to: each line is a run of its own.
 3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
 4. The requested lengths are the upper ends of a range (`random_range_ratio`), so they are no means.

@@ -24,6 +24,8 @@ PRECISIONS = allowed("precision")
 UNITS_OF_WORK = allowed("unit_of_work")
 FINER_PRECISIONS = {"nvfp4": "fp4", "mxfp4": "fp4", "mxfp8": "fp8", "mxfp6": "fp6"}
 """Ways to scale a format: who knows which says more than a file with the plain word, and does not contradict it."""
+QUANTISED = re.compile(r"(?<![a-z0-9])(?:mx|nv)?(?:fp|int)[48](?![a-z0-9])")
+"""Words in a model's name for what its weights were stored in; wider ones say nothing, as a server may quantise."""
 
 _TEXT = (files("extract.benchmarks") / "meanings.toml").read_text(encoding="utf-8")
 MEANINGS: dict[str, str] = tomllib.loads(
@@ -48,7 +50,6 @@ OFFICIAL = {
     ),
 }
 """Addresses of results that their makers reviewed: of one result, not of a project."""
-
 
 VOCABULARY = {
     "precision": PRECISIONS,
@@ -292,6 +293,9 @@ def _precision(parsed: ParsedRun, supplied: Supplied) -> str | None:
     of_user: str | None = supplied["precision"]
     words = (parsed.precision or "").lower()
     of_file = words if words in PRECISIONS else None
+    named = {FINER_PRECISIONS.get(word, word) for word in QUANTISED.findall((parsed.model or "").lower())}
+    if of_user and named and FINER_PRECISIONS.get(of_user, of_user) not in named and supplied["served_as"] is None:
+        raise _contradiction(parsed, supplied, "precision", f"the model {parsed.model}")
     if of_user is None or of_file is None or of_user == of_file:
         return of_user or of_file
     if FINER_PRECISIONS.get(of_user) == of_file:

@@ -83,6 +83,7 @@ def test_the_form_of_each_tool_is_read(tool: str) -> None:
     ("tool", "changes", "reason"),
     [
         ("vllm", {"completed": 0}, "no request was completed"),
+        ("vllm", {"completed": 0, "output_throughput": 0, "total_output_tokens": 0}, "no request was completed"),
         ("vllm", {"output_throughput": 4498.5}, "over 36.034 s makes 162099, not 81050"),
         ("vllm", {"total_token_throughput": 2249.25}, "makes 81049.5, not 380750"),
         ("vllm", {"total_token_throughput": 2000, "total_input_tokens": None}, "less than the output alone"),
@@ -112,7 +113,7 @@ def test_the_form_of_each_tool_is_read(tool: str) -> None:
         ("llmperf", {"results_num_completed_requests": 0}, "no request was completed"),
         ("llmperf", {"results_mean_output_throughput_token_per_s": 628.67}, "cannot come from 0.4198 requests/s"),
         ("llmperf", {"results_end_to_end_latency_s_mean": 7058}, "in flight, more than the 5"),
-        ("llmperf", {"results_error_rate": 32.7}, "a share above 1"),
+        ("llmperf", {"results_error_rate": 32.7}, "not from 0 to 1"),
     ],
 )  # fmt: skip
 def test_a_run_that_contradicts_itself_is_refused(tool: str, changes: dict[str, Any], reason: str) -> None:
@@ -220,6 +221,13 @@ def test_requests_that_share_a_prefix_are_a_scenario_of_their_own() -> None:
         "closed-loop, generated-shared-prefix"
     )
     assert one("sglang", **capped, dataset_name="random").scenario == "closed-loop"
+
+
+def test_a_replayed_trace_has_no_request_rate() -> None:
+    """With `--use-trace-timestamps` SGLang writes "trace" for it: requests come as the trace of the dataset has them."""
+    run = one("sglang", request_rate="trace", max_concurrency=None, dataset_name="mooncake")
+
+    assert (run.scenario, run.concurrency, run.output_rate) == ("mooncake", Decimal("11.78"), Decimal("957.162"))
 
 
 def test_sglang_lengths_asked_for_are_no_means() -> None:

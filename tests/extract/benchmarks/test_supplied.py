@@ -62,6 +62,35 @@ def test_a_run_on_a_warm_cache_is_a_scenario_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "precision", "is_refused"),
+    [
+        ("neuralmagic/Meta-Llama-3.1-70B-Instruct-FP8", "fp16", True),
+        ("neuralmagic/Meta-Llama-3.1-70B-Instruct-FP8", "fp8", False),
+        ("nvidia/DeepSeek-R1-0528-FP4", "nvfp4", False),
+        ("amd/gpt-oss-120b-w-mxfp4-a-fp8", "mxfp4", False),
+        ("unsloth/gpt-oss-120b-BF16", "fp8", False),
+        ("Qwen/Qwen3-8B-FP8", "bf16", True),
+        ("Qwen/Qwen3-8B-FP8", "int4", True),
+    ],
+)
+def test_the_weights_of_a_model_are_as_its_name_says(model: str, precision: str, is_refused: bool) -> None:
+    """A file of quantised weights has that in its name. A name with bf16 says nothing: a server quantises as it loads."""
+    body = json.dumps({"output_throughput": 40.0, "total_token_throughput": 80.0, "model_id": model}).encode()
+    if is_refused:
+        with pytest.raises(BenchmarkRefused, match=f"contradicts the file, which says the model {model}"):
+            read(body, "run.json", {**WORDS, "precision": precision})
+    else:
+        assert read(body, "run.json", {**WORDS, "precision": precision})[0]["precision"] == precision
+
+
+def test_a_name_that_a_model_is_only_served_under_says_nothing_of_its_weights() -> None:
+    body = json.dumps({"output_throughput": 40.0, "total_token_throughput": 80.0, "model_id": "prod-70B-FP8"}).encode()
+    words = {**WORDS, "model": "llama-3-70b", "served_as": "prod-70B-FP8"}
+
+    assert read(body, "run.json", words)[0]["precision"] == "bf16"
+
+
+@pytest.mark.parametrize(
     ("words", "field"),
     [
         ({"model": "llama-3-3b"}, "model"), ({"model": "llama-3.2-1b"}, "model"), ({"model": "llama-3.2"}, "model"),
