@@ -92,6 +92,8 @@ CHIPS = [
     ("V100S", "V100S", None, None, "1"),
     ("AMD Instinct MI300X OAM", "MI300X", "OAM", None, "1"),
     ("amd_mi300x", "MI300X", None, None, "1"),
+    ("AMD Instinct MI300X-NPS1-SPX-192GB-750W", "MI300X", None, "192", "1"),  # of MLPerf Inference v4.1
+    ("NVIDIA H100-SXM5-80GB (700W TDP)", "H100", "SXM", "80", "1"),
     ("NVIDIA  RTX A4500", "RTX-A4500", None, None, "1"),
     ("NVIDIA A6000", "RTX-A6000", None, None, "1"),
     ("n3-RTX-A4000x10", "RTX-A4000", None, None, "1"),
@@ -152,6 +154,7 @@ NO_CHIPS = [
     *("GB200 Superchip", "NVIDIA GB300 Superchip"),  # two chips
     *("RTX PRO 6000s", "H100 S", "RTX PRO 6000 S Max"),
     *("H100 Lite", "H100 (refurbished)", "RTX 3080 Laptop", "RTX 2080 with Max-Q Design", "H100\u00e9", "H100\u0301"),
+    *("MI300X-NPS4-CPX", "NVIDIA H200-SXM-141GB-CTS"),  # an eighth of a chip, and one with more power than is sold
     *("AMD H100", "Intel H100", "NVIDIA MI300X", "H100 Blackwell", "RTX 6000 Blackwell"),
     *("L4 SXM", "A100 NVL", "H100 NVL72", "H100 SXM PCIe", "HGX GB200", "B200 PCIe", "H100 Server Edition"),
     *("RTX 6000 48GB", "RTX 4000 20GB", "A10 80GB", "H100 96GB", "GH200 500GB", "A100 40GB 80GB", "A100 78"),

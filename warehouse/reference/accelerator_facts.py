@@ -40,7 +40,6 @@ MODEL = Model(
     rows=_wrong_ranks,
 )
 
-
 read_table = reader(AcceleratorFact, MODEL)
 
 

@@ -79,9 +79,11 @@ PLAIN_WORDS = (
     *("instance", "vm", "virtual machine", "node", "cluster", "instant cluster", "dedicated", "cloud", "per gpu"),
     *("on demand", "spot", "preemptible", "reserved", "cc", "confidential computing", "ac", "air cooled", "lc"),
     *("ib", "infiniband", "ethernet", "roce", "with intel cpu", "with amd cpu", "n1", "n2", "n3", "form unstated"),
+    *("nps1", "spx", "tdp"),
 )
 """Words about the machine and its sale: cc is confidential computing, ac and lc are cooling by air and liquid, n3 is a
-generation of Hyperstack's flavours. RAM alone is not among them: a memory beside it may be the machine's."""
+generation of Hyperstack's flavours, NPS1 and SPX are an MI300X as one. RAM alone is not among them: a memory beside it
+may be the machine's."""
 
 LINK_WORDS = ("nvlink",)
 SLICE_WORDS = ("mig", "vgpu")
@@ -110,7 +112,7 @@ BRACKET = re.compile(r"(?P<words>.+?) \[.*\]", re.DOTALL)
 COUNT = r"\d{1,4} ?x(?= |$|[a-z])|x ?\d{1,4}(?= |$)|\d{1,4} ?gpus?(?= |$)"
 MEMORY = r"(?P<memory>\d+(?:\.\d+)?) ?g(?:b|i|ib)?(?= |$|x\d)"
 PROFILE = r"\dg (?P<slice>\d+) ?gb(?= |$)"  # of MIG: 1g.24gb is one of the compute slices, with 24 GB
-NUMBER = r"(?P<number>\d{1,4})(?= |$)"
+NUMBER = r"(?P<number>\d{1,4})(?= |$)|\d{2,4} ?w(?= |$)"  # watts say nothing of the chip
 
 
 class Words(NamedTuple):
@@ -265,7 +267,6 @@ MODEL = Model(
     repeated="a second row for the same chip",
     rows=_wrong_chips,
 )
-
 
 read_table = reader(Accelerator, MODEL)
 

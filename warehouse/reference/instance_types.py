@@ -50,7 +50,6 @@ MODEL = Model(
     rules=(Rule("accelerator_kind", "a kind that AWS does not sell", "accelerator_kind <> 'tpu'"),),
 )
 
-
 read_table = reader(InstanceType, MODEL)
 
 
