@@ -11,7 +11,7 @@ Cloud GPU plans are at https://api.vultr.com/v2/plans?type=all , bare metal at h
 3. `gpu_vram_gb` is of all chips. A plan with less than a chip has a `gpu_count` such as "1/8": it is one slice, whose
    memory stands in the label, and never a chip at a tenth of the price. Saved answers without `gpu_count` leave out
    plans whose memory is not that of one chip or less. The name of a plan ends in its memory: where the two differ, it
-   is left out.
+   is left out. Dedicated metal (type vdm) has no such fields, but the chip and its memory in its name.
 4. Bare metal had no fields about GPUs once: number and chip are in its name then (vbm-112c-2048gb-8-h100-gpu). Where
    there are fields, they hold, and a number in the name must agree. (A plan named l40 has L40S.)
 5. `location_cost` names the places where a plan costs something else. All other places have the plan's own cost, which
@@ -43,7 +43,7 @@ FLAGS = ("deploy_ondemand", "deploy_preemptible")
 MONTH_LIMITS = (Decimal(300), Decimal(800))
 """What a month may cost, in hours: 672 to 744 by the calendar, less where a month is cheaper."""
 METAL = re.compile(r"vbm-\d+c-\d+gb-([1-9]\d?)-([a-z0-9]+)-gpu(?:-.*)?")
-MEMORY = re.compile(r"-(\d+)vram$")
+CLOUD = re.compile(r"vcg-([a-z0-9]+)-.*-(\d+)vram")
 SLICE = re.compile(r"([1-9]\d?)/([1-9]\d?)")
 
 
@@ -114,8 +114,11 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
     """Return the chips of a plan; where it has none, or does not say how many, the reason."""
     machine = plan.text("id")
     name = plan.text("gpu_type") if "gpu_type" in plan and plan.any("gpu_type") else None
-    count = plan.any("gpu_count") if name and "gpu_count" in plan else None
     named = METAL.fullmatch(machine) if is_metal else None
+    count = plan.any("gpu_count") if plan.has("gpu_count") else named and Digits(named[1])
+    if name is None and (cloud := CLOUD.fullmatch(machine)) and plan.any("type") == "vdm":
+        facts = {"id": machine, "gpu_type": cloud[1], "gpu_vram_gb": Digits(cloud[2])}
+        return _chips(Fields(plan.place, facts), is_metal)
     if name is None:
         if named and "gpu_count" not in plan:
             return Chips(int(named[1]), named[2])
@@ -124,10 +127,8 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
         return "a plan without accelerators"
     # Bare metal sells whole chips only, and has no field for their memory.
     memory = 0 if is_metal and not ("gpu_vram_gb" in plan and plan.any("gpu_vram_gb")) else plan.whole("gpu_vram_gb")
-    if (memory_in_name := MEMORY.search(machine)) and int(memory_in_name[1]) != memory:
+    if (cloud := CLOUD.fullmatch(machine)) and int(cloud[2]) != memory:
         return "a plan whose name has another memory"
-    if count is None and named:
-        count = Digits(named[1])
     if count is None:
         # One chip, or a slice of one, where the memory shows that it is no more.
         label = f"{name} {memory} GB"
@@ -144,7 +145,6 @@ def _chips(plan: Fields, is_metal: bool) -> Chips | str:
 
 def _rows(plan: Fields, chips: Chips, tier: str | None) -> Iterator[Found]:
     """Yield the prices of a plan, and those of the places that have their own."""
-    # Answers of before do not say what can be ordered.
     has_flags = any(name in plan for name in (*FLAGS, "invoice_type"))
     sold = {"on_demand": plan.flag(FLAGS[0]), "spot": plan.flag(FLAGS[1])} if has_flags else None
     plan.any("hourly_cost")

@@ -128,6 +128,25 @@ def test_chips_without_a_number_are_left_out():
     assert of("vcg-l40s-16c-180g-48vram", without("gpu_count")) == [("on_demand", "1.671", "NVIDIA_L40S 48 GB")]
 
 
+def test_dedicated_metal_is_read_by_its_name():
+    """One A40 at 1.712; 1,536 GB of MI325X are several, whose number nobody says. Another type lacks its fields."""
+    gone = without("gpu_type", "gpu_count", "gpu_vram_gb")
+
+    def dedicated(machine: str) -> list[tuple[str, str, str]]:
+        def change(plan: dict[str, Any]) -> None:
+            gone(plan)
+            plan.update(id=machine, type="vdm", hourly_cost=1.712, monthly_cost=1250, deploy_preemptible=False)
+
+        found = changed(A100, change)
+        assert not found.refused
+        mine = [row for row in rows(found) if row["instance_type"] == machine and "region_id" not in row]
+        return [(row["accelerator_label"], row["accelerator_count"], row["unit_price"]) for row in mine]
+
+    assert dedicated("vcg-a40-24c-120g-48vram") == [("a40 48 GB", "1", "1.712")]
+    assert dedicated("vcg-mi325x-252c-2872g-1536vram") == []
+    assert refused(lambda: changed(A100, gone))
+
+
 def test_bare_metal_is_read_by_its_name_where_it_has_no_fields():
     """As it was before there were fields."""
     assert of(H100, without("gpu_type", "gpu_count")) == [("on_demand", "23.92", "h100"), ("spot", "18.4", "h100")]
