@@ -37,8 +37,8 @@ def parse(run: Run) -> ParsedRun:
         software=serving.server(run),
         acceptance_length=run.number("accept_length") or None,
     )
-    version = _of_server(run, "version")
-    if version and found.software == "sglang":
+    version, backend = _of_server(run, "version"), run.text("backend")
+    if version and backend and backend.startswith("sglang"):
         found.software = f"sglang {version}"
     serving.bench(run, found, KEYS)
     if found.concurrency is None:

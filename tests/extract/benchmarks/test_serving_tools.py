@@ -230,6 +230,16 @@ def test_a_replayed_trace_has_no_request_rate() -> None:
     assert (run.scenario, run.concurrency, run.output_rate) == ("mooncake", Decimal("11.78"), Decimal("957.162"))
 
 
+@pytest.mark.parametrize("backend", ["sglang", "sglang-native", "sglang-oai", "sglang-oai-chat"])
+def test_sglang_has_its_version_by_whatever_interface(backend: str) -> None:
+    """Runs of two versions are no repeats of one configuration. Only SGLang answers with it; vLLM has none here."""
+    info = {"version": "0.5.9"}
+
+    assert one("sglang", backend=backend, server_info=info).software == "sglang 0.5.9"
+    assert one("sglang", backend="vllm", server_info=info).software == "vllm"
+    assert one("sglang", backend="sglang-oai").software == "sglang-oai"
+
+
 def test_sglang_lengths_asked_for_are_no_means() -> None:
     """They are the upper ends of a range; without counts of tokens the mean is unknown."""
     bare = dict.fromkeys(("total_input_tokens", "total_output_tokens", "completed", "duration"))
