@@ -9,16 +9,17 @@ Quirks:
 3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
 4. The requested lengths are the upper ends of a range (`random_range_ratio`), so they are no means.
 5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
-6. The input counts what the prefix cache held. Where `dataset_name` is one of common beginnings, the scenario has it.
+6. The input counts what the prefix cache held; `cache_report` (if asked for) has the share, of random requests too.
+   Where `dataset_name` is one of common beginnings, the scenario has it.
 7. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
 """
 
 from extract.benchmarks import serving
-from extract.benchmarks.content import Run, clean
+from extract.benchmarks.content import Run
 from extract.benchmarks.result import ParsedRun
 
 FAMILY = "sglang"
-SHARING = ("generated-shared-prefix", "mooncake")
+SHARING = ("generated-shared-prefix", "mooncake", "agentic-trace")
 """Datasets whose requests have beginnings in common, which a server reads once: other runs are none to compare with."""
 KEYS = serving.bench_keys(total_rate="total_throughput", whole="e2e_latency")
 
@@ -31,13 +32,16 @@ def claims(run: Run) -> bool:
 
 def parse(run: Run) -> ParsedRun:
     """Return what a run states. Raises LayoutChanged or BenchmarkRefused."""
+    server = run.within("server_info")
+    cached = run.within("cache_report").number("cache_hit_rate_pct")
     found = ParsedRun(
         benchmark="SGLang bench_serving",
-        model=_of_server(run, "model_path"),
+        model=server.text("model_path"),
         software=serving.server(run),
         acceptance_length=run.number("accept_length") or None,
+        prefix_cache_hit_share=None if cached is None else cached / 100,
     )
-    version, backend = _of_server(run, "version"), run.text("backend")
+    version, backend = server.text("version"), run.text("backend")
     if version and backend and backend.startswith("sglang"):
         found.software = f"sglang {version}"
     serving.bench(run, found, KEYS)
@@ -47,7 +51,3 @@ def parse(run: Run) -> ParsedRun:
     if dataset in SHARING:
         found.scenario = ", ".join(filter(None, (found.scenario, dataset)))
     return found
-
-
-def _of_server(run: Run, name: str) -> str | None:
-    return next((clean(one, run, name) for one in run.at(f"server_info {name}") if isinstance(one, str)), None)

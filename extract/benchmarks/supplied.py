@@ -162,10 +162,11 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
     disaggregated = supplied["disaggregated"]
     if of_file is not None and disaggregated not in (None, stated := "yes" if of_file else "no"):
         raise _contradiction(parsed, supplied, "disaggregated", stated)
-    share = supplied["prefix_cache_hit_share"] if parsed.prefix_cache_hit_share is None else None
-    cached = f"{plain(share * 100, 3)} % of the input cached" if share else None  # no run to compare others with
     run = {name: getattr(parsed, name, None) for name in throughput.MEASURED}
     run |= {name: _either(parsed, supplied, name) for name in EITHER}
+    is_of_trace = parsed.benchmark_family == "inferencex" and parsed.prefix_cache_hit_share is not None
+    share = None if is_of_trace else run["prefix_cache_hit_share"]
+    cached = f"{plain(share * 100, 3)} % of the input cached" if share else None  # no run to compare others with
     run |= {
         "model_name": needed["model"],
         "benchmark": " ".join(filter(None, (parsed.benchmark, supplied["round"]))),

@@ -213,18 +213,36 @@ def test_sglang_appends_a_run_a_line() -> None:
     assert (last.concurrency, last.scenario, last.acceptance_length) == (Decimal(256), "closed-loop", Decimal("2.75"))
 
 
-def test_requests_that_share_a_prefix_are_a_scenario_of_their_own() -> None:
-    """The server reads the prefix once, and ranks are within one scenario."""
+@pytest.mark.parametrize("dataset", ["generated-shared-prefix", "mooncake", "agentic-trace"])
+def test_requests_that_share_a_prefix_are_a_scenario_of_their_own(dataset: str) -> None:
+    """The server reads the prefix once, and ranks are within one scenario. An agent's trace repeats all turns before.
+
+    https://github.com/sgl-project/sglang : python/sglang/benchmark/serving.py, accessed 2026-11-28
+    """
     capped = {"request_rate": float("inf"), "max_concurrency": 64}
 
-    assert one("sglang", **capped, dataset_name="generated-shared-prefix").scenario == (
-        "closed-loop, generated-shared-prefix"
-    )
+    assert one("sglang", **capped, dataset_name=dataset).scenario == f"closed-loop, {dataset}"
     assert one("sglang", **capped, dataset_name="random").scenario == "closed-loop"
 
 
+def test_sglang_says_what_its_prefix_cache_held() -> None:
+    """`--cache-report` counts it: of random requests 45.86 % were read before: that is no cold cache."""
+    report = {"total_prompt_tokens": 1776000, "total_cached_tokens": 814474, "cache_hit_rate_pct": 45.86}
+    capped = {"request_rate": float("inf"), "max_concurrency": 24, "dataset_name": "random"}
+    warm, cold = one("sglang", **capped, cache_report=report), one("sglang", **capped, cache_report=None)
+    never = one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": 0.0})
+
+    assert (warm.prefix_cache_hit_share, warm.scenario) == (
+        Decimal("0.4586"), "closed-loop, 45.9 % of the input cached",
+    )  # fmt: skip
+    assert (never.prefix_cache_hit_share, never.scenario) == (0, "closed-loop")
+    assert (cold.prefix_cache_hit_share, cold.scenario) == (None, "closed-loop")
+    with pytest.raises(BenchmarkRefused, match="cache"):
+        one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": 145.86})
+
+
 def test_a_replayed_trace_has_no_request_rate() -> None:
-    """With `--use-trace-timestamps` SGLang writes "trace" for it: requests come as the trace of the dataset has them."""
+    """With `--use-trace-timestamps` SGLang writes "trace" for it: requests come as those of the trace came."""
     run = one("sglang", request_rate="trace", max_concurrency=None, dataset_name="mooncake")
 
     assert (run.scenario, run.concurrency, run.output_rate) == ("mooncake", Decimal("11.78"), Decimal("957.162"))

@@ -74,7 +74,7 @@ def test_a_run_on_a_warm_cache_is_a_scenario_of_its_own() -> None:
     ],
 )
 def test_the_weights_of_a_model_are_as_its_name_says(model: str, precision: str, is_refused: bool) -> None:
-    """A file of quantised weights has that in its name. A name with bf16 says nothing: a server quantises as it loads."""
+    """Quantised weights have that in their name. A name with bf16 says nothing: a server quantises as it loads."""
     body = json.dumps({"output_throughput": 40.0, "total_token_throughput": 80.0, "model_id": model}).encode()
     if is_refused:
         with pytest.raises(BenchmarkRefused, match=f"contradicts the file, which says the model {model}"):
