@@ -8,7 +8,7 @@ Quirks:
    is over twice what was asked for is refused. The file does not tell its release.
 2. Without streaming the first token's time is that of the whole request: neither it nor the interactivity is known.
 3. Metrics without a value are null or absent; AIPerf has no `error_request_count` where nothing failed, and counts
-   errors by kind in `error_summary` too.
+   errors by kind in `error_summary` too. Where the server tells it, one has the share of input read from a cache.
 4. AIPerf's telemetry names the GPUs that it saw: the chip is taken from it where all are the same, their number is not,
    as they need be neither all nor only those of the server.
 5. A model served as "ensemble" is a deployment of Triton, and names no model.
@@ -36,6 +36,7 @@ UNITS = {
     "total_output_tokens": "tokens",
     "request_count": "requests",
     "error_request_count": "requests",
+    "overall_usage_prompt_cache_read_pct": "%",
 }
 """The unit each metric is read in; a file in another one is refused, not converted."""
 STATISTICS = {"median": "p50", "mean": "avg", "p99": "p99"}
@@ -52,8 +53,6 @@ KEYS = serving.Keys(
     ttft={name: f"time_to_first_token {key}" for name, key in STATISTICS.items()},
     between={name: f"inter_token_latency {key}" for name, key in STATISTICS.items()},
 )
-TOO_LONG = Decimal(2)
-"""Times the requested output length: GenAI-Perf 24.11 to 24.12 counted streamed tokens about five times."""
 
 
 def claims(run: Run) -> bool:
@@ -69,9 +68,8 @@ def parse(run: Run) -> ParsedRun:
         raise run.refused("runtime_submission_invalid_reasons", "the tool calls the run not valid")
     config = run.within("input_config")
     is_aiperf = "loadgen" in config.fields or "was_cancelled" in run.fields
-    version = run.text("aiperf_version")
     found = ParsedRun(
-        benchmark=" ".join(filter(None, ("AIPerf" if is_aiperf else "GenAI-Perf", version))),
+        benchmark=" ".join(filter(None, ("AIPerf" if is_aiperf else "GenAI-Perf", run.text("aiperf_version")))),
         model=_model(config),
         accelerator=_chip(run),
         measured_on=run.day("start_time"),
@@ -83,6 +81,8 @@ def parse(run: Run) -> ParsedRun:
     elif concurrency is not None:
         found.scenario, found.concurrency = "closed-loop", concurrency
     metrics = _metrics(run)
+    cached = metrics.number("overall_usage_prompt_cache_read_pct")
+    found.prefix_cache_hit_share = None if cached is None else cached / 100
     _refuse_overcount(metrics, config)
     serving.counts(metrics, found, KEYS)
     found.error_share = serving.error_share(_errors(run, metrics), metrics.number("request_count"))
@@ -130,7 +130,7 @@ def _refuse_overcount(metrics: Run, config: Run) -> None:
     length, requested = metrics.number("output_sequence_length"), config.number("output_tokens_mean")
     if requested is None:
         requested = config.within("input").within("prompt").within("output_tokens").number("mean")
-    if length is not None and requested and length > TOO_LONG * requested:
+    if length is not None and requested and length > 2 * requested:
         raise metrics.refused(
             "output_sequence_length",
             f"a mean output of {plain(length)} tokens where {plain(requested)} were requested: the tool over-counted",

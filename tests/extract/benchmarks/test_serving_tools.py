@@ -322,6 +322,22 @@ def test_only_a_steady_closed_loop_has_a_concurrency(phases: list[dict[str, Any]
     assert (run.scenario, run.concurrency) == (scenario, None)
 
 
+def test_aiperf_says_what_the_server_read_from_its_cache() -> None:
+    """44,480 of 64,948 input tokens, as a server's `usage` told it: a run of turns, and none on a cold cache.
+
+    https://github.com/ai-dynamo/aiperf : src/aiperf/metrics/types, accessed 2026-11-28
+    """
+    metric = {"unit": "%", "avg": 68.4855576769108}
+    warm = one("genai_perf", overall_usage_prompt_cache_read_pct=metric)
+
+    assert (warm.prefix_cache_hit_share, warm.scenario) == (
+        Decimal("0.684855576769108"), "closed-loop, 68.5 % of the input cached",
+    )  # fmt: skip
+    assert one("genai_perf").prefix_cache_hit_share is None
+    with pytest.raises(LayoutChanged, match="unit %"):
+        one("genai_perf", overall_usage_prompt_cache_read_pct={**metric, "unit": "tokens"})
+
+
 def test_aiperf_counts_errors_by_kind() -> None:
     """16 of 80 requests failed, of two kinds."""
     kinds = [{"error_details": {"code": code}, "count": count} for code, count in ((500, 12), (429, 4))]
