@@ -13,7 +13,7 @@ Quirks:
    too many. The row's own concurrency and latency tell which number can be (Little's law).
 4. `isl` and `osl` are what was asked for; lengths are drawn from 80 to 100 % of them.
 5. The interactivity of agentic runs is 1 / the time between tokens: of its median, before July 2026 of its p90 alone.
-   Their input counts tokens that the prefix cache held, and their files nest figures since then (`_flat`).
+   Their input counts what the cache held; since then files nest figures (`_flat`), acceptance is simulated (PR 2160).
 6. Only a run of SemiAnalysisAI itself is official. Forks write the same files: without the address of an official run
    a row is unofficial. Bare summaries (vLLM's keys, seconds) are of experiments and always unofficial.
 7. `prefill_hw` and `decode_hw` may be two kinds of chips: such a run is refused.
@@ -112,7 +112,8 @@ def parse(run: Run) -> ParsedRun:
         found.is_official = OFFICIAL[FAMILY].fullmatch(link) is not None
         found.measured_by = "SemiAnalysis InferenceX" if found.is_official else None
     if spec not in (None, "none"):
-        found.notes.append(f"speculative decoding: {spec}")
+        simulated = ", its acceptance simulated since July 2026" if run.text("scenario_type") else ""
+        found.notes.append(f"speculative decoding: {spec}{simulated}")
     if isl is not None:
         found.notes.append("lengths are the requested ones; actual ones are 80 to 100 % of them")
     _agentic(run, found)
@@ -131,8 +132,7 @@ def with_form(found: ParsedRun, link: str | None) -> ParsedRun:
 
 
 def _is_bare(run: Run) -> bool:
-    fields = run.fields
-    return "output_throughput" in fields and "hw" not in fields and not WITHOUT_SUFFIX.isdisjoint(fields)
+    return "output_throughput" in run.fields and "hw" not in run.fields and not WITHOUT_SUFFIX.isdisjoint(run.fields)
 
 
 def _bare(run: Run) -> ParsedRun:

@@ -228,6 +228,15 @@ def test_nested_figures_are_read() -> None:
     assert (run.prefix_cache_hit_share, run.error_share) == (Decimal("0.9427"), 0)
 
 
+def test_speculation_in_agentic_runs_is_simulated() -> None:
+    """Since 2026-07-10 the rules pin its acceptance: https://github.com/SemiAnalysisAI/InferenceX/pull/2160 ."""
+    agentic = one({**NESTED, "spec_decoding": "eagle"})
+
+    assert (agentic.acceptance_length, one(NESTED).acceptance_length) == (None, Decimal(1))
+    assert "speculative decoding: eagle, its acceptance simulated since July 2026" in agentic.note
+    assert "simulated" not in one(NESTED).note + one(AGG).note
+
+
 def test_the_interactivity_of_agentic_rows_is_of_the_time_between_tokens() -> None:
     """The API keeps the older time per output token beside it, and 1 / that is not what it shows."""
     run = one(
