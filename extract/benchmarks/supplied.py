@@ -35,7 +35,7 @@ MEANINGS: dict[str, str] = tomllib.loads(
 ERROR_SHARE_LIMIT = Decimal("0.05")
 """Above it a run measures a system that was failing: kept, and never ranked."""
 TOLERANCE = Decimal("0.01")
-"""Between a given number and the file's, which tools round."""
+"""Between a given number and the file's, which tools round; and the share of input that a cold cache holds too."""
 OFFICIAL = {
     "mlperf_inference": re.compile(
         r"https://github\.com/mlcommons/inference_results_v\d+\.\d+/(?:blob|tree)/[^/\s]+/closed/\S+"
@@ -165,8 +165,8 @@ def complete(parsed: ParsedRun, supplied: Supplied) -> Values:
     run = {name: getattr(parsed, name, None) for name in throughput.MEASURED}
     run |= {name: _either(parsed, supplied, name) for name in EITHER}
     is_of_trace = parsed.benchmark_family == "inferencex" and parsed.prefix_cache_hit_share is not None
-    share = None if is_of_trace else run["prefix_cache_hit_share"]
-    cached = f"{plain(share * 100, 3)} % of the input cached" if share else None  # no run to compare others with
+    share = None if is_of_trace else run["prefix_cache_hit_share"]  # a first token in common is no warm cache
+    cached = f"{plain(share * 100, 3)} % of the input cached" if share and share > TOLERANCE else None
     run |= {
         "model_name": needed["model"],
         "benchmark": " ".join(filter(None, (parsed.benchmark, supplied["round"]))),

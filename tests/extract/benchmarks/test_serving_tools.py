@@ -230,12 +230,13 @@ def test_sglang_says_what_its_prefix_cache_held() -> None:
     report = {"total_prompt_tokens": 1776000, "total_cached_tokens": 814474, "cache_hit_rate_pct": 45.86}
     capped = {"request_rate": float("inf"), "max_concurrency": 24, "dataset_name": "random"}
     warm, cold = one("sglang", **capped, cache_report=report), one("sglang", **capped, cache_report=None)
-    never = one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": 0.0})
+    never, first = (one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": pct}) for pct in (0.0, 0.1))
 
     assert (warm.prefix_cache_hit_share, warm.scenario) == (
         Decimal("0.4586"), "closed-loop, 45.9 % of the input cached",
     )  # fmt: skip
     assert (never.prefix_cache_hit_share, never.scenario) == (0, "closed-loop")
+    assert (first.prefix_cache_hit_share, first.scenario) == (Decimal("0.001"), "closed-loop")
     assert (cold.prefix_cache_hit_share, cold.scenario) == (None, "closed-loop")
     with pytest.raises(BenchmarkRefused, match="cache"):
         one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": 145.86})
