@@ -225,6 +225,20 @@ def test_requests_that_share_a_prefix_are_a_scenario_of_their_own(dataset: str) 
     assert one("sglang", **capped, dataset_name="random").scenario == "closed-loop"
 
 
+def test_sglang_offline_is_no_serving() -> None:
+    """`bench_offline_throughput` gives all requests to the engine at once: its rate is none that users would see.
+
+    https://github.com/sgl-project/sglang : python/sglang/bench_offline_throughput.py, accessed 2026-11-28
+    """
+    offline = {
+        "backend": "engine", "successful_requests": 1000, "total_latency": 25.4, "total_input_tokens": 224442,
+        "total_output_tokens": 193160, "request_throughput": 39.37, "input_throughput": 8836.3,
+        "output_throughput": 7604.7, "total_throughput": 16441.0, "last_gen_throughput": 5000.0,
+    }  # fmt: skip
+    with pytest.raises(BenchmarkRefused, match="no known benchmark tool"):
+        read(json.dumps(offline).encode(), "offline.jsonl", WORDS)
+
+
 def test_sglang_says_what_its_prefix_cache_held() -> None:
     """`--cache-report` counts it: of random requests 45.86 % were read before: that is no cold cache."""
     report = {"total_prompt_tokens": 1776000, "total_cached_tokens": 814474, "cache_hit_rate_pct": 45.86}
