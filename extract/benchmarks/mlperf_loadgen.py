@@ -58,19 +58,17 @@ def parse(run: Run) -> ParsedRun:
         scenario=scenario,
     )
     tokens, samples = RATES[scenario]
-    per_sample = run.number(samples)
     if run.fields.get(tokens) is None:
         found.unit_of_work = "sample"
         found.output_rate = serving.positive(run, samples, run.needed(samples))
         return found
     found.output_rate = serving.positive(run, tokens, run.needed(tokens))
-    if per_sample:
+    if per_sample := run.number(samples):
         found.output_length = quotient(found.output_rate, per_sample)
     token = run.number("99.00 percentile first token latency (ns)")
-    between = run.number("99.00 percentile time to output token (ns)")
     if token is not None:
         found.ttft_ms, found.ttft_statistic = quotient(token, Decimal(10) ** 6), "p99"
-    if between:
+    if between := run.number("99.00 percentile time to output token (ns)"):
         found.interactivity, found.interactivity_statistic = quotient(Decimal(10) ** 9, between), "p99"
     serving.first_at_end(run, "99.00 percentile first token latency (ns)", "Max latency (ns)")
     return found

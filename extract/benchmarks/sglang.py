@@ -10,7 +10,7 @@ Quirks:
 4. The requested lengths are the upper ends of a range (`random_range_ratio`), so they are no means.
 5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
 6. The input counts what the prefix cache held; `cache_report` (if asked for) has the share, of random requests too.
-   Where `dataset_name` is one of common beginnings, the scenario has it.
+   Where `dataset_name` is one of common beginnings, the scenario has it. Of requests of several turns the input is 0.
 7. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
 """
 
@@ -45,6 +45,8 @@ def parse(run: Run) -> ParsedRun:
     if version and backend and backend.startswith("sglang"):
         found.software = f"sglang {version}"
     serving.bench(run, found, KEYS)
+    if found.input_rate == 0:
+        found.input_length = found.input_rate = found.total_rate = None
     if found.concurrency is None:
         found.concurrency = run.number("concurrency")
     dataset = run.text("dataset_name")

@@ -256,6 +256,18 @@ def test_sglang_says_what_its_prefix_cache_held() -> None:
         one("sglang", **capped, cache_report={**report, "cache_hit_rate_pct": 145.86})
 
 
+def test_the_input_of_several_turns_is_not_counted() -> None:
+    """SGLang writes 0 for what it read, and the output alone as the total: what was read is unknown, and not free.
+
+    https://github.com/sgl-project/sglang : python/sglang/benchmark/serving.py, accessed 2026-11-28
+    """
+    nothing = {"total_input_tokens": 0, "input_throughput": 0.0, "total_throughput": 957.162}
+    run = one("sglang", **nothing, dataset_name="agentic-trace", backend="sglang-oai-chat")
+
+    assert (run.input_length, run.input_rate, run.total_rate, run.output_rate) == (None, None, None, Decimal("957.162"))
+    assert "input_length unknown, so it is never ranked" in run.note
+
+
 def test_a_replayed_trace_has_no_request_rate() -> None:
     """With `--use-trace-timestamps` SGLang writes "trace" for it: requests come as those of the trace came."""
     run = one("sglang", request_rate="trace", max_concurrency=None, dataset_name="mooncake")
