@@ -470,11 +470,9 @@ def _price(offer: Offer, query: Query) -> str:
     return f"{text} for {chips[1]} chips" if chips and hourly < MIN_CHIP_RATE * int(chips[1]) else text
 
 
-def _facts(
-    offers: list[Offer], refusal: str | None, query: Query, document: Document
-) -> Iterator[Mapping[str, object]]:
+def _facts(offers: list[Offer], refusal: str | None, query: Query, document: Document) -> Iterator[dict[str, object]]:
     """Yield all offers; of an answer without any, on its first page, one row without an id."""
-    shared = {
+    shared: dict[str, object] = {
         "region_id": document.scope,
         "instance_type": query.instance_type,
         "capacity_unit": "UltraServer" if query.instance_type.startswith(ULTRASERVER_PREFIX) else "instance",
