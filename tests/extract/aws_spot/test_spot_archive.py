@@ -162,6 +162,27 @@ def test_a_damaged_or_other_file_is_an_error(folder: Path, body: bytes) -> None:
         looks(context(folder.as_uri()), "us-east-1")
 
 
+def test_a_line_without_a_zone_is_left_out_and_said(folder: Path) -> None:
+    """The archive's collector writes nothing for a zone whose id it does not know; the other lines of the month stay.
+
+    https://github.com/ericpauley/aws-spot-price-history/blob/5e7a8b0e55bb34a30efd61c6d4dbbffe19d0525e/collect.go , read
+    on 2026-11-28. A Wavelength Zone has an id of another form, of the region that its zone is in.
+    """
+    lost = "\tp5.48xlarge\tLinux/UNIX\t8.000000\t2024-01-05T00:00:00+00:00\n"
+    wave = "use1-wl1-bos-wlz1\tg4dn.2xlarge\tLinux/UNIX\t0.450000\t2024-01-05T00:00:00+00:00\n"
+    (folder / "2024-01.tsv.zst").write_bytes(packed(JANUARY + lost + wave + lost.replace("p5.48xlarge", "m5.large")))
+    virginia, ohio = (looks(context(folder.as_uri()), scope)[0] for scope in ("us-east-1", "us-east-2"))
+
+    found = rows(virginia)
+    assert found.filter(pl.col("availability_zone_id") == "use1-wl1-bos-wlz1")["unit_price"].to_list() == ["0.45"]
+    assert (found.height, "8" in found["unit_price"]) == (5, False)
+    assert [note.partition(" ")[2] for look in (virginia, ohio) for note in look.notes] == [
+        "has 1 line without a zone, which is in no region",
+        "has no spot price of an accelerator in us-east-2",
+        "has 1 line without a zone, which is in no region",
+    ]
+
+
 def test_files_joined_together_are_read_whole(folder: Path) -> None:
     """Zstandard files may be written one behind the other, as the archive's README does."""
     half = JANUARY.index("use1-az6\tm5")
