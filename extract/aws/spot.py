@@ -65,7 +65,7 @@ _TYPE = re.compile(r"[a-z0-9*?-]+(\.[a-z0-9*?-]+)?")
 ARCHIVE_URL = "https://zenodo.org/records/23082767/files"
 """The version of 2026-10-01, which ends with September 2026; the DOI of all versions is 10.5281/zenodo.14198917."""
 NEWEST_URL = "https://zenodo.org/records/14198917/latest"
-"""It redirects to the record of the newest version."""
+"""It redirects to the record of the newest version, which has the months of the one before unchanged, and one more."""
 FIRST_MONTH = (2022, 1)
 YEARLY = (2022, 2023)
 GAP = "2026-03 to 2026-06 are missing from the archive itself"
@@ -267,8 +267,8 @@ def _documents(
 ) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     for name in names:
         url = f"{base}/{name.format(year=at.year, month=at.month)}"
-        key = f"{url}#{scope}"
-        if landed := ctx.landed(key):
+        key = re.sub(r"(?<=zenodo\.org/records)/[0-9]+", "", url) + f"#{scope}"
+        if landed := ctx.landed(key) or ctx.landed(f"{url}#{scope}"):
             return (landed,), ()
         try:
             month = ctx.memo.once(url, functools.partial(_cut, ctx, url))

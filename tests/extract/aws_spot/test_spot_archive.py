@@ -270,3 +270,21 @@ def test_the_newest_version_is_read(location: str, record: str) -> None:
     list(SOURCE.backfill(ctx, "us-east-1", datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)))  # type: ignore[misc]
 
     assert web.asked[0] == f"https://zenodo.org/records/{record}/files/2024-01.tsv.zst"
+
+
+@pytest.mark.parametrize("key", ["https://zenodo.org/records/files/2024-01.tsv.zst#us-east-1", None])
+def test_a_month_is_the_same_in_each_version(key: str | None) -> None:
+    """Each month the archive has a new version, with another number, which has the former months unchanged.
+
+    A month that was landed before keys left that number out, None here, is found by its address.
+    """
+    web = Zenodo({"https://zenodo.org/records/99999999/files/2024-01.tsv.zst": packed(JANUARY)})
+    since, until = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)
+    ctx = Context(web=web, settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+    (document,) = next(iter(SOURCE.backfill(ctx, "us-east-1", since, until))).documents  # type: ignore[misc]
+    kept = {key or f"{document.url}#us-east-1": document}
+    web.location = "https://zenodo.org/records/99999998" if key else web.location
+
+    again = Context(web=web, settings={}, now=lambda: NOW, landed=kept.get)  # type: ignore[arg-type]
+    assert next(iter(SOURCE.backfill(again, "us-east-1", since, until))).documents == (document,)  # type: ignore[misc]
+    assert len(web.asked) == 1
