@@ -361,8 +361,8 @@ def _query(document: Document, offers: Sequence[Offer]) -> Query:
 
 def _read(document: Document) -> tuple[list[Offer], str | None]:
     """Return the offers of an answer, or the refusal that it is."""
-    if document.body.lstrip(reading.BLANK)[:1] == b"{":
-        listed = LAYOUT.mapping(LAYOUT.json(document.body), "body").get("CapacityBlockOfferings")
+    if document.body.lstrip(reading.BLANK)[:1] in (b"{", b"["):
+        listed = LAYOUT.answer(document.body, "CapacityBlockOfferings").get("CapacityBlockOfferings")
         return [_offer(_element("item", each)) for each in LAYOUT.listed(listed, "CapacityBlockOfferings")], None
     root = LAYOUT.xml(document.body)
     try:

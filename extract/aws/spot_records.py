@@ -74,7 +74,7 @@ def _records(document: Document) -> Iterator[Record]:
         return _xml(document.body)
     if start not in (b"{", b"["):
         return _lines(document.body)
-    content = LAYOUT.mapping(LAYOUT.json(document.body, numbers=str), "body")
+    content = LAYOUT.answer(document.body, "SpotPriceHistory", numbers=str)
     return map(_record, LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"))
 
 

@@ -266,6 +266,8 @@ def test_an_answer_that_the_aws_cli_printed() -> None:
     names = ("instance_type", "minimum_quantity", "availability_zone", "commitment_term_hours", "unit_price")
 
     assert tuple(row[name] for name in names) == ("p4d.24xlarge", "1", "us-east-2a", None, "11.7916666667")
+    alone = json.dumps([P4D]).encode()  # `--query CapacityBlockOfferings` leaves the list
+    assert SOURCE.parse(replace(saved, body=alone)).rows.row(0, named=True) == row
     with pytest.raises(LayoutChanged, match="the query is not known"):  # for which of them, the answer does not say
         SOURCE.parse(replace(saved, body=cli(P4D, P4D | {"InstanceCount": 2})))
 

@@ -194,6 +194,15 @@ def test_a_local_zone_stays_under_its_region(answer: Answer) -> None:
     assert (row["region_id"], row["availability_zone_id"]) == ("us-east-1", "use1-atl2-az1")
 
 
+def test_records_alone_are_an_answer(answer: Answer) -> None:
+    """`--query SpotPriceHistory` of the AWS CLI, or boto3 and json.dump, save the list without its name."""
+    whole = answer([RECORD, RECORD | {"AvailabilityZone": "us-east-1b"}])
+    alone = replace(whole, body=json.dumps(json.loads(whole.body)["SpotPriceHistory"]).encode())
+
+    assert parse(alone).rows.equals(parse(whole).rows)
+    assert parse(alone).rows.height == 2
+
+
 @pytest.mark.parametrize(
     "body",
     [b"<html><body>Service Unavailable</body></html>", b"<DescribeSpotPriceHistoryResponse>", b"{}", b"[]", b"{", b"",
