@@ -80,8 +80,6 @@ _WANTED = re.compile(
     re.MULTILINE,
 )
 FIELD_COUNT_LESS_ONE = 4
-_WORDS = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
-_WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
 
 
 def parse(document: Document) -> Parsed:
@@ -222,7 +220,9 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     A month that the archive does not have is a fetch without documents and a note. Raises Unavailable where a file
     cannot be reached or breaks off, LayoutChanged where it is no such file.
     """
-    prefix = zone_prefix(scope)
+    prefix = places.zone_prefix(scope).encode()
+    if not prefix:
+        raise SourceError("not a region", source=NAME, field="region", value=scope, hint="Name one such as us-east-1")
     schemes = ("https://", "http://", "file:/")
     default = ARCHIVE_URL if "archive_url" in ctx.settings else _newest(ctx)
     base = url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
@@ -250,16 +250,6 @@ def _newest(ctx: Context) -> str:
         if found := re.search(r"/records/\d+$", location):
             return f"https://zenodo.org{found[0]}/files"
     return ARCHIVE_URL
-
-
-def zone_prefix(region: str) -> bytes:
-    """Return how the zone ids of a region begin: us-east-1 has use1-az1, ap-southeast-2 has apse2-az1."""
-    country, *rest = region.split("-")
-    words, number = rest[:-1], "".join(rest[-1:])
-    if not words or not number.isdecimal() or not set(words) <= _WORDS.keys():
-        hint = "Expected is the name of a region, such as us-east-1"
-        raise SourceError("not a region", source=NAME, field="region", value=region, hint=hint)
-    return f"{country}{''.join(_WORDS[word] for word in words)}{number}".encode()
 
 
 def _documents(
