@@ -172,7 +172,9 @@ def test_parse_reads_an_answer_as_it_is_kept_compressed(shared, tmp_path):
     """The same rows as of the answer itself, here 90 days of spot prices of one type."""
     packed = shared / "data" / "aws_samples" / "spot_history_us_east_1_p2.xlarge_20210530.json.gz"
     (tmp_path / "answer.json").write_bytes(gzip.decompress(packed.read_bytes()))
-    of_both = [call("parse", "--source", "aws_spot", file, data_dir=tmp_path) for file in (packed, tmp_path / "answer.json")]
+    of_both = [
+        call("parse", "--source", "aws_spot", file, data_dir=tmp_path) for file in (packed, tmp_path / "answer.json")
+    ]
     assert [result.exit_code for result in of_both] == [0, 0]
     assert of_both[0].stdout == of_both[1].stdout
 
