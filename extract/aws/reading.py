@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 30
 """Of a document after decompression; no region's whole file is half as large."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
+REGION = r"^([a-z]+(?:-[a-z]+)+?-\d)"
+"""The region in the name of a zone, for saved answers that are read without their scope."""
 GZIP_MAGIC = b"\x1f\x8b"
 ULTRASERVER_PREFIX = "u-"
 NO_KNOWN_PRICES = "the prices of earlier fetches cannot be read"

@@ -12,7 +12,7 @@ import polars as pl
 
 from extract.aws import SPOT as NAME
 from extract.aws import places
-from extract.aws.reading import BLANK, Layout, plain_number
+from extract.aws.reading import BLANK, REGION, Layout, plain_number
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -38,8 +38,6 @@ OPTIONAL = FIELDS[:2]
 ARCHIVED = tuple(name for name in FIELDS if name != "AvailabilityZone")
 """The fields of a line of the archive, in order."""
 OFFER = ("zone_id", "zone", "type")
-REGION = r"^([a-z]+(?:-[a-z]+)+?-\d)"
-"""The region in the name of a zone, for saved answers that are read without their scope."""
 
 Record = dict[str, str | None]
 
