@@ -1,5 +1,6 @@
 """The command line: what it prints, where, and with which exit code."""
 
+import gzip
 import json
 import os
 import re
@@ -165,6 +166,17 @@ def test_parse_prints_json_lines_with_the_columns_of_an_offer(shared, tmp_path):
         row["instance_type"]: row["unit_price"] for row in rows
     }.items()
     assert {"on_demand"} == {row["purchase_option"] for row in rows}
+
+
+def test_parse_reads_an_answer_as_it_is_kept_compressed(shared, tmp_path):
+    """The same rows as of the answer itself, here 90 days of spot prices of one type."""
+    packed = shared / "data" / "aws_samples" / "spot_history_us_east_1_p2.xlarge_20210530.json.gz"
+    (tmp_path / "answer.json").write_bytes(gzip.decompress(packed.read_bytes()))
+    of_both = [
+        call("parse", "--source", "aws_spot", file, data_dir=tmp_path) for file in (packed, tmp_path / "answer.json")
+    ]
+    assert [result.exit_code for result in of_both] == [0, 0]
+    assert of_both[0].stdout == of_both[1].stdout
 
 
 def test_parse_of_a_file_without_accelerators_says_so(shared, tmp_path):

@@ -278,6 +278,11 @@ def parse(document: Document) -> Parsed:
     offers, refusal = _read(document)
     if "supported-usage-class" in document.parameters:
         return reading.parsed()
+    zones = sorted({part.zone or "" for offer in offers for part in offer.parts})
+    found = re.match(reading.REGION, zones[0] if zones else "")
+    document = replace(document, scope=document.scope or (found[1] if found else ""))
+    if others := [zone for zone in zones if not zone.startswith(document.scope)]:
+        raise LAYOUT.refusal(f"an offer of another region than {document.scope}", others[0], "AvailabilityZone")
     query = _query(document, offers)
     ignored: Counter[str] = Counter(f"unknown rate: {_why(offer)}" for offer in offers if rate(offer) is None)
     named = document.parameters.get("starting_first")
@@ -350,19 +355,16 @@ def _query(document: Document, offers: Sequence[Offer]) -> Query:
     if not queried and len({(offer.block.instance_type, offer.block.count) for offer in offers}) == 1:
         return Query(instance_type=offers[0].block.instance_type or "", count=offers[0].block.count or 0, hours=None)
     try:
-        return Query(
-            instance_type=queried[f"{kind}Type"],
-            count=int(queried[f"{kind}Count"]),
-            hours=int(queried["CapacityDurationHours"]),
-        )
+        name, count, hours = (queried[each] for each in (f"{kind}Type", f"{kind}Count", "CapacityDurationHours"))
+        return Query(instance_type=name, count=int(count), hours=int(hours))
     except (KeyError, ValueError) as error:
         raise LAYOUT.refusal("the query is not known", str(dict(queried)), "parameters") from error
 
 
 def _read(document: Document) -> tuple[list[Offer], str | None]:
     """Return the offers of an answer, or the refusal that it is."""
-    if document.body.lstrip(reading.BLANK)[:1] == b"{":
-        listed = LAYOUT.mapping(LAYOUT.json(document.body), "body").get("CapacityBlockOfferings")
+    if document.body.lstrip(reading.BLANK)[:1] in (b"{", b"["):
+        listed = LAYOUT.answer(document.body, "CapacityBlockOfferings").get("CapacityBlockOfferings")
         return [_offer(_element("item", each)) for each in LAYOUT.listed(listed, "CapacityBlockOfferings")], None
     root = LAYOUT.xml(document.body)
     try:
@@ -386,9 +388,7 @@ def _element(tag: str, value: object) -> Element:
     """Return what the AWS CLI prints as EC2's XML has it."""
     element = Element(tag)
     if isinstance(value, dict):
-        element.extend(
-            _element(f"{name[:1].lower()}{name[1:]}", each) for name, each in value.items() if each is not None
-        )
+        element.extend(_element(f"{key[:1].lower()}{key[1:]}", each) for key, each in value.items() if each is not None)
     elif isinstance(value, list):
         element.tag = f"{tag.removesuffix('s')}Set"
         element.extend(_element("item", each) for each in value)
@@ -470,11 +470,9 @@ def _price(offer: Offer, query: Query) -> str:
     return f"{text} for {chips[1]} chips" if chips and hourly < MIN_CHIP_RATE * int(chips[1]) else text
 
 
-def _facts(
-    offers: list[Offer], refusal: str | None, query: Query, document: Document
-) -> Iterator[Mapping[str, object]]:
+def _facts(offers: list[Offer], refusal: str | None, query: Query, document: Document) -> Iterator[dict[str, object]]:
     """Yield all offers; of an answer without any, on its first page, one row without an id."""
-    shared = {
+    shared: dict[str, object] = {
         "region_id": document.scope,
         "instance_type": query.instance_type,
         "capacity_unit": "UltraServer" if query.instance_type.startswith(ULTRASERVER_PREFIX) else "instance",

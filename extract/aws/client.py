@@ -306,10 +306,8 @@ class Call:
 
     @property
     def _rights(self) -> str:
-        action = self.operation.replace(".", ":")
-        return (
-            self.hint or f"Give credentials that may call {action}, or set enabled = false in [sources.{self.source}]"
-        )
+        rights = f"Give credentials that may call {self.operation.replace('.', ':')}"
+        return self.hint or f"{rights}, or set enabled = false in [sources.{self.source}]"
 
 
 def regions(ctx: Context, source: str, hint: str = "") -> tuple[str, ...]:

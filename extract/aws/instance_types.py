@@ -182,7 +182,7 @@ def parse(document: Document) -> Parsed:
 def _decoded(body: bytes) -> Mapping[str, Any]:
     """Return an answer as boto3 shows it, from its XML or from JSON."""
     if body.lstrip(reading.BLANK)[:1] != b"<":
-        return LAYOUT.mapping(LAYOUT.json(body), "body")
+        return LAYOUT.answer(body, "InstanceTypes")
     import botocore.parsers
 
     found = re.search(rb"<(DescribeInstanceTypes|DescribeInstanceTypeOfferings)Response[ >]", body[:1024])

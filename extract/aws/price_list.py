@@ -428,7 +428,7 @@ def _csv_prices(body: bytes) -> Iterator[Price]:
 
 def _json_prices(body: bytes) -> Iterator[Price]:
     """Yield the prices of a page of GetProducts, of a mapping of SKU to product, or of a bulk file's JSON form."""
-    document = LAYOUT.mapping(LAYOUT.json(body), "body")
+    document = LAYOUT.answer(body, "PriceList")
     if "PriceList" in document:
         listed = document["PriceList"]
         if not isinstance(listed, list):

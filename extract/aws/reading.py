@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 30
 """Of a document after decompression; no region's whole file is half as large."""
 BLANK = b"\xef\xbb\xbf \t\r\n"
+REGION = r"^([a-z]+(?:-[a-z]+)+?-\d)"
+"""The region in the name of a zone, for saved answers that are read without their scope."""
 GZIP_MAGIC = b"\x1f\x8b"
 ULTRASERVER_PREFIX = "u-"
 NO_KNOWN_PRICES = "the prices of earlier fetches cannot be read"
@@ -47,8 +49,7 @@ class Layout:
             except zlib.error as error:
                 raise self.refusal(f"the gzip is damaged: {error}", body) from error
             if not inflate.eof or inflate.unused_data:
-                message = f"the gzip is cut short, goes on after its end, or exceeds {MAX_BYTES} bytes"
-                raise self.refusal(message, body)
+                raise self.refusal(f"the gzip is cut short, goes on after its end or exceeds {MAX_BYTES} bytes", body)
         start = body[:1024].lstrip(BLANK)[:1]
         if start in (b"", b"<"):
             raise self.refusal(f"expected prices, found {'HTML' if start else 'nothing'}", body)
@@ -59,10 +60,14 @@ class Layout:
     ) -> object:
         """Return JSON; `name` is what an error calls it, `numbers` makes values of numbers."""
         try:
-            content: object = strict_json.loads(raw, numbers=numbers)
+            return strict_json.loads(raw, numbers=numbers)
         except ValueError as error:
             raise self.refusal(f"{name} is not JSON: {error}", raw[:80]) from error
-        return content
+
+    def answer(self, body: bytes, name: str, *, numbers: Callable[[str], Any] | None = None) -> Mapping[str, object]:
+        """Return an answer of AWS; a list alone, as the CLI's `--query` of a name leaves it, under that name."""
+        content = self.json(body, numbers=numbers)
+        return self.mapping({name: content} if content and isinstance(content, list) else content, "body")
 
     def xml(self, body: bytes) -> Element:
         """Return the root of an XML document, its tags without namespaces."""
@@ -77,10 +82,8 @@ class Layout:
     def child(self, item: Element, name: str) -> str | None:
         """Return the text of a child of an XML element; None where there is none."""
         found = item.findall(name)
-        if len(found) > 1:
-            raise self.refusal(f"{name} occurs twice", name)
-        if found and len(found[0]):
-            raise self.refusal(f"{name} is no text", name)
+        if len(found) > 1 or any(map(len, found)):
+            raise self.refusal(f"{name} occurs twice, or is no text", name)
         return found[0].text or "" if found else None
 
     def mapping(self, value: object, field: str) -> Mapping[str, object]:

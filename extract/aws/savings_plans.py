@@ -296,7 +296,7 @@ def rates(document: Document) -> Iterator[Rate]:
         return (
             _rate(row, CSV, f"{row['LeaseContractLength']} {row['LeaseContractLengthUnit']}".strip()) for row in rows
         )
-    content = LAYOUT.mapping(LAYOUT.json(body), "body")
+    content = LAYOUT.answer(body, "searchResults")
     if "searchResults" in content:
         return map(_api_rate, LAYOUT.listed(content["searchResults"], "searchResults"))
     if "terms" in content:

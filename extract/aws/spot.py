@@ -31,7 +31,8 @@ Quirks:
    Code of the price list (zone us-east-1-atl-2a, region us-east-1-atl-1).
 9. The archive moves the price in force to the first moment of each month. A month is one file for all regions; 2022 and
    2023 are a file each, of the regions that every account has. 2026-03 to 2026-06 are missing from it. Its version of
-   2026-09 is read, or a newer one to which its address of all versions leads (read about on 2026-10-06).
+   2026-09 is read, or a newer one to which its address of all versions leads (read about on 2026-10-06). Of a zone
+   whose id its collector does not know it writes none: such lines are in no region, and counted.
 """
 
 import functools
@@ -53,7 +54,7 @@ from extract.aws.bulk import NOT_FOUND, read_stream, reported
 from extract.aws.client import PAGE_SIZE, Call, regions
 from extract.base import Context, Parsed, Source, past_fetch, url_in
 from warehouse.documents import Document, ScopeFetch, Whole
-from warehouse.errors import LayoutChanged, SettingsError, SourceError
+from warehouse.errors import LayoutChanged, SettingsError, SourceError, count
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
 
 HISTORY = timedelta(days=90)
@@ -64,7 +65,7 @@ _TYPE = re.compile(r"[a-z0-9*?-]+(\.[a-z0-9*?-]+)?")
 ARCHIVE_URL = "https://zenodo.org/records/23082767/files"
 """The version of 2026-10-01, which ends with September 2026; the DOI of all versions is 10.5281/zenodo.14198917."""
 NEWEST_URL = "https://zenodo.org/records/14198917/latest"
-"""It redirects to the record of the newest version."""
+"""It redirects to the record of the newest version, which has the months of the one before unchanged, and one more."""
 FIRST_MONTH = (2022, 1)
 YEARLY = (2022, 2023)
 GAP = "2026-03 to 2026-06 are missing from the archive itself"
@@ -73,14 +74,12 @@ YEAR_NAME = "{year:04}.tsv.zst"
 BLOCK_BYTES = 1 << 22
 EXCERPT_LIMIT_BYTES = 256 << 20
 """For the lines that are kept of a month, of all regions: some ten times as much as there are."""
-_ZONE = re.compile(rb"([a-z]{2,5}\d)-[a-z0-9-]*az\d+")
+_ZONE = re.compile(rb"([a-z]{2,5}\d)-[a-z0-9-]*(?:az|wlz)\d+|")
 _WANTED = re.compile(
     rb"^([^\t\n]*)\t" + ACCELERATOR_TYPE.pattern.encode() + rb"[^\t\n]*\tLinux/UNIX(?: \(Amazon VPC\))?\t.*\n",
     re.MULTILINE,
 )
 FIELD_COUNT_LESS_ONE = 4
-_WORDS = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
-_WORDS |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
 
 
 def parse(document: Document) -> Parsed:
@@ -209,12 +208,9 @@ def _instance_types(settings: Mapping[str, object]) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Month:
-    """What was cut from a file: lines, compressed, by how the zone ids of their region begin; and what it was whole.
+    """What was cut from a file: lines, compressed, by how the zone ids of their region begin, None without a zone."""
 
-    A run remembers it, as the other regions read it too: about 2 MB a month.
-    """
-
-    excerpts: Mapping[bytes, bytes]
+    excerpts: Mapping[bytes | None, bytes]
     whole: Whole
 
 
@@ -224,7 +220,9 @@ def backfill(ctx: Context, scope: str, since: datetime | None, until: datetime |
     A month that the archive does not have is a fetch without documents and a note. Raises Unavailable where a file
     cannot be reached or breaks off, LayoutChanged where it is no such file.
     """
-    prefix = zone_prefix(scope)
+    prefix = places.zone_prefix(scope).encode()
+    if not prefix:
+        raise SourceError("not a region", source=NAME, field="region", value=scope, hint="Name one such as us-east-1")
     schemes = ("https://", "http://", "file:/")
     default = ARCHIVE_URL if "archive_url" in ctx.settings else _newest(ctx)
     base = url_in(ctx.settings, "archive_url", default, source=NAME, schemes=schemes).rstrip("/")
@@ -254,23 +252,13 @@ def _newest(ctx: Context) -> str:
     return ARCHIVE_URL
 
 
-def zone_prefix(region: str) -> bytes:
-    """Return how the zone ids of a region begin: us-east-1 has use1-az1, ap-southeast-2 has apse2-az1."""
-    country, *rest = region.split("-")
-    words, number = rest[:-1], "".join(rest[-1:])
-    if not words or not number.isdecimal() or not set(words) <= _WORDS.keys():
-        hint = "Expected is the name of a region, such as us-east-1"
-        raise SourceError("not a region", source=NAME, field="region", value=region, hint=hint)
-    return f"{country}{''.join(_WORDS[word] for word in words)}{number}".encode()
-
-
 def _documents(
     ctx: Context, scope: str, prefix: bytes, base: str, at: datetime, names: Iterable[str]
 ) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     for name in names:
         url = f"{base}/{name.format(year=at.year, month=at.month)}"
-        key = f"{url}#{scope}"
-        if landed := ctx.landed(key):
+        key = re.sub(r"(?<=zenodo\.org/records)/[0-9]+", "", url) + f"#{scope}"
+        if landed := ctx.landed(key) or ctx.landed(f"{url}#{scope}"):
             return (landed,), ()
         try:
             month = ctx.memo.once(url, functools.partial(_cut, ctx, url))
@@ -280,9 +268,11 @@ def _documents(
             if error.field == "status" and error.value == NOT_FOUND:
                 continue
             raise
+        n_lost = zlib.decompress(month.excerpts[None]).count(b"\n") if None in month.excerpts else 0
+        notes = (f"{url} has {count(n_lost, 'line')} without a zone, which is in no region",) if n_lost else ()
         packed = month.excerpts.get(prefix)
         if packed is None:
-            return (), (f"{url} has no spot price of an accelerator in {scope}",)
+            return (), (f"{url} has no spot price of an accelerator in {scope}", *notes)
         document = Document(
             source=NAME,
             scope=scope,
@@ -294,7 +284,7 @@ def _documents(
             published_at=at,
             whole=month.whole,
         )
-        return (document,), ()
+        return (document,), notes
     gap = f"; {GAP}" if (2026, 3) <= (at.year, at.month) <= (2026, 6) else ""
     return (), (f"the archive at {base} has no {at:%Y-%m}{gap}",)
 
@@ -312,8 +302,8 @@ def cut(blocks: Iterator[bytes], url: str) -> Month:
     from blake3 import blake3
 
     whole, size, kept_size = blake3(), 0, 0
-    packers: dict[bytes, Any] = {}
-    packed: dict[bytes, list[bytes]] = {}
+    packers: dict[bytes | None, Any] = {}
+    packed: dict[bytes | None, list[bytes]] = {}
     rest = b""
     try:
         stream = pa.CompressedInputStream(pa.PythonFile(_Reader(blocks), mode="r"), "zstd")
@@ -339,11 +329,11 @@ def cut(blocks: Iterator[bytes], url: str) -> Month:
     )
 
 
-def _lines_by_region(lines: bytes, url: str) -> dict[bytes, list[bytes]]:
+def _lines_by_region(lines: bytes, url: str) -> dict[bytes | None, list[bytes]]:
     """Return the lines that are kept, by how their zone ids begin; raise where they are no lines of the archive."""
     if lines.count(b"\t") != FIELD_COUNT_LESS_ONE * lines.count(b"\n"):
         raise _refusal(f"{url}: expected five fields separated by tabs", lines[:80].decode("utf-8", "replace"))
-    found: dict[bytes, list[bytes]] = {}
+    found: dict[bytes | None, list[bytes]] = {}
     for line in _WANTED.finditer(lines):
         zone = _ZONE.fullmatch(line[1])
         if zone is None:

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 import polars as pl
 
 from extract.aws import SPOT as NAME
-from extract.aws.reading import BLANK, Layout, plain_number
+from extract.aws import places
+from extract.aws.reading import BLANK, REGION, Layout, plain_number
 from extract.base import Parsed
 from warehouse.documents import Document
 from warehouse.reference.instance_types import ACCELERATOR_TYPE
@@ -37,8 +38,6 @@ OPTIONAL = FIELDS[:2]
 ARCHIVED = tuple(name for name in FIELDS if name != "AvailabilityZone")
 """The fields of a line of the archive, in order."""
 OFFER = ("zone_id", "zone", "type")
-REGION = r"^([a-z]+(?:-[a-z]+)+?-\d)"
-"""The region in the name of a zone, for saved answers that are read without their scope."""
 
 Record = dict[str, str | None]
 
@@ -74,7 +73,7 @@ def _records(document: Document) -> Iterator[Record]:
         return _xml(document.body)
     if start not in (b"{", b"["):
         return _lines(document.body)
-    content = LAYOUT.mapping(LAYOUT.json(document.body, numbers=str), "body")
+    content = LAYOUT.answer(document.body, "SpotPriceHistory", numbers=str)
     return map(_record, LAYOUT.listed(content.get("SpotPriceHistory"), "SpotPriceHistory"))
 
 
@@ -92,12 +91,10 @@ def _lines(body: bytes) -> Iterator[Record]:
         lines = body.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise LAYOUT.refusal(f"not text: {error}", body) from error
-    if not lines:
-        raise LAYOUT.refusal("the document is empty", body)
-    for line in lines:
+    for line in lines or [""]:
         values = line.split("\t")
         if len(values) != len(ARCHIVED):
-            raise LAYOUT.refusal("expected five fields separated by tabs", line.encode())
+            raise LAYOUT.refusal(f"expected five fields separated by tabs, found {len(values)}", line.encode())
         yield _record(dict(zip(ARCHIVED, values, strict=True)))
 
 
@@ -135,7 +132,7 @@ def _one_product(frame: pl.DataFrame, ignored: Counter[str]) -> pl.DataFrame:
 
 def _timed(frame: pl.DataFrame) -> pl.DataFrame:
     """Return records with their time as naive UTC (NULL where the text is none) and their price as plain text."""
-    text = pl.col("at_text").str.replace("Z$", "+00:00")
+    text = pl.col("at_text").str.replace("Z$", "+00:00").str.replace(r"^([\d-]{10}) ", "${1}T")
     prices = frame["price"].unique().to_list()
     at = text.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z", strict=False, time_unit="us").dt.replace_time_zone(None)
     return frame.with_columns(
@@ -175,11 +172,13 @@ def _rows(frame: pl.DataFrame, document: Document) -> pl.DataFrame:
     if 0 < frame["zone_id"].null_count() < frame.height:
         # Those would become other offers.
         raise LAYOUT.refusal("records with the id of their zone among others without", "", "AvailabilityZoneId")
-    for zone in frame["zone"].unique():
-        if zone and not zone.startswith(document.scope):
-            message = f"a record of another region than {document.scope}"
-            raise LAYOUT.refusal(message, zone, "AvailabilityZone")
-    region = pl.lit(document.scope) if document.scope else pl.col("zone").str.extract(REGION)
+    by_id = {places.zone_prefix(code): code for code in places.region_names()}
+    of_id = pl.col("zone_id").str.extract(r"^(\w+)-").replace_strict(by_id, default=None, return_dtype=pl.String)
+    found = pl.coalesce(pl.col("zone").str.extract(REGION), of_id)
+    for zone, its in frame.select("zone", found.alias("its")).unique().rows():
+        if document.scope and its != document.scope and (zone or its):
+            raise LAYOUT.refusal(f"a record of another region than {document.scope}", zone or its, "AvailabilityZone")
+    region = pl.lit(document.scope) if document.scope else found
     columns = {
         "service_provider_name": pl.lit("AWS"),
         "instance_type": pl.col("type"),

@@ -1,8 +1,10 @@
-"""Files that a person names: read whole, but never without end, and stored under a printable name.
+"""Files that a person names: read whole, gzip as what it holds, never without end; stored under a printable name.
 
 A name and its content may come from anybody: a device or a pipe has no end, and a name may hold line ends.
 """
 
+import gzip
+import zlib
 from pathlib import Path
 
 from warehouse.errors import ChipledgerError
@@ -16,14 +18,16 @@ MAX_NAME = 200
 
 
 def read(file: Path, *, most: int = MAX_BYTES) -> bytes:
-    """Return the bytes of a file. Raises ChipledgerError where it is not a regular file, or has more than `most`."""
+    """Return the bytes that a file holds; raise ChipledgerError where it is no regular file or has more than `most`."""
     try:
         if not file.is_file():
             raise _refusal(file, "not a regular file", "Save it as a file first")
         with file.open("rb") as opened:
-            body = opened.read(most + 1)
-    except OSError as error:
-        raise _refusal(file, f"cannot be read: {error.strerror}", "Check its name and rights") from error
+            is_packed = opened.peek(2).startswith(b"\x1f\x8b")
+            body = (gzip.GzipFile(fileobj=opened) if is_packed else opened).read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _refusal(file, f"cannot be read: {reason}", "Check its name and rights, and that it is whole") from error
     if len(body) > most:
         raise _refusal(file, f"has more than {most} bytes", "Check that it is the right file, or split it")
     return body
@@ -37,9 +41,8 @@ def table(file: Path) -> UserFile:
 def name(file: Path) -> str:
     """Return the name under which a file is kept. Raises ChipledgerError for one that cannot be shown or written."""
     if not file.name.isprintable() or len(file.name) > MAX_NAME:
-        raise _refusal(
-            file, "the name is too long or not printable", f"Rename it: up to {MAX_NAME} printable characters"
-        )
+        hint = f"Rename it: up to {MAX_NAME} printable characters"
+        raise _refusal(file, "the name is too long or not printable", hint)
     return file.name
 
 

@@ -266,15 +266,29 @@ def test_an_answer_that_the_aws_cli_printed() -> None:
     names = ("instance_type", "minimum_quantity", "availability_zone", "commitment_term_hours", "unit_price")
 
     assert tuple(row[name] for name in names) == ("p4d.24xlarge", "1", "us-east-2a", None, "11.7916666667")
+    alone = json.dumps([P4D]).encode()  # `--query CapacityBlockOfferings` leaves the list
+    assert SOURCE.parse(replace(saved, body=alone)).rows.row(0, named=True) == row
     with pytest.raises(LayoutChanged, match="the query is not known"):  # for which of them, the answer does not say
         SOURCE.parse(replace(saved, body=cli(P4D, P4D | {"InstanceCount": 2})))
+
+
+def test_the_zones_of_offers_say_the_region() -> None:
+    """As of a saved answer without a scope, which had an empty region; under another scope it was of that region."""
+    saved = replace(answer(query={}), scope="", body=cli(P4D | {"AvailabilityZone": "us-east-1-dfw-2a"}))
+    parsed = SOURCE.parse(saved)
+
+    assert parsed.rows["region_id"].to_list() == ["us-east-1"]
+    assert parsed.facts["capacity_block_answer"]["region_id"].to_list() == ["us-east-1"]
+    for scope, body in (("us-west-2", cli(P4D)), ("", cli(P4D, P4D | {"AvailabilityZone": "us-west-2b"}))):
+        with pytest.raises(LayoutChanged, match="an offer of another region than us-"):
+            SOURCE.parse(replace(saved, scope=scope, body=body))
 
 
 def test_segments_that_the_aws_cli_printed() -> None:
     """Two half days in two zones, whose fees add up, are one offer, as in XML."""
     half = P4D | {"CapacityBlockDurationHours": 12, "EndDate": "2025-02-15T23:30:00+00:00", "UpfrontFee": "141.5"}
     split = P4D | {"CapacityBlockOfferingSegments": [half, half | {"AvailabilityZone": "us-east-2b"}]}
-    (row,) = SOURCE.parse(replace(answer(query={}), body=cli(split))).rows.to_dicts()
+    (row,) = SOURCE.parse(replace(answer(query={}), scope="us-east-2", body=cli(split))).rows.to_dicts()
 
     assert (row["availability_zone"], row["conditions"], row["unit_price"]) == (
         None, "offer that starts first, in 2 segments", "11.7916666667",

@@ -113,6 +113,11 @@ def test_other_machines_are_counted() -> None:
     assert said.facts["instance_capability"]["instance_type"].to_list() == ["p5.4xlarge"]
 
 
+def test_machines_alone_are_an_answer() -> None:
+    """`--query InstanceTypes` of the AWS CLI leaves the list without its name."""
+    assert SOURCE.parse(document([{"InstanceType": "m5.xlarge"}])).ignored == {"not_accelerator": 1}
+
+
 def test_null_is_no_accelerator() -> None:
     """As programs write what the API leaves out; the AWS CLI leaves it out too."""
     nothing = dict.fromkeys(("FpgaInfo", "NeuronInfo", "InferenceAcceleratorInfo", "MediaAcceleratorInfo"))

@@ -69,14 +69,16 @@ NOT_CSV = {"semicolons.csv": f"{HEADER}\n".replace(",", ";").encode(), "wide.csv
 
 
 def test_a_file_that_says_nothing_is_refused_with_those_named_beside_it(run) -> None:
-    """Without rows, with other line ends or cells, not as UTF-8, or packed: no file of the command lands."""
+    """Without rows, with other line ends or cells, not as UTF-8, or packed and cut: no file of the command lands."""
     known = csv("a.csv", "2025-06-01,Acme,eu-1,on_demand,16.00,m8,H100 SXM,8,desk,")
     files = {name: text.encode() for name, text in UNREAD.items()} | NOT_CSV
-    files["packed.csv"] = gzip.compress(Path(known).read_bytes())
+    files["packed.csv"] = gzip.compress(Path(known).read_bytes())[:-9]
+    cut = "cannot be read: Compressed file ended before the end-of-stream marker was reached"
+    messages = dict.fromkeys(UNREAD, "no rows below the header") | {"packed.csv": cut}
     for name, body in files.items():
         Path(name).write_bytes(body)
         code, printed = run("import", known, name)
-        message = "no rows below the header" if name in UNREAD else "not a CSV of observations"
+        message = messages.get(name, "not a CSV of observations")
         assert (code, printed.partition(" (")[0]) == (1, f"error: {name}: {message}")
     assert not list(Path("data/landing").glob("??"))
 

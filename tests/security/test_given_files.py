@@ -178,6 +178,17 @@ def test_a_file_that_is_named_has_an_end(tmp_path: Path, name: str) -> None:
     assert user_file.read(tmp_path / "good", most=10) == b"x" * 10
 
 
+@pytest.mark.parametrize("length", [2, 12, -9, None], ids=["name alone", "head", "without its end", "swells"])
+def test_a_compressed_file_that_is_named_has_an_end(tmp_path: Path, length: int | None) -> None:
+    """It is read as what it holds; one that was cut, or swells beyond the limit, is refused and never held whole."""
+    file = tmp_path / "answer.json.gz"
+    file.write_bytes(gzip.compress(b"x" * 10))
+    assert user_file.read(file, most=10) == b"x" * 10
+    file.write_bytes(gzip.compress(b"\0" * 1_000_000)[:length])
+    with pytest.raises(ChipledgerError, match="has more than 10 bytes" if length is None else "cannot be read: .+"):
+        user_file.read(file, most=10 if length is None else 2_000_000)
+
+
 def test_a_table_that_is_named_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is measured is what is read: a file that is exchanged meanwhile has no say. Line ends are any."""
     claims_csv, hosted_csv = tmp_path / "claims.csv", tmp_path / "hosted.csv"

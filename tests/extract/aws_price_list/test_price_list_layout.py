@@ -140,10 +140,10 @@ def test_gzip_is_read(body: bytes) -> None:
 
 
 def test_elements_may_be_objects() -> None:
-    """PriceList may hold the products themselves in place of texts."""
-    page = json.dumps({"PriceList": products_of([P5])}).encode()
-
-    assert prices(parse(document(page))) == [P5_ON_DEMAND]
+    """PriceList may hold the products themselves in place of texts; `--query PriceList` leaves the list alone."""
+    for listed in (products_of([P5]), json.loads(page_of(products_of([P5])))["PriceList"]):
+        for page in ({"PriceList": listed}, listed):
+            assert prices(parse(document(json.dumps(page).encode()))) == [P5_ON_DEMAND]
 
 
 def test_an_empty_list_is_no_error_here() -> None:

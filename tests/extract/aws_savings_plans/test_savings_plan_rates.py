@@ -27,6 +27,11 @@ def of_api(*results: dict[str, Any], scope: str = "us-east-1") -> Parsed:
 # --- every rate
 
 
+def test_rates_alone_are_an_answer() -> None:
+    """`--query searchResults` of the AWS CLI leaves the list without its name."""
+    assert rates(document(page(result())[18:-1])).equals(rates(document(page(result()))))
+
+
 def test_real_duplicates_that_differ_in_operation_stay_two(shared: Path) -> None:
     """Trap 15: the same usage type and rate for two operations are two rates, whatever is done with them later."""
     real = shared / "data" / "aws_samples" / "savings_plan_offering_rates_duplicate_operation_20260719.json"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from blake3 import blake3
 
-from extract.aws import spot
+from extract.aws import places, spot
 from extract.aws.spot import SOURCE
 from extract.base import Context
 from extract.web.interface import Response
@@ -162,6 +162,27 @@ def test_a_damaged_or_other_file_is_an_error(folder: Path, body: bytes) -> None:
         looks(context(folder.as_uri()), "us-east-1")
 
 
+def test_a_line_without_a_zone_is_left_out_and_said(folder: Path) -> None:
+    """The archive's collector writes nothing for a zone whose id it does not know; the other lines of the month stay.
+
+    https://github.com/ericpauley/aws-spot-price-history/blob/5e7a8b0e55bb34a30efd61c6d4dbbffe19d0525e/collect.go , read
+    on 2026-11-28. A Wavelength Zone has an id of another form, of the region that its zone is in.
+    """
+    lost = "\tp5.48xlarge\tLinux/UNIX\t8.000000\t2024-01-05T00:00:00+00:00\n"
+    wave = "use1-wl1-bos-wlz1\tg4dn.2xlarge\tLinux/UNIX\t0.450000\t2024-01-05T00:00:00+00:00\n"
+    (folder / "2024-01.tsv.zst").write_bytes(packed(JANUARY + lost + wave + lost.replace("p5.48xlarge", "m5.large")))
+    virginia, ohio = (looks(context(folder.as_uri()), scope)[0] for scope in ("us-east-1", "us-east-2"))
+
+    found = rows(virginia)
+    assert found.filter(pl.col("availability_zone_id") == "use1-wl1-bos-wlz1")["unit_price"].to_list() == ["0.45"]
+    assert (found.height, "8" in found["unit_price"]) == (5, False)
+    assert [note.partition(" ")[2] for look in (virginia, ohio) for note in look.notes] == [
+        "has 1 line without a zone, which is in no region",
+        "has no spot price of an accelerator in us-east-2",
+        "has 1 line without a zone, which is in no region",
+    ]
+
+
 def test_files_joined_together_are_read_whole(folder: Path) -> None:
     """Zstandard files may be written one behind the other, as the archive's README does."""
     half = JANUARY.index("use1-az6\tm5")
@@ -172,12 +193,12 @@ def test_files_joined_together_are_read_whole(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("region", "prefix"),
-    [("us-east-1", b"use1"), ("us-west-2", b"usw2"), ("ap-southeast-2", b"apse2"), ("ap-northeast-1", b"apne1"),
-     ("ap-south-1", b"aps1"), ("eu-central-1", b"euc1"), ("us-gov-west-1", b"usgw1"), ("mx-central-1", b"mxc1")],
+    [("us-east-1", "use1"), ("us-west-2", "usw2"), ("ap-southeast-2", "apse2"), ("ap-northeast-1", "apne1"),
+     ("ap-south-1", "aps1"), ("eu-central-1", "euc1"), ("us-gov-west-1", "usgw1"), ("mx-central-1", "mxc1")],
 )  # fmt: skip
-def test_zone_ids_begin_with_their_region(region: str, prefix: bytes) -> None:
+def test_zone_ids_begin_with_their_region(region: str, prefix: str) -> None:
     """us-east-1 has use1-az1."""
-    assert spot.zone_prefix(region) == prefix
+    assert places.zone_prefix(region) == prefix
 
 
 @pytest.mark.parametrize("scope", ["us", "us-moon-1", "us-east-1-atl-1", "all"])
@@ -249,3 +270,21 @@ def test_the_newest_version_is_read(location: str, record: str) -> None:
     list(SOURCE.backfill(ctx, "us-east-1", datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)))  # type: ignore[misc]
 
     assert web.asked[0] == f"https://zenodo.org/records/{record}/files/2024-01.tsv.zst"
+
+
+@pytest.mark.parametrize("key", ["https://zenodo.org/records/files/2024-01.tsv.zst#us-east-1", None])
+def test_a_month_is_the_same_in_each_version(key: str | None) -> None:
+    """Each month the archive has a new version, with another number, which has the former months unchanged.
+
+    A month that was landed before keys left that number out, None here, is found by its address.
+    """
+    web = Zenodo({"https://zenodo.org/records/99999999/files/2024-01.tsv.zst": packed(JANUARY)})
+    since, until = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=UTC)
+    ctx = Context(web=web, settings={}, now=lambda: NOW)  # type: ignore[arg-type]
+    (document,) = next(iter(SOURCE.backfill(ctx, "us-east-1", since, until))).documents  # type: ignore[misc]
+    kept = {key or f"{document.url}#us-east-1": document}
+    web.location = "https://zenodo.org/records/99999998" if key else web.location
+
+    again = Context(web=web, settings={}, now=lambda: NOW, landed=kept.get)  # type: ignore[arg-type]
+    assert next(iter(SOURCE.backfill(again, "us-east-1", since, until))).documents == (document,)  # type: ignore[misc]
+    assert len(web.asked) == 1

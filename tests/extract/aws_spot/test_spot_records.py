@@ -194,6 +194,35 @@ def test_a_local_zone_stays_under_its_region(answer: Answer) -> None:
     assert (row["region_id"], row["availability_zone_id"]) == ("us-east-1", "use1-atl2-az1")
 
 
+def test_ids_of_zones_say_the_region_too(answer: Answer) -> None:
+    """Lines of the archive have no names of zones: a file of all regions stood whole under the scope that was given."""
+    lines = "".join(
+        f"{zone}\tp5.48xlarge\tLinux/UNIX\t12.5\t2026-10-01T00:00:00+00:00\n"
+        for zone in ("usw2-lax1-az1", "cnn1-az2", "usw2-az1")
+    )
+    archived = replace(answer([]), body=lines.encode())
+
+    found = parse(replace(archived, scope="")).rows.select("region_id", "availability_zone_id", "pricing_currency")
+    assert found.rows() == [
+        ("cn-north-1", "cnn1-az2", "CNY"), ("us-west-2", "usw2-az1", "USD"), ("us-west-2", "usw2-lax1-az1", "USD"),
+    ]  # fmt: skip
+    with pytest.raises(LayoutChanged, match="another region than us-west-2"):
+        parse(replace(archived, scope="us-west-2"))
+    mine = replace(archived, scope="us-west-2", body=lines.replace("cnn1", "usw2").encode())
+    assert parse(mine).rows["region_id"].to_list() == ["us-west-2"] * 3
+
+
+def test_records_alone_are_an_answer(answer: Answer) -> None:
+    """`--query SpotPriceHistory` of the AWS CLI, or boto3 and json.dump, save the list without its name."""
+    whole = answer([RECORD, RECORD | {"AvailabilityZone": "us-east-1b"}])
+    alone = replace(whole, body=json.dumps(json.loads(whole.body)["SpotPriceHistory"]).encode())
+
+    assert parse(alone).rows.equals(parse(whole).rows)
+    assert parse(alone).rows.height == 2
+    dumped = replace(alone, body=alone.body.replace(b"01T00", b"01 00"))  # default=str, for times
+    assert parse(dumped).rows["observed_at"].to_list() == [datetime(2026, 10, 1)] * 2  # noqa: DTZ001
+
+
 @pytest.mark.parametrize(
     "body",
     [b"<html><body>Service Unavailable</body></html>", b"<DescribeSpotPriceHistoryResponse>", b"{}", b"[]", b"{", b"",
