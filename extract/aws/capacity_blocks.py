@@ -278,7 +278,7 @@ def parse(document: Document) -> Parsed:
     offers, refusal = _read(document)
     if "supported-usage-class" in document.parameters:
         return reading.parsed()
-    zones = sorted({part.zone or "" for offer in offers for part in offer.parts})
+    zones = sorted({part.zone for offer in offers for part in offer.parts if part.zone})
     found = re.match(reading.REGION, zones[0] if zones else "")
     document = replace(document, scope=document.scope or (found[1] if found else ""))
     if others := [zone for zone in zones if not zone.startswith(document.scope)]:
