@@ -20,24 +20,18 @@ from click.testing import CliRunner
 from looks import day
 from mail_server import serving
 from playwright.sync_api import sync_playwright
-from weekly_file import BUILT_DAY, Tags, told, weeks
+from weekly_file import Tags, read_once, weeks
 
 from flows.cli.main import main
 from flows.config.settings import Settings
 from flows.mail import weekly_steps
 from flows.mail.sending import Smtp
-from reports.weekly import facts
-from reports.weekly.calendar import CHIPS, MIN_CHANGE, Week
-from reports.weekly.facts import WeekFacts
 from warehouse.errors import ChipledgerError, SettingsError
-from warehouse.log.events import naive
 
 A = "a@example.com"
 NOON = datetime(2026, 1, 12, 12, tzinfo=UTC)
 GOOD = {"from": "prices@example.com", "to": [A], "reply_to": "me@example.com", "host": "localhost"}
 OTHER = GOOD | {"to": ["other@example.com"]}
-AS_EVER = {"chips": CHIPS, "least": MIN_CHANGE, "shown_in": "USD"}
-"""What a week is read with unless the settings say otherwise."""
 PNG = b"\x89PNG\r\n\x1a\n"
 
 TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.com"\nhost = "127.0.0.1"\n'
@@ -45,19 +39,9 @@ TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.co
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give the folder of the weeks, each of which is read once for all tests, as that takes half a second."""
-    folder, read, built = tmp_path_factory.mktemp("weeks"), facts.read, naive(day(BUILT_DAY))
-
-    def read_once(
-        file: Path, week: Week | None, *, now: datetime | None = None, known_then: bool = False, **how: Any
-    ) -> WeekFacts:
-        week = week or Week.last_before(max(built, now or built))
-        if week.until <= built and how == AS_EVER:
-            return told(tmp_path_factory, str(week), known_then=known_then)
-        return read(file, week, now=now, known_then=known_then, **how)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "read", read_once)
+    """Give the folder of the weeks, each of which is read once for all tests."""
+    folder = tmp_path_factory.mktemp("weeks")
+    with read_once(tmp_path_factory):
         yield shutil.copytree(weeks(tmp_path_factory).parent, folder, dirs_exist_ok=True)
 
 

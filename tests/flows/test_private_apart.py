@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner, Result
 from few_marts import published_with
-from weekly_file import weeks
+from weekly_file import read_once, weeks
 
 from flows.cli.main import main
 
@@ -125,11 +125,13 @@ def test_publishing_with_private_files(tmp_path: Path, caplog: pytest.LogCapture
 
 
 @pytest.fixture(params=["weeks", pytest.param("archive", marks=pytest.mark.prove)])
-def market(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def market(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """Return a published file with all marts, and what the fleet costs in it at list: 3 x 730 x 60, or x 55.04."""
     if request.param == "weeks":
-        return weeks(tmp_path_factory), "131,400"
-    return request.getfixturevalue("offline_run") / "prices.duckdb", "120,538"
+        with read_once(tmp_path_factory):
+            yield weeks(tmp_path_factory), "131,400"
+    else:
+        yield request.getfixturevalue("offline_run") / "prices.duckdb", "120,538"
 
 
 def test_pages_feeds_and_mail(
