@@ -188,7 +188,7 @@ def test_readers_find_the_archive(archived: Path, tmp_path: Path, words: tuple[s
 
 
 def test_the_page_of_the_week_lies_beside_the_file(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Reports and mail are written where the file is that they are made of, here one that is smaller than the archive."""
+    """Reports and mail are written where the file is that they are made of, here one that is smaller."""
     (tmp_path / "offline").mkdir()
     shutil.copy(weeks(tmp_path_factory), tmp_path / "offline")
     with read_once(tmp_path_factory):
