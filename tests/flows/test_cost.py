@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from choice_file import choice_folder
 from click.testing import CliRunner, Result
@@ -20,15 +21,16 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
-    """Return a function that runs `cost` on the published file of choices."""
+def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
+    """Return a function that runs `cost` on the published file of choices, which stays open: that takes a while."""
     folder = choice_folder(tmp_path_factory)
 
     def run(*words: str, data: Path = folder, settings: Path | None = None) -> Result:
         named = ["--settings", str(settings)] if settings else []
         return CliRunner().invoke(main, [*named, "--data-dir", str(data), "cost", *words])
 
-    return run
+    with duckdb.connect(str(folder / "prices.duckdb"), read_only=True):
+        yield run
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,7 +21,7 @@ from flows.config.settings import Settings
 from warehouse.landing.folder import Landing
 
 YEAR = Path(__file__).parents[2] / "bench/simulated_year.py"
-LENGTHS = [8, pytest.param(30, marks=pytest.mark.prove)]
+LENGTHS = [7, pytest.param(30, marks=pytest.mark.prove)]
 EARLY = 3
 """The first days differ: a history gate waits, tables are made."""
 

@@ -37,8 +37,11 @@ SIXTEEN = Load(machine=P5, nodes=16, months=12, use=Range(low=0.6, likely=0.8, h
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return choice_folder(tmp_path_factory) / "prices.duckdb"
+def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return the published file of choices; it stays open, as to open it takes a sixth of an answer."""
+    found = choice_folder(tmp_path_factory) / "prices.duckdb"
+    with duckdb.connect(str(found), read_only=True):
+        yield found
 
 
 def by_kind(found: dict[str, Any], seller: str = "AWS") -> dict[str, dict[str, Any]]:

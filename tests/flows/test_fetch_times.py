@@ -188,9 +188,10 @@ def test_a_person_may_accept_one_that_was_not_of_the_future(tmp_path: Path, monk
     assert prices(toy) == [("51.0000000000", day(0)), ("51.1000000000", day(1))]
 
 
+@pytest.mark.parametrize("anew", [False, pytest.param(True, marks=pytest.mark.prove)])
 @published_with("accelerator_hour_price", "option_price_history", "source_health", least=())
 def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, anew: bool
 ) -> None:
     """As versions before wrote one: it is current nowhere, doctor and the next run name the command, which mends it."""
     toy = installed(monkeypatch, tmp_path)
@@ -221,8 +222,9 @@ def test_a_log_that_has_learnt_the_future_says_how_to_take_it_back(
     toy.run(3, one={"p5.48xlarge": "51.30"})
     assert prices(toy) == [("51.0000000000", day(0)), ("51.3000000000", day(3))]
     assert not [row for row in checks.data_files(toy.settings(), day(3)) if row["check"] == "times of fetches"]
-    toy.rebuild(4)
-    assert prices(toy) == [("51.0000000000", day(0)), ("51.3000000000", day(3))]
+    if anew:  # in short: test_withdraw, where another machine's clock is ahead
+        toy.rebuild(4)
+        assert prices(toy) == [("51.0000000000", day(0)), ("51.3000000000", day(3))]
 
 
 def ids(toy: Toy) -> list[int]:

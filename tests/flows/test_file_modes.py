@@ -114,6 +114,7 @@ def test_who_may_only_pass_a_data_directory_may_query(
     here(made, "query", "from mart.price_now")
 
 
+@pytest.mark.usefixtures("log_alone")
 def test_folders_that_are_there_keep_their_modes(here: Callable[..., None], tmp_path: Path) -> None:
     """A user who shares his data directory goes on doing so."""
     (tmp_path / "seen.csv").write_text(CSV)

@@ -21,11 +21,12 @@ SEEN = HEADER + (
 )
 
 
-def test_flagged_rows_are_refused_for_good(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(3, marks=pytest.mark.prove)], ids=["twice", "rebuilt"])
+def test_flagged_rows_are_refused_for_good(tmp_path: Path, times: int) -> None:
     """The flag is the reason; nothing is left to settle; the price confirms nothing; twice is once, also rebuilt."""
     csv = tmp_path / "seen.csv"
     csv.write_text(SEEN)
-    for number in range(3):
+    for number in range(times):
         clock = (lambda moment: lambda: moment)(NOW + timedelta(hours=number))
         if number < 2:
             with steps.open_run(Settings(data_dir=tmp_path), clock=clock) as run:

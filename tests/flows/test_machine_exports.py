@@ -187,19 +187,35 @@ def test_karpenter_reads_every_overlay(call: Callable[..., Result], offline_run:
     assert matched > 50
 
 
-def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
+SINGLE = row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a published file of few machines, of which one has two prices, and one is spot in three zones; copy it."""
+    double = row("p4de.24xlarge", "22"), row("p4de.24xlarge", "21", fabric="EFA")
+    with putting(tmp_path_factory.mktemp("few"), asked=("accelerator_hour_price", "spot_region_price")) as put:
+        return put(
+            seen(0, "aws_price_list", *SINGLE, *double),
+            seen(0, "aws_spot", spot(P5, "use1-az1", "30.5"), spot(P5, "use1-az2", "30.5"), spot(P5, "use1-az6", "41")),
+            at=0.1,
+        )
+
+
+@pytest.fixture
+def file(published: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, which may be changed."""
+    (tmp_path / "data").mkdir()
+    file = Path(shutil.copy(published, tmp_path / "data"))
+    file.chmod(0o644)
+    return file
+
+
+def test_prices_of_zones_and_contracts(file: Path, tmp_path: Path) -> None:
     """Spot by zone, equal zones together; a contracted price before the list's, on request, for its owner alone.
 
     Two prices of one machine are none.
     """
-    single = row(P5, "55.04"), row("g6.xlarge", "0.00000081"), row("p4d.24xlarge", "22")
-    double = row("p4de.24xlarge", "22"), row("p4de.24xlarge", "21", fabric="EFA")
-    with putting(tmp_path / "data", asked=("accelerator_hour_price", "spot_region_price")) as put:
-        file = put(
-            seen(0, "aws_price_list", *single, *double),
-            seen(0, "aws_spot", spot(P5, "use1-az1", "30.5"), spot(P5, "use1-az2", "30.5"), spot(P5, "use1-az6", "41")),
-            at=0.1,
-        )
     offers = dict(query(file, "select instance_type, offer_id from core.offer where purchase_option = 'on_demand'"))
     with duckdb.connect(str(file.with_name("private.duckdb"))) as con:
         con.execute(
@@ -214,7 +230,7 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
         make(file, tmp_path / "public" / kind)
         make(file, tmp_path / "own" / kind, with_private=True)
     assert not list((tmp_path / "public").rglob("private"))
-    listed = {f"us-east-1,{each['instance_type']},node" for each in single}
+    listed = {f"us-east-1,{each['instance_type']},node" for each in SINGLE}
     assert {*read_as_opencost(tmp_path / "public/csv/on_demand.csv")} == listed
     agreed = tmp_path / "own/csv/private/contracted.csv"
     assert stat.S_IMODE(agreed.stat().st_mode) == 0o600
@@ -235,10 +251,11 @@ def test_prices_of_zones_and_contracts(tmp_path: Path) -> None:
     assert price(own, "g6.xlarge", "on-demand") == Decimal("0.00000081")  # no exponent
 
 
-def test_old_prices_are_not_exported(tmp_path: Path) -> None:
+def test_old_prices_are_not_exported(file: Path, tmp_path: Path) -> None:
     """A file without a current price is an error that says why."""
-    with putting(tmp_path, asked=("accelerator_hour_price", "spot_region_price")) as put:
-        file = put(seen(1, "aws_price_list", row(P5, "55.04")), at=60)
+    with duckdb.connect(str(file)) as con:
+        for mart in ("accelerator_hour_price", "spot_region_price"):
+            con.execute(f"update int.{mart} set is_current = false")
     for make in (machines.opencost, machines.karpenter):
         with pytest.raises(ChipledgerError, match="no price of a machine is current"):
             make(file, tmp_path / "old")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email import policy
 from email.message import EmailMessage
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,12 @@ from click.testing import CliRunner
 from looks import day
 from mail_server import serving
 from playwright.sync_api import sync_playwright
-from weekly_file import Tags, weeks
+from weekly_file import Tags, read_once, weeks
 
 from flows.cli.main import main
 from flows.config.settings import Settings
 from flows.mail import weekly_steps
 from flows.mail.sending import Smtp
-from reports.weekly import facts
 from warehouse.errors import ChipledgerError, SettingsError
 
 A = "a@example.com"
@@ -42,8 +41,7 @@ TOML = f'[mail]\nfrom = "p@example.com"\nto = ["{A}"]\nreply_to = "me@example.co
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give the folder of the weeks, each of which is read once for all tests."""
     folder = tmp_path_factory.mktemp("weeks")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(facts, "read", cache(facts.read))
+    with read_once(tmp_path_factory):
         yield shutil.copytree(weeks(tmp_path_factory).parent, folder, dirs_exist_ok=True)
 
 

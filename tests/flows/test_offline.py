@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from click.testing import CliRunner, Result
 from few_marts import published_with
 from looks import frame, row
 from published import query
+from weekly_file import read_once, weeks
 
 from extract import SOURCES, price_archive, source_named
 from extract.base import Context, Parsed, Source
@@ -22,7 +22,6 @@ from flows.collect import collector, importer, ingest, offline, publisher, steps
 from flows.collect.summary import Summary
 from flows.config.settings import Settings
 from flows.shared import folders
-from reports.weekly import facts
 from warehouse.documents import Document, ScopeFetch
 from warehouse.errors import ChipledgerError, SourceError
 
@@ -188,16 +187,18 @@ def test_readers_find_the_archive(archived: Path, tmp_path: Path, words: tuple[s
     assert line not in done.stdout
 
 
-def test_the_page_of_the_week_lies_beside_the_file(archived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports and mail are written where the file is that they are made of, which is read once for both."""
-    monkeypatch.setattr(facts, "read", cache(facts.read))
-    done = call("report", "weekly", data_dir=archived)
+def test_the_page_of_the_week_lies_beside_the_file(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Reports and mail are written where the file is that they are made of, here one that is smaller."""
+    (tmp_path / "offline").mkdir()
+    shutil.copy(weeks(tmp_path_factory), tmp_path / "offline")
+    with read_once(tmp_path_factory):
+        done = call("report", "weekly", data_dir=tmp_path)
+        sent = call("mail", "--dry-run", data_dir=tmp_path)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith(str(archived / "offline/reports/weeks"))
-    sent = call("mail", "--dry-run", data_dir=archived)
+    assert done.stdout.startswith(str(tmp_path / "offline/reports/weeks"))
     assert sent.exit_code == 0, sent.output
-    assert sent.stdout.startswith(str(archived / "offline/mail"))
-    assert [path.name for path in archived.iterdir()] == ["offline"]
+    assert sent.stdout.startswith(str(tmp_path / "offline/mail"))
+    assert [path.name for path in tmp_path.iterdir()] == ["offline"]
 
 
 def test_a_file_of_ones_own_comes_first(archived: Path, tmp_path: Path) -> None:

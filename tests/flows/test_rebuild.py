@@ -24,7 +24,7 @@ HEADER = "observed_at_utc,provider,gpu,gpu_count,instance_type,region,pricing,us
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
     """Return a toy with a price that changed, one that ended, and a scope that failed."""
-    with toy_at(tmp_path_factory.mktemp("rebuild") / "data", ("price_change",)) as toy:
+    with toy_at(tmp_path_factory.mktemp("rebuild") / "data") as toy:
         toy.learn(
             0,
             a={"p5.48xlarge": "10", "p4d.24xlarge": "20", "g5.xlarge": "1", "g6.xlarge": "2"},
@@ -48,7 +48,7 @@ def test_the_log_from_landing_alone_is_equal_and_used(kept: Toy, settings: Setti
 
     assert (done.differing, done.is_in_use, done.n_fetches) == ([], True, 4)
     assert content.whole(done.before) == content.whole(done.after)
-    assert {"core.price_event", "core.scope_run", "int.price_change"} <= done.after.keys()
+    assert {"core.price_event", "core.scope_run", "int.price_history"} <= done.after.keys()
     assert done.after["core.price_event"].n_rows == 7
     assert rows_of(settings.data_dir / "prices.duckdb") == before
     assert done.set_aside and done.set_aside.parent.name == "replaced"

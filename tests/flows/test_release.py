@@ -58,9 +58,10 @@ def site(release_site: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def day(site: Path) -> Path:
-    """Return the folder of the newest day; read it, or copy it."""
-    return site / "2026-10-20"
+def day(site: Path) -> Iterator[Path]:
+    """Return the folder of the newest day; read it, or copy it. Its file stays open, as to open it takes a while."""
+    with duckdb.connect(str(site / "2026-10-20" / "prices.duckdb"), read_only=True):
+        yield site / "2026-10-20"
 
 
 @pytest.fixture

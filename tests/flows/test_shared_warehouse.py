@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -95,7 +95,6 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     """One machine publishes; another's file becomes current by itself, and says its day where it cannot be made so.
 
     A published file that was changed is taken by nobody. Its moment is after the wait for others that publish.
-    Who decides or withdraws holds the scope from before he reads the log.
     """
     words = on(sqlite_place, tmp_path / "writer", tmp_path / "landing")
     writer = toy.settings().replace(**words)
@@ -127,26 +126,6 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     file, found = publication.as_of(reader.place(), between)
     assert (prices(file), found) == ([1.0], told[0])
 
-    is_free = []
-
-    def beside(work: Any) -> Any:
-        def working(*given: Any, **named: Any) -> Any:
-            with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
-                is_free.append(is_held)
-            return work(*given, **named)
-
-        return working
-
-    learn(toy, writer, 3, a={"x": "9"})
-    with monkeypatch.context() as patched, steps.open_run(writer, clock=toy.clock) as one:
-        for name in ("rehearse", "_seen_besides"):
-            patched.setattr(ingest, name, beside(getattr(ingest, name)))
-        one.decide(listed(one.con)[0].quarantine_id, "refuse")
-        one.withdraw(
-            selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
-        )
-    assert is_free == [False, False]
-
     file = Path(sqlite_place.data_path) / "published" / told[1].name
     file.chmod(0o644)
     file.write_bytes(file.read_bytes()[:-1] + b"!")
@@ -159,6 +138,56 @@ def test_readers_elsewhere_have_the_newest_and_the_past(
     with caplog.at_level(logging.WARNING):
         assert prices(reader.published()) == [1.5]
     assert f"answered from the copy of {told[1].published_at:%Y-%m-%d %H:%M} UTC" in caplog.text
+
+
+def decided_and_withdrawn(toy: Toy, settings: Settings, at_work: Callable[[], object]) -> list[object]:
+    """Refuse a price that waits and withdraw the fetch, and return what `at_work` says while the log is read for it."""
+    learn(toy, settings, 1, a={"x": "1"})
+    learn(toy, settings, 3, a={"x": "9"})
+    said = []
+
+    def beside(work: Any) -> Any:
+        def working(*given: Any, **named: Any) -> Any:
+            said.append(at_work())
+            return work(*given, **named)
+
+        return working
+
+    with pytest.MonkeyPatch.context() as patched, steps.open_run(settings, clock=toy.clock) as one:
+        for name in ("rehearse", "_seen_besides"):
+            patched.setattr(ingest, name, beside(getattr(ingest, name)))
+        one.decide(listed(one.con)[0].quarantine_id, "refuse")
+        one.withdraw(
+            selected(one.con, one.con.execute("select max(run_id) from core.scope_run").fetchall()[0][0]), "no"
+        )
+    return said
+
+
+def test_who_decides_or_withdraws_holds_the_scope(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From before he reads the log: asked of a file, where to hold a scope is no more than to say so."""
+    held = list[tuple[str, str]]()
+
+    @contextmanager
+    def holding(_: object, scopes: Iterable[tuple[str, str]]) -> Iterator[None]:
+        held.extend(scopes)
+        yield
+        held.clear()
+
+    for module in (ducklake, ingest):
+        monkeypatch.setattr(module, "scopes_held", holding)
+    assert decided_and_withdrawn(toy, toy.settings(), lambda: [*held]) == [[(TOY, "a")]] * 2
+
+
+@pytest.mark.prove
+def test_who_holds_a_scope_keeps_others_out(toy: Toy, sqlite_place: Place, tmp_path: Path) -> None:
+    """Of a warehouse, whose locks are asked for by another machine while somebody decides or withdraws."""
+
+    def is_free() -> bool:
+        with ducklake.FileLocks(sqlite_place).try_lock(scope_lock(TOY, "a")) as is_held:
+            return is_held
+
+    writer = toy.settings().replace(**on(sqlite_place, tmp_path / "writer", tmp_path / "landing"))
+    assert decided_and_withdrawn(toy, writer, is_free) == [False, False]
 
 
 def test_upkeep_asks_for_two_files_of_one_snapshot(

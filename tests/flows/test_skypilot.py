@@ -2,10 +2,12 @@
 
 import ast
 import csv
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from looks import row
 from purchase import P5, Put, block, plan, putting, said, seen, spot
@@ -25,7 +27,7 @@ def zone(instance_type: str, zone_id: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def market(put: Put, *, at: float = 0.1) -> Path:
+def market(put: Put) -> Path:
     """Publish prices of two regions, with three zones of one type."""
     return put(
         seen(
@@ -41,18 +43,22 @@ def market(put: Put, *, at: float = 0.1) -> Path:
         seen(0, "aws_spot", spot(P5, "use1-az1", "30.1234"), spot("p3.2xlarge", "use1-az1", "1"),
              spot("p3.2xlarge", "use1-az2", "1.1")),
         said(0, "aws_instance_types", "instance_zone", zone(P5, "use1-az1"), zone(P5, "use1-az6")),
-        at=at,
+        at=0.1,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[dict[str, str]], dict[str, int]]]:
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the published file; copy it, to change it."""
+    with putting(tmp_path_factory.mktemp("skypilot"), asked=("accelerator_hour_price", "spot_region_price")) as put:
+        return market(put)
+
+
+@pytest.fixture(scope="module")
+def exported(file: Path) -> Iterator[tuple[list[dict[str, str]], dict[str, int]]]:
     """The rows of the catalogue of AWS, and what was left out of it."""
-    folder = tmp_path_factory.mktemp("skypilot")
-    with putting(folder, asked=("accelerator_hour_price", "spot_region_price")) as put:
-        file = market(put)
-    (written,) = skypilot.export(file, folder / "out")
-    assert written.file == folder / "out" / "aws" / "vms.csv"
+    (written,) = skypilot.export(file, file.parent / "out")
+    assert written.file == file.parent / "out" / "aws" / "vms.csv"
     with written.file.open(encoding="utf-8", newline="") as text:
         yield list(csv.DictReader(text)), written.left_out
 
@@ -123,10 +129,12 @@ def test_two_prices_of_one_machine_are_none() -> None:
     assert skypilot.catalogue([price | {"region_id": None}], {}, {}) == ([], {"region unknown": 1})
 
 
-def test_old_prices_are_not_exported(tmp_path: Path) -> None:
+def test_old_prices_are_not_exported(file: Path, tmp_path: Path) -> None:
     """A file without a current price makes no catalogue: SkyPilot would take old ones for today's."""
-    with putting(tmp_path, asked=("accelerator_hour_price", "spot_region_price")) as put:
-        file = market(put, at=40)
+    file = Path(shutil.copy(file, tmp_path))
+    file.chmod(0o644)
+    with duckdb.connect(str(file)) as con:
+        con.execute("update int.accelerator_hour_price set is_current = false")
     with pytest.raises(ChipledgerError, match="no price of a machine is current") as caught:
         skypilot.export(file, tmp_path / "out")
     assert "aws, not current: 11" in str(caught.value.value)

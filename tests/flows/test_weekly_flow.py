@@ -1,6 +1,5 @@
 """The weekly flow without a server: the page, the mail once, a failure that shows; and its deployment."""
 
-import functools
 import shutil
 import sys
 from itertools import dropwhile
@@ -10,10 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from weekly_file import weeks
+from weekly_file import read_once, weeks
 
 from flows.mail.sending import Outcome
-from reports.weekly import facts
 from warehouse.errors import ChipledgerError
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +33,6 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     """Without [mail] the page alone; with it what became of the mail; a failure fails the run, addresses unnamed."""
     from prefect.logging import disable_run_logger
 
-    monkeypatch.setattr(facts, "read", functools.cache(facts.read))  # both runs are of one file
     shutil.copytree(weeks(tmp_path_factory).parent, tmp_path, dirs_exist_ok=True)
     settings = tmp_path / "chipledger.toml"
     settings.write_text("")
@@ -46,7 +43,7 @@ def test_the_flow_writes_the_page_and_says_what_was_sent(
     monkeypatch.setattr(weekly_file, "create_link_artifact", lambda **told: links.append(told["link"]))
 
     def run() -> Any:
-        with disable_run_logger():
+        with disable_run_logger(), read_once(tmp_path_factory):
             return weekly_file.weekly.fn(week="2026-W03", data_dir=str(tmp_path))
 
     assert run().message == "2026-W03: 0 sent"
