@@ -153,7 +153,7 @@ def _load(settings: "Settings", *, days: float | None, use: "Range | None", **op
         stated["is_batch"] = "interactivity" not in stated
     if days is not None and stated.get("months") is not None:
         raise SettingsError("either days or months", field="--days", value=days, hint="Leave one of them")
-    found |= {"months": days * 24 / decision.HOURS_A_MONTH} if days is not None else {}
+    found |= {"months": days * 24 / decision.HOURS_PER_MONTH} if days is not None else {}
     files, price = (stated.pop("hosted", None), stated.pop("bedrock", None)), stated.pop("hosted_price", None)
     stated["hosted"], stated["hosted_from"] = hosted.read(*files, price=price, model=options["model"])
     found |= stated

@@ -28,8 +28,8 @@ from reports import wording
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
 from warehouse.reference.instance_types import chips, chips_named
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
-HOURS_A_MONTH = 730
 OVERHEAD = 0.15
 """Checkpoints and data loading, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
 CAPITAL = 0.08
@@ -88,7 +88,7 @@ class Load:
     @property
     def horizon_months(self) -> float:
         """Return the months of a load, or those up to its deadline."""
-        return self.months or (self.deadline_days or 0) * 24 / HOURS_A_MONTH
+        return self.months or (self.deadline_days or 0) * 24 / HOURS_PER_MONTH
 
     @property
     def is_training(self) -> bool:
@@ -372,7 +372,7 @@ def _option(row: Mapping[str, Any], load: Load, contracted: Mapping[int, float])
 
 def _on_top(row: Mapping[str, Any], cash: Sequence[float], load: Load) -> Row:
     """Return what the user adds to an option's charge, and what AWS's Business support would take of its cash."""
-    months, usd = row["hours_needed"] / HOURS_A_MONTH, row["charged_usd"]
+    months, usd = row["hours_needed"] / HOURS_PER_MONTH, row["charged_usd"]
     added = sum((each.usd_per_month or 0.0) * months + (each.share or 0.0) * usd for each in load.added)
     bills = [usd for month, usd in enumerate(cash) if usd or month < months]
     each_month = (sum(share * max(0.0, min(usd, top) - low) for low, top, share in SUPPORT) for usd in bills)
@@ -384,13 +384,13 @@ def _on_top(row: Mapping[str, Any], cash: Sequence[float], load: Load) -> Row:
 def _cash(row: Mapping[str, Any]) -> Iterator[float]:
     """Yield what is paid in each month: upfront fees as a term begins, a Capacity Block when it is bought."""
     hours = row["charged_hours"]
-    months = max(1, math.ceil(round(hours / HOURS_A_MONTH, 6)))
+    months = max(1, math.ceil(round(hours / HOURS_PER_MONTH, 6)))
     upfront = row["charged_usd"] if row["purchase_option"] == "capacity_block" else row["upfront_usd_per_term"] or 0.0
     term = (row["commitment_term_hours"] if row["purchase_option"] in BINDING else None) or hours
-    starts = [int(n * term / HOURS_A_MONTH) for n in range(max(1, int(hours / term)))] if upfront else []
+    starts = [int(n * term / HOURS_PER_MONTH) for n in range(max(1, int(hours / term)))] if upfront else []
     rest = row["charged_usd"] - upfront * len(starts)
     for month in range(months):
-        yield rest * min(HOURS_A_MONTH, hours - month * HOURS_A_MONTH) / hours + upfront * starts.count(month)
+        yield rest * min(HOURS_PER_MONTH, hours - month * HOURS_PER_MONTH) / hours + upfront * starts.count(month)
 
 
 def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: date, *, like: Row) -> Iterator[Row]:
@@ -408,7 +408,7 @@ def _hosted(load: Load, point: Mapping[str, Any] | None, months: float, today: d
         if not point["input_length"] or not point["output_length"]:
             raise SettingsError("the benchmark does not state its input", field="--input-per-output", value="")
         ratio = point["input_length"] / point["output_length"]
-    sums, hours = in_memory(), months * HOURS_A_MONTH
+    sums, hours = in_memory(), months * HOURS_PER_MONTH
     holds = {(one.provider, one.model): one for one in sorted(offers, key=lambda one: one.as_of) if one.as_of <= today}
     for one in offers:  # of several days of one price the last up to today holds
         prices = one.input_usd_per_million, one.output_usd_per_million, one.cached_input_usd_per_million
@@ -480,7 +480,7 @@ def _waiting(
     con: duckdb.DuckDBPyConnection, commitments: Sequence[Row], market: Mapping[str, Any], load: Load
 ) -> list[Row]:
     """Return what each commitment is worth against waiting, by what list prices did over as many months."""
-    months = [max(1, round(row["charged_hours"] / HOURS_A_MONTH)) for row in commitments]
+    months = [max(1, round(row["charged_hours"] / HOURS_PER_MONTH)) for row in commitments]
     ratios: dict[int, list[float]] = {each: [] for each in months}
     for window in rows(con, "from mart.price_window($months)", {"months": [*ratios]}) if ratios else ():
         ratios[window["months"]].append(window["mean_ratio"])

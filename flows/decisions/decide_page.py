@@ -11,6 +11,7 @@ from flows.decisions.decide import BINDING, FEWEST_WINDOWS, how
 from flows.shared.query import columns
 from reports import wording
 from warehouse.reference.instance_types import chips_named
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 MAX_OPTIONS, MAX_MOVES, MAX_MONTHS = 18, 6, 12
 """Options, moves of prices, and months one by one that a table for people has; --json has all."""
@@ -62,7 +63,7 @@ def load_in_words(found: Mapping[str, Any]) -> str:
     """Return what is to run, in a line."""
     stated, months = found["inputs"], found["inputs"]["months"]
     running = f", running {stated['use']['likely']:.0%} of the hours" if stated["use"]["low"] < 1 else ""
-    days = float(f"{months * 730 / 24:.4g}")
+    days = float(f"{months * HOURS_PER_MONTH / 24:.4g}")
     time = (wording.count(months, "month") if months >= 1 else wording.count(days, "day")) + running
     if stated["training_tokens"]:
         loss = f"goodput {stated['goodput'] or 'by the chips'}, overhead {stated['overhead']:.0%}"
@@ -278,7 +279,7 @@ def _negotiation(found: Mapping[str, Any]) -> Iterator[Section]:
     market, stated = found["market"], found["inputs"]
     if not market or not stated["machine"]:
         return
-    hours = stated["nodes"] * stated["months"] * 730 * stated["use"]["likely"]
+    hours = stated["nodes"] * stated["months"] * HOURS_PER_MONTH * stated["use"]["likely"]
     sums = {"AWS's list": market["providers"].get("AWS"), "the median": market["median_usd"]}
     sums |= {"the number to beat: the lower quartile": market["quarter_usd"], "the lowest": market["least_usd"]}
     lines = [

@@ -184,10 +184,14 @@ def read_focus(*files: Path) -> Imported:
             "window before as (partition by resource_id, if(resource_id is null, hash(kind, apart), 0) "
             "order by starts_at, ends_at desc rows between unbounded preceding and 1 preceding) "
             "qualify starts_at < max(ends_at) over before and file <> arg_max(file, ends_at) over before "
-            "and (ends_at, starts_at) <> (max(ends_at) over before, arg_max(starts_at, ends_at) over before)"
+            "and (ends_at, starts_at) <> (max(ends_at) over before, arg_max(starts_at, ends_at) over before) "
+            # Files of a month that name machines, and others that do not.
+            "union all select 1 from focus_charge where reason is null group by kind, apart, month(starts_at), "
+            "year(starts_at) having count(resource_id) not in (0, count(*)) and count(distinct file) = count(distinct "
+            "if(resource_id is null, file, null)) + count(distinct if(resource_id is null, null, file))"
         )
         if con.execute(twice).fetchone():
-            hint = "Name one delivery of each month, in one format, by the hour or by the day: others hold it again"
+            hint = "Name one delivery of each month, one format, by the hour or by the day, with ResourceId or without"
             raise ChipledgerError("hours of a machine twice", source=files[-1].name, field="file", hint=hint)
         left_out = rows(
             con,

@@ -416,6 +416,22 @@ def test_a_month_by_the_hour_and_by_the_day(tmp_path: Path, hour: int, is_named:
             fleet_file.read_focus(*files)
 
 
+@pytest.mark.parametrize("hours", [1, 24])
+def test_a_month_with_names_of_machines_and_without(tmp_path: Path, hours: int) -> None:
+    """What names no machine is the sum of those that another export of the month names; not of another month."""
+    ends = {1: "2026-04-01T01:00:00Z", 24: "2026-04-02T00:00:00Z"}[hours]
+    one = charge(1, "BoxUsage:p5.48xlarge", str(hours), ("55.04",) * 3, ChargePeriodEnd=ends)
+    before = one | {"ChargePeriodStart": "2026-03-31T00:00:00Z", "ChargePeriodEnd": f"2026-03-31T{hours - 1:02}:59:59Z"}
+    named = written(tmp_path / "a.csv", [line | {"ResourceId": "i-1"} for line in HALF_A_DAY])
+    other = written(tmp_path / "b.csv", [before])
+    same = written(tmp_path / "c.csv", [one | {"ResourceId": ""}])
+
+    assert fleet_file.read_focus(named, other).lines[0]["billed_hours"] == 12 + hours
+    for files in ((named, same), (same, named)):
+        with pytest.raises(ChipledgerError, match=r"twice.*with ResourceId or without"):
+            fleet_file.read_focus(*files)
+
+
 @pytest.mark.parametrize("wrong", ["0226-04-01", "226-04-01", "2016-04-01", "2126-04-01"])
 @pytest.mark.parametrize("machine", ["p5.48xlarge", "m5.large"])
 def test_a_period_that_cannot_be(tmp_path: Path, wrong: str, machine: str) -> None:

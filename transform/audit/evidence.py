@@ -203,6 +203,7 @@ class Evidence:
         named = [thing for claim in listed for thing in claim.subject.things]
         machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
+        self._sizes = sorted({name for name, _ in self.facts if re.search(r"-\d+GB$", name)})
         self._chips = sorted({name for thing in named for name, _ in self.spelled(thing.chips)})
         self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
@@ -274,7 +275,7 @@ class Evidence:
 
     def spelled(self, chips: Iterable[Chip]) -> list[Chip]:
         """Return chips with those of which they name no memory: "A100" alone is either of its two."""
-        sizes = sorted({name for name, _ in self.facts if re.search(r"-\d+GB$", name)})
+        sizes = self._sizes
         return [(n, form) for name, form in chips for n in (name, *(n for n in sizes if n.rpartition("-")[0] == name))]
 
     def named(self, chips: Iterable[Chip]) -> list[Chip]:

@@ -254,16 +254,16 @@ def _shares(rate: Range, peaks: list[tuple[str, float]], flop: float, evidence: 
 
 def _runs(claim: Claim, model: Model, evidence: Evidence) -> list[Measurement]:
     forms = evidence.named(claim.thing.chips)
-    runs = [
+    alike = {name for name in {run.model_name for run in evidence.measured} if same_shape(name, model)}
+    return [
         run
         for run in evidence.measured
-        if any(
+        if run.model_name in alike
+        and any(
             run.accelerator_name == name and (run.form_factor or form) == (form or run.form_factor)
             for name, form in forms
         )
     ]
-    alike = {name for name in {run.model_name for run in runs} if same_shape(name, model)}
-    return [run for run in runs if run.model_name in alike]
 
 
 def _measured(

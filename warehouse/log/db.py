@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -45,6 +46,7 @@ HOLDER = 80
 """Bytes of the lock that say who holds it; blanks where nobody does."""
 
 
+@cache
 def sql(name: str) -> str:
     """Return the text of one of the package's SQL files."""
     return (SQL / name).read_text()

@@ -21,7 +21,7 @@ from warehouse.log.db import insert_rows, sql
 from warehouse.log.events import plain_amount
 from warehouse.log.moves import BOUNDS, MAX_FACTOR, MIN_OWN_COUNTS, SMALL_MOVE, Doubt, Move, judged
 from warehouse.log.quarantine import Quarantined
-from warehouse.schema.vocabulary import MARKETPLACES
+from warehouse.schema.vocabulary import HOURS_PER_MONTH, MARKETPLACES
 
 CONFIRMED_AFTER = timedelta(hours=20)
 """What waits for confirmation is believed when a fetch shows it still, so long after it was first seen."""
@@ -29,7 +29,7 @@ CONFIRMED_AFTER = timedelta(hours=20)
 REVERSED_WITHIN = timedelta(days=30)
 """Dated lists may be months apart: what one of them had, and the next has no more, was no slip for that."""
 
-HOURS = {"Minutes": 1 / 60, "Hours": 1.0, "Months": 730.0}
+HOURS = {"Minutes": 1 / 60, "Hours": 1.0, "Months": float(HOURS_PER_MONTH)}
 GATE = "history"
 AMOUNTS = ("unit_price", "upfront_price")
 Amounts = tuple[Decimal | None, Decimal | None]
