@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
     from extract.web.interface import Web
 
-
 IMPORT = "import"
 """The source of a landed file of observations (extract.observations); what it says is of a source for each origin."""
 IMPORTED = "import:"
 """How the name of such a source begins, before that of the origin."""
-
 
 Landed = Callable[[str], Document | None]
 """Finds a document that was landed before, by its version key; None where there is none."""

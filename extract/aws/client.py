@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from extract.web.http import HttpWeb
 
-
 for name in ("credentials", "tokens"):  # they warn with a traceback of what our errors say
     logging.getLogger(f"botocore.{name}").setLevel(logging.ERROR)
 ATTEMPTS = 5

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from flows.collect.summary import Summary
     from flows.config.settings import Settings
 
-
 SCOPES = click.option("--scope", "scopes", multiple=True, help="Only this scope, such as a region; may repeat.")
 SOURCES = click.option(
     "--source", "source_names", multiple=True, callback=as_sources, help="Only this source; may repeat. See `sources`."

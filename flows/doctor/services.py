@@ -261,7 +261,6 @@ _LINES = csv.DictReader((files("flows.doctor") / "permissions.csv").read_text(en
 PERMISSIONS = tuple(Permission(row["action"], json.loads(row["request"]), row["adds"]) for row in _LINES)
 """The policy of docs/settings.md. Five is the least that EC2 takes of types."""
 
-
 ON_DEMAND = re.compile(r"Running On-Demand (?P<families>.+) instances")
 SPOT = re.compile(r"All (?P<families>.+) Spot Instance Requests")
 NAMES = {"on_demand": ON_DEMAND, "reserved": ON_DEMAND, "savings_plan": ON_DEMAND, "spot": SPOT}

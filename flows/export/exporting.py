@@ -44,7 +44,6 @@ MARTS = (
 """Tables that can be exported, by the name that a user enters: the public ones by their own, others with schema."""
 PRIVATE_TABLES = f"select table_name from duckdb_tables() where database_name = '{PRIVATE}' order by 1"
 
-
 ALWAYS = {
     "unique": ("price_now.offer_id",),
     "not_null": columns("""

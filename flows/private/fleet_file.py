@@ -69,7 +69,6 @@ MODEL = Model(
     ),
 )
 
-
 LINE_COLUMNS = columns("""
 line_number, label, service_provider_name, offer, instance_type, accelerator_name, form_factor, accelerators_per_node,
 region_id, availability_zone_id, purchase_option, commitment_discount_type, commitment_term_hours,

@@ -76,7 +76,6 @@ MODEL = Model(
     ),
 )
 
-
 CRITERIA = columns("""
 service_provider_name, service, family, accelerator_name, form_factor, instance_type, region_id, purchase_option,
 commitment_term_hours, purchase_payment_model, tier

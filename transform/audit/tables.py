@@ -26,7 +26,6 @@ _CORES = ("price_per_core", "price_per_chip")
 JUDGEMENTS = ("subjective_score", "threshold_", "migration_", "team_", "horizon_", "commitment_", "assumption_")
 """Metrics that are opinions or circumstances of the writer: two of them are no contradiction."""
 
-
 Verdict = tuple[str, str, float | None]
 """Of one claim as of its date: verdict, what decided, and the recomputed value."""
 

@@ -32,7 +32,6 @@ GZIP = 16 + zlib.MAX_WBITS
 """zlib's word for gzip's format."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
-
 NEEDED = {
     "look": {"run_id", "source", "scope", "observed_at", "documents"},
     "failure": {"run_id", "source", "scope", "observed_at", "error"},

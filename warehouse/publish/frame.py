@@ -46,7 +46,6 @@ CHAIN_BEFORE = (
 )
 """Where the chains of int.price_index stood before its first day: nowhere, except while a file is amended."""
 
-
 SourceRow = tuple[str, str, str, str, int, int | None, str]
 """A row of core.source: source, provider, title, kind, precedence, max_age_hours (None: never current), url."""
 

@@ -47,7 +47,6 @@ MODEL = Model(
     may_be_zero=("local_ssd_gb",),
 )
 
-
 ALIASES = {"Standard_ND96asr_A100_v4": "Standard_ND96asr_v4", "Standard_NG32adms_V620": "Standard_NG32adms_V620_v1"}
 """Other names of machines, in Azure's price lists, for the same machine."""
 _SIZE = re.compile(r"(Standard_N[A-Z]+\d+)([a-z]+)((?:_[A-Za-z]+)?)_([A-Z]+\d+X?_v\d+)")
