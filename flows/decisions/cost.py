@@ -23,6 +23,7 @@ from warehouse.errors import ChipledgerError, SettingsError
 from warehouse.reference.claim_text import Conditions
 from warehouse.reference.instance_types import chip_named, chips_named
 from warehouse.schema.columns import allowed
+from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 UTILISATIONS = (1.0, 0.7, 0.5, 0.3)
 ASSUMED_MFU = 0.4
@@ -178,7 +179,7 @@ def serving(
     if slower[0]["n"]:
         reason = f"points whose runs promise less than {interactivity:g} tokens per second and user, or nothing"
         left_out.insert(0, {"left_out_kind": "point", "reason": reason, "n_left_out": slower[0]["n"]})
-    monthly = tokens_per_day * 730 / 24 / 1e6 if tokens_per_day else None
+    monthly = tokens_per_day * HOURS_PER_MONTH / 24 / 1e6 if tokens_per_day else None
     for row in found:
         base = row["usd_per_million_at_load"] if tokens_per_day else row["all_in_output_usd_median"]
         row |= cost_added.lines(base, monthly, terms.added)
@@ -219,7 +220,7 @@ def training(
         )
         left_out = rows(con, LEFT_OUT)
     for row in found:
-        months = row["training_days"] * 24 / 730 if row["training_days"] else None
+        months = row["training_days"] * 24 / HOURS_PER_MONTH if row["training_days"] else None
         row |= cost_added.lines(row["training_usd_median"], 1 / months if months else None, terms.added)
     stated = {"model": name, "task": "training", **inputs}
     stated |= {"assumed_mfu": stated.pop("mfu"), "precision_of_peak": stated.pop("precision")}
