@@ -9,7 +9,6 @@ from flows.decisions.break_even_sides import described
 from flows.shared import output
 from reports import wording
 from reports.pages import frame
-from warehouse.schema.vocabulary import HOURS_PER_MONTH
 
 words_of = partial(wording.words_of, package=__package__)
 MAX_IN_FULL = 3
@@ -78,7 +77,7 @@ def _in_full(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> list[Section
     months = {end: case[end]["break_even_months"] for end in ENDS}
     sums[12:12] = [
         {"": words, **{end: None if each is None else each * factor for end, each in months.items()}}
-        for words, factor in (("the same in days", HOURS_PER_MONTH / 24), ("the same in years", 1 / 12))
+        for words, factor in (("the same in days", 730 / 24), ("the same in years", 1 / 12))
     ]
     lines = [
         f"The {end} is unknown: the {price} price of a side is not known."

@@ -203,7 +203,6 @@ class Evidence:
         named = [thing for claim in listed for thing in claim.subject.things]
         machines = (*(thing.instance_type for thing in named), *(claim.conditions.instance_type for claim in listed))
         self._types = sorted({name for name in machines if name})
-        self._sizes = sorted({name for name, _ in self.facts if re.search(r"-\d+GB$", name)})
         self._chips = sorted({name for thing in named for name, _ in self.spelled(thing.chips)})
         self._queried: dict[str, set[int]] = defaultdict(set)
         self.address = lru_cache(maxsize=None)(self._address)
@@ -272,6 +271,10 @@ class Evidence:
         for name, form, fact, value, url, note in rows:
             table.setdefault((name, form), {}).setdefault(fact, []).append((value, url, note))
         return table
+
+    @cached_property
+    def _sizes(self) -> list[str]:
+        return sorted({name for name, _ in self.facts if re.search(r"-\d+GB$", name)})
 
     def spelled(self, chips: Iterable[Chip]) -> list[Chip]:
         """Return chips with those of which they name no memory: "A100" alone is either of its two."""
