@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,15 @@ def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
     ]
     assert blocks == pytest.approx([41 * 168, 4 * 40 * 168])
     assert [each["decide_again"][0]["when"] for each in (found, longer)] == ["2026-01-31", "2026-04-01"]
+
+
+def test_terms_end_one_after_another(file: Path) -> None:
+    """Of three years that are held by a year at a time, the first ends after 8,760 hours, and not with the third."""
+    found = decide.answer(file, Load(machine=P5, nodes=4, months=36))
+    ends = [each["when"] for each in found["decide_again"] if "one year, bought now" in each["why"]]
+
+    assert by_kind(found)["reserved"]["charged_hours"] == 3 * HOURS
+    assert ends == [str(found["as_of"] + timedelta(days=365))]
 
 
 @pytest.mark.parametrize(
