@@ -8,6 +8,7 @@ from flows.decisions import regions
 from flows.decisions.break_even_page import Section, words_of
 from flows.decisions.cost_added import Added
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS, how
+from flows.shared.output import rounded
 from flows.shared.query import columns
 from reports import wording
 from warehouse.reference.instance_types import chips_named
@@ -80,11 +81,6 @@ def _named(row: Mapping[str, Any]) -> str:
     return wording.listed(row["service_provider_name"], row["instance_type"] or wording.chip(row), how(row))
 
 
-def _full(value: Any) -> Any:
-    """Return an amount of a thousand or more to the unit."""
-    return f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value
-
-
 def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]]:
     """Return columns of rows under the names that people read."""
 
@@ -92,7 +88,7 @@ def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]
         value = how(row) if name == "how" else row.get(name)
         if name == "last_observed_at":
             return row.get("seen_on") or row[name].date()
-        return (value or "")[:12] if name == "document_sha256" else _full(value)
+        return (value or "")[:12] if name == "document_sha256" else rounded(value)
 
     return [{COLUMNS.get(name, name.replace("_", " ")): cell(row, name) for name in columns(names)} for row in rows]
 
@@ -203,10 +199,10 @@ def _cash(found: Mapping[str, Any]) -> Section:
     ends = [*starts[1:], longest]
     table = [
         {"month": f"{start + 1}" if end == start + 1 else f"{start + 1} to {end}"}
-        | {name: _full(sum(row["cash_usd_by_month"][start:end])) for name, row in chosen.items()}
+        | {name: rounded(sum(row["cash_usd_by_month"][start:end])) for name, row in chosen.items()}
         for start, end in zip(starts, ends, strict=True)
     ]
-    table.append({"month": "all"} | {name: _full(row["charged_usd"]) for name, row in chosen.items()})
+    table.append({"month": "all"} | {name: rounded(row["charged_usd"]) for name, row in chosen.items()})
     return Section("Cash, USD", [f"{name}: {_named(row)}" for name, row in chosen.items()], table)
 
 
@@ -225,7 +221,7 @@ def _waiting(found: Mapping[str, Any]) -> Section:
         lines.append(TEXT["few" if each["share_of_windows_that_lost"] is None else "lost"].format_map(of))
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:
-                covers = {f"{cover}, USD": _full(usd) for cover, usd in regret.items()}
+                covers = {f"{cover}, USD": rounded(usd) for cover, usd in regret.items()}
                 table.append({"covered by": of["named"], "regret": name.replace("_", " ")} | covers)
     return Section("The price of waiting", [*lines, TEXT["forecast"]], table)
 
@@ -287,6 +283,6 @@ def _negotiation(found: Mapping[str, Any]) -> Iterator[Section]:
     ]
     lines.append(f"A percent of the number to beat: {market['quarter_usd'] / stated['months'] * 0.12:,.0f} USD a year.")
     table = [
-        {"on demand": name, "USD": _full(usd), "USD a node-hour": usd and usd / hours} for name, usd in sums.items()
+        {"on demand": name, "USD": rounded(usd), "USD a node-hour": usd and usd / hours} for name, usd in sums.items()
     ]
     yield Section("What to hold against an offer", lines, table)
