@@ -437,7 +437,8 @@ def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
         after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
     return after + [
         f"Left out{'' if one['left_out_kind'] == 'point' else ' of all models and chips'}: "
-        f"{wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: {one['reason']}."
+        f"{wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "
+        f"{one['reason']}."
         for one in found["left_out"]
     ]
 

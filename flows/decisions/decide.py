@@ -328,7 +328,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
-        hint = f"A share of the peak assumes any: chipledger cost --model {load.model} --task training --tokens 1T"
+        asked = f"--model {load.model} --tokens {load.training_tokens:.0f}"
+        hint = f"A share of the peak assumes any: chipledger cost --task training {asked}"
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days, hint=hint)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
@@ -570,7 +571,7 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
 
 def _hours_of_a_term(row: Row) -> float:
     """Return how long one term of a commitment is: of a length sold as a range, such as 91 to 180 days, equal parts."""
-    return row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"])
+    return float(row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]))
 
 
 def _decide_again(con: duckdb.DuckDBPyConnection, options: Sequence[Row], built: Row, load: Load) -> Iterator[Row]:

@@ -95,11 +95,12 @@ def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]
 
 def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     options, market, months = found["options"], found["market"], found["inputs"]["months"]
-    yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
+    measured = f" Measured at {point}." if (point := _point(found)) else ""
+    yield f"{load_in_words(found)}. Prices as of {found['as_of']}.{measured}"
     yield from regions.lines(found["regions"])
     by_offer = {row["offer_id"]: row for row in options}
     if found["point"] and by_offer.keys() <= {None}:
-        yield f"No machine is ranked for runs at {_point(found)}; --scenario, --precision and --batch choose others."
+        yield "No machine is ranked for such runs; --scenario, --precision and --batch choose others."
     run = {need["accelerator_name"] for need in found["needs"]}
     if lacking := [each for each in found["inputs"]["chips"] if run.isdisjoint(dict(chips_named(each, "--chip")))]:
         yield f"No run at this point is known of {', '.join(lacking)}."
@@ -164,7 +165,7 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
         return
-    lines = [f"At {_point(found)}; spare units are not in these counts, but in the sums.", TEXT["at most"]]
+    lines = ["Spare units are not in these counts, but in the sums.", TEXT["at most"]]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
     needs = [
         need | {"days": need["hours"] / 24 if need.get("hours") else None}
@@ -180,7 +181,9 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _point(found: Mapping[str, Any]) -> str:
-    return ", ".join(f"{each:g}" if isinstance(each, float) else each for each in found["point"].values() if each)
+    point = (found["point"] or {}) | {"model_name": None}
+    unit = {"input_length": "tokens in", "output_length": "tokens out"}
+    return ", ".join(f"{each:g} {unit[name]}" if name in unit else each for name, each in point.items() if each)
 
 
 def _cash(found: Mapping[str, Any]) -> Section:
@@ -192,8 +195,7 @@ def _cash(found: Mapping[str, Any]) -> Section:
         "one year": lambda row: row["commitment_class"] == "one_year",
         "three years": lambda row: row["commitment_class"] == "three_years",
     }
-    firsts = {name: next(filter(fit, options), None) for name, fit in fits.items()}
-    chosen = {name: row for name, row in firsts.items() if row}
+    chosen = {name: row for name, fit in fits.items() if (row := next(filter(fit, options), None))}
     longest = max(len(row["cash_usd_by_month"]) for row in chosen.values())
     starts = [*range(min(MAX_MONTHS, longest)), *range(MAX_MONTHS, longest, 12)]
     ends = [*starts[1:], longest]
@@ -230,9 +232,7 @@ def _together(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield what several terms cost together: the best cover for the use, and all of it bought by the quarter."""
     if (of := found["together"]) is None:
         return
-    bought = "; ".join(
-        f"from day {each['from_day']} {each['terms']} x {each['commitment']}" for each in of["purchases"]
-    )
+    bought = "; ".join("from day {from_day} {terms} x {commitment}".format_map(each) for each in of["purchases"])
     lines = [
         "Cover {cover_nodes} of {units} units ({cover_nodes_low} to {cover_nodes_high} by use): {bought}. Expected "
         "{expected_usd:,.0f} USD, with no cover {expected_usd_doing_nothing:,.0f}, all covered "
