@@ -79,11 +79,12 @@ def test_a_wrong_number_is_noticed(imported: Settings, written: Write) -> None:
 
 
 def test_every_number_of_the_first_run_is_in_the_file(offline_run: Path) -> None:
-    """The run itself writes the message of its last full week, and the page."""
+    """The run itself writes the message of its last full week, and the page; what moved the cheapest token is in it."""
     (file,) = (offline_run / "mail").glob("*.eml")
     week, text = text_of(file)
 
     assert (offline_run / "reports" / "weeks" / f"{week}.html").exists()
+    assert "The lowest seen on demand, on any chip: " in " ".join(text.split())
     assert wrong_in(offline_run, week, text) == []
 
 
