@@ -124,7 +124,10 @@ def test_publishing_with_private_files(few_marts: None, tmp_path: Path, caplog: 
 def test_pages_feeds_and_mail(
     offline_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a private file beside the published one, what is written of a week and a day holds nothing of contracts."""
+    """With a private file beside the published one, what is written of a week and a day holds nothing of contracts.
+
+    The mail has the fleet also where both files are of the archive of the package.
+    """
     from datetime import UTC, datetime
 
     from flows.config import settings
@@ -153,3 +156,10 @@ def test_pages_feeds_and_mail(
     assert {name: found for name, text in written.items() if text != letter and (found := in_words(text))} == {}
     assert not any("120,538" in text for text in written.values() if text != letter)
     assert in_words(caplog.text + "".join(each.output for each in outputs)) == set()
+
+    shutil.rmtree(data / "mail")
+    data.rename(tmp_path / "archive")
+    data.mkdir()
+    (tmp_path / "archive").rename(data / "offline")
+    assert call("mail", "--dry-run").exit_code == 0
+    assert ["120,538" in text for name, text in texts(data / "offline" / "mail") if name.endswith(".eml")] == [True]
