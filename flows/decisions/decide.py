@@ -328,8 +328,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
-        asked = f"--model {load.model} --tokens {load.training_tokens:.0f}"
-        hint = f"A share of the peak assumes any: chipledger cost --task training {asked}"
+        words = f"--model {load.model} --tokens {load.training_tokens:.0f}"
+        hint = f"A share of the peak assumes any: chipledger cost --task training {words}"
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days, hint=hint)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
