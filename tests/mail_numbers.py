@@ -342,7 +342,8 @@ def _token_split(r: Reader, g: dict[str, str]) -> bool:
         "p.valid_from::date < h.valid_from::date and p.last_observed_at::date + 90 >= h.valid_from::date) "
         "from int.token_cost_history as h semi join int.headline_point "
         "using (model_name, scenario, precision, decoding, interactivity) where "
-        "accelerator_name = 'all chips' and purchase_option = 'on_demand' and evidence_grade = 'A' order by valid_from",
+        "accelerator_name = 'all chips' and purchase_option = 'on_demand' "
+        "and coalesce(evidence_grade, 'A') = 'A' order by valid_from",
     )  # fmt: skip
     since = built - timedelta(days=90)
     before, now = (
@@ -399,9 +400,9 @@ RULES: dict[str, Rule] = {
     rf"(?P<chip>\S+) token (?P<way>AWS on demand|AWS 1 year|AWS spot|elsewhere on demand) (?P<usd>{PRICE})": _token,
     rf"output tokens: (?P<model>\S+), (?P<i>{PRICE}) tokens in and (?P<o>{PRICE}) out, (?P<s>{PRICE}) tokens a second":
         _token_point,
-    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); since (?P<on>{DAY}) (?P<all>[+{MINUS}]{PRICE} %): prices "
-    rf"(?P<p>[+{MINUS}]{PRICE} %), newly seen providers (?P<n>[+{MINUS}]{PRICE} %), "
-    rf"software (?P<e>[+{MINUS}]{PRICE} %), new chips (?P<c>[+{MINUS}]{PRICE} %)":
+    rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); since (?P<on>{DAY}) (?P<all>[+{MINUS}]?{PRICE} %): prices "
+    rf"(?P<p>[+{MINUS}]?{PRICE} %), newly seen providers (?P<n>[+{MINUS}]?{PRICE} %), "
+    rf"software (?P<e>[+{MINUS}]?{PRICE} %), new chips (?P<c>[+{MINUS}]?{PRICE} %)":
         _token_split,
     rf"on any chip: (?P<usd>{PRICE}) \([^)]*\); none was known on (?P<on>{DAY})": _token_split,
     rf"confirmed in the (?P<days>\d+) days to (?P<on>{DAY}) \(marketplaces (?P<markets>\d+)\)": _limits,

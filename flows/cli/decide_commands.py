@@ -302,7 +302,7 @@ def _cover_lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"  market: {market['usd_per_chip_hour']:.4g} USD a chip-hour on demand, lower quartile of "
                 f"{wording.count(market['n_providers'], 'provider')} ({market['prices']}), "
-                f"seen since {market['oldest_observed_at']:%Y-%m-%d}"
+                f"all seen since {market['oldest_observed_at']:%Y-%m-%d}"
             )
         for answer in line["answers"]:
             yield from _cover_answer(answer)
@@ -441,7 +441,7 @@ def cost(read: Reader, *, everything: bool, in_html: bool, additions: Sequence[s
 LINE = ("line_number", "label", "offer", "reason")
 IMPORTED = ("offer", "region", "option", "nodes", "share_of_use", "plan", "billed_effective_cost", "billed_currency")
 LEFT_OUT = ("reason", "n_charges", "effective_cost", "billing_currency")
-MONTHLY = ("list_usd_per_month", "contracted_usd_per_month")
+LINES = (*LINE[:-1], "purchase_option", "nodes", "list_usd_per_month", "contracted_usd_per_month", LINE[-1])
 
 
 @command("fleet --renewals", cls=click.Group, invoke_without_command=True, has_table=True)
@@ -522,7 +522,7 @@ def _fleet_lines(found: dict[str, Any]) -> Iterator[str]:
             continue
         if title:
             yield title
-        yield output.text_table(found[name], (*LINE[:-1], *MONTHLY, LINE[-1]) if name == "lines" else ()) or "None."
+        yield output.text_table(found[name], LINES if name == "lines" else ()) or "None."
 
 
 def _usd(amount: float | None) -> str:

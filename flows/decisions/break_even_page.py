@@ -154,7 +154,7 @@ def _shown(part: Section) -> list[dict[str, str]]:
 
 def _word(value: object) -> str:
     """Return a value for reading: four digits that count, thousands apart."""
-    rounded = output.rounded(value)
+    rounded = float(f"{value:.4g}") if isinstance(value, float) else value
     if isinstance(rounded, float) and (abs(rounded) >= 1000 or rounded.is_integer()):
         return f"{rounded:,.0f}"
     return output.word(rounded)

@@ -346,14 +346,10 @@ def shown(found: Mapping[str, Any], *, everything: bool) -> list[dict[str, Any]]
     """Return the rows that a table shows, with short heads: all, or the cheapest of each point, chip and option.
 
     Without a speed, a chip or a price to beat it is the least cost on demand of each point.
-    Of a bare sum a row is a figure: from 1,000 on to the unit, as a month of 15,695 USD is no 15,700.
+    Of a bare sum a row is a figure.
     """
     if _is_sum(found):
-        return [
-            {"what": name, "value": f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value}
-            for name, value in found["rows"][0].items()
-            if name != "readings"
-        ]
+        return [{"what": name, "value": value} for name, value in found["rows"][0].items() if name != "readings"]
     listed = [row for row in found["rows"] if row.get("utilisation") == found["inputs"].get("utilisation")]
     if not everything:
         listed = _overview(found, listed) or cheapest(listed)
@@ -441,7 +437,8 @@ def _foot(found: Mapping[str, Any], n_shown: int) -> list[str]:
             after.append(f"Without {options} or --all: the least cost on demand at each speed.")
         after.append("Grades: A official, B a vendor's document, C others, D without configuration or assumed.")
     return after + [
-        f"Left out: {wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "
+        f"Left out{'' if one['left_out_kind'] == 'point' else ' of all models and chips'}: "
+        f"{wording.count(one['n_left_out'], *KINDS.get(one['left_out_kind'], (one['left_out_kind'],)))}: "
         f"{one['reason']}."
         for one in found["left_out"]
     ]

@@ -328,7 +328,8 @@ def _needs(con: duckdb.DuckDBPyConnection, load: Load) -> tuple[Row | None, list
         raise SettingsError(message, field="--model", value=load.model, hint=hint)
     if not in_time:
         message = f"no cluster that was measured ends in time; the fastest takes {found[0]['hours'] / 24:,.1f} days"
-        hint = f"A share of the peak assumes any: chipledger cost --model {load.model} --task training --tokens 1T"
+        words = f"--model {load.model} --tokens {load.training_tokens:.0f}"
+        hint = f"A share of the peak assumes any: chipledger cost --task training {words}"
         raise SettingsError(message, field="--deadline-days", value=load.deadline_days, hint=hint)
     same = {name: {need.get(name) for need in in_time} for name in POINT}
     return {name: values.pop() if len(values) == 1 else None for name, values in same.items()}, in_time
@@ -545,8 +546,7 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     terms = [
         Term(
             name=f"{row['service_provider_name']} {how(row)}",
-            # Of a length sold as a range, such as 91 to 180 days, equal parts of the time.
-            hours=row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]),
+            hours=_hours_of_a_term(row),
             hourly=row["price_usd"] * unit,
             offer_id=row["offer_id"],
         )
@@ -569,6 +569,11 @@ def _together(options: Sequence[Row], market: Mapping[str, Any], load: Load) -> 
     return {name: best[name] for name in TOGETHER} | {"units": units, "by_quarter": ladder}
 
 
+def _hours_of_a_term(row: Row) -> float:
+    """Return how long one term of a commitment is: of a length sold as a range, such as 91 to 180 days, equal parts."""
+    return float(row["charged_hours"] / (row["charged_hours"] // row["commitment_term_hours"]))
+
+
 def _decide_again(con: duckdb.DuckDBPyConnection, options: Sequence[Row], built: Row, load: Load) -> Iterator[Row]:
     """Yield days and prices at which the question is to be put again."""
     if options and options[0]["offer_id"]:
@@ -576,9 +581,9 @@ def _decide_again(con: duckdb.DuckDBPyConnection, options: Sequence[Row], built:
         until = options[0]["last_observed_at"].date() + timedelta(days=ranked["days"])
         yield {"when": str(until), "why": "the price of the cheapest option is then too old to rank"}
     for row in _commitments(options):
-        ends = built["as_of"] + timedelta(hours=row["charged_hours"]) - timedelta(days=90)
+        ends = built["as_of"] + timedelta(hours=_hours_of_a_term(row))
         length = (row["commitment_class"] or "").replace("_", " ")
-        yield {"when": str(ends), "why": f"90 days before the cheapest commitment of {length}, bought now, would end"}
+        yield {"when": str(ends), "why": f"the cheapest commitment of {length}, bought now, ends"}
         if row["charged_hours"] == row["hours_needed"]:
             price = f"{row['price_usd'] / load.use.likely:.4g}"
             yield {"when": f"on demand below {price} USD a chip-hour", "why": f"it then costs less than {length}"}

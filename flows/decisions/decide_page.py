@@ -8,6 +8,7 @@ from flows.decisions import regions
 from flows.decisions.break_even_page import Section, words_of
 from flows.decisions.cost_added import Added
 from flows.decisions.decide import BINDING, FEWEST_WINDOWS, how
+from flows.shared.output import rounded
 from flows.shared.query import columns
 from reports import wording
 from warehouse.reference.instance_types import chips_named
@@ -81,11 +82,6 @@ def _named(row: Mapping[str, Any]) -> str:
     return wording.listed(row["service_provider_name"], row["instance_type"] or wording.chip(row), how(row))
 
 
-def _full(value: Any) -> Any:
-    """Return an amount of a thousand or more to the unit."""
-    return f"{value:,.0f}" if isinstance(value, float) and value >= 1000 else value
-
-
 def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]]:
     """Return columns of rows under the names that people read."""
 
@@ -93,18 +89,19 @@ def _table(rows: Iterable[Mapping[str, Any]], names: str) -> list[dict[str, Any]
         value = how(row) if name == "how" else row.get(name)
         if name == "last_observed_at":
             return row.get("seen_on") or row[name].date()
-        return (value or "")[:12] if name == "document_sha256" else _full(value)
+        return (value or "")[:12] if name == "document_sha256" else rounded(value)
 
     return [{COLUMNS.get(name, name.replace("_", " ")): cell(row, name) for name in columns(names)} for row in rows]
 
 
 def _conclusion(found: Mapping[str, Any]) -> Iterator[str]:
     options, market, months = found["options"], found["market"], found["inputs"]["months"]
-    yield f"{load_in_words(found)}. Prices as of {found['as_of']}."
+    measured = f" Measured at {point}." if (point := _point(found)) else ""
+    yield f"{load_in_words(found)}. Prices as of {found['as_of']}.{measured}"
     yield from regions.lines(found["regions"])
     by_offer = {row["offer_id"]: row for row in options}
     if found["point"] and by_offer.keys() <= {None}:
-        yield f"No machine is ranked for runs at {_point(found)}; --scenario, --precision and --batch choose others."
+        yield "No machine is ranked for such runs; --scenario, --precision and --batch choose others."
     run = {need["accelerator_name"] for need in found["needs"]}
     if lacking := [each for each in found["inputs"]["chips"] if run.isdisjoint(dict(chips_named(each, "--chip")))]:
         yield f"No run at this point is known of {', '.join(lacking)}."
@@ -169,7 +166,7 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield how many chips the load of a model takes, and the runs that say so."""
     if found["point"] is None:
         return
-    lines = [f"At {_point(found)}; spare units are not in these counts, but in the sums.", TEXT["at most"]]
+    lines = ["Spare units are not in these counts, but in the sums.", TEXT["at most"]]
     sold = {(row["accelerator_name"], row["unit_accelerators"], row["network"]) for row in found["options"]}
     needs = [
         need | {"days": need["hours"] / 24 if need.get("hours") else None}
@@ -185,7 +182,9 @@ def _chips(found: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def _point(found: Mapping[str, Any]) -> str:
-    return ", ".join(f"{each:g}" if isinstance(each, float) else each for each in found["point"].values() if each)
+    point = (found["point"] or {}) | {"model_name": None}
+    unit = {"input_length": "tokens in", "output_length": "tokens out"}
+    return ", ".join(f"{each:g} {unit[name]}" if name in unit else each for name, each in point.items() if each)
 
 
 def _cash(found: Mapping[str, Any]) -> Section:
@@ -197,17 +196,16 @@ def _cash(found: Mapping[str, Any]) -> Section:
         "one year": lambda row: row["commitment_class"] == "one_year",
         "three years": lambda row: row["commitment_class"] == "three_years",
     }
-    firsts = {name: next(filter(fit, options), None) for name, fit in fits.items()}
-    chosen = {name: row for name, row in firsts.items() if row}
+    chosen = {name: row for name, fit in fits.items() if (row := next(filter(fit, options), None))}
     longest = max(len(row["cash_usd_by_month"]) for row in chosen.values())
     starts = [*range(min(MAX_MONTHS, longest)), *range(MAX_MONTHS, longest, 12)]
     ends = [*starts[1:], longest]
     table = [
         {"month": f"{start + 1}" if end == start + 1 else f"{start + 1} to {end}"}
-        | {name: _full(sum(row["cash_usd_by_month"][start:end])) for name, row in chosen.items()}
+        | {name: rounded(sum(row["cash_usd_by_month"][start:end])) for name, row in chosen.items()}
         for start, end in zip(starts, ends, strict=True)
     ]
-    table.append({"month": "all"} | {name: _full(row["charged_usd"]) for name, row in chosen.items()})
+    table.append({"month": "all"} | {name: rounded(row["charged_usd"]) for name, row in chosen.items()})
     return Section("Cash, USD", [f"{name}: {_named(row)}" for name, row in chosen.items()], table)
 
 
@@ -226,7 +224,7 @@ def _waiting(found: Mapping[str, Any]) -> Section:
         lines.append(TEXT["few" if each["share_of_windows_that_lost"] is None else "lost"].format_map(of))
         for name in ("if_no_change", "by_history"):
             if regret := each[f"regret_{name}_usd"]:
-                covers = {f"{cover}, USD": _full(usd) for cover, usd in regret.items()}
+                covers = {f"{cover}, USD": rounded(usd) for cover, usd in regret.items()}
                 table.append({"covered by": of["named"], "regret": name.replace("_", " ")} | covers)
     return Section("The price of waiting", [*lines, TEXT["forecast"]], table)
 
@@ -235,9 +233,7 @@ def _together(found: Mapping[str, Any]) -> Iterator[Section]:
     """Yield what several terms cost together: the best cover for the use, and all of it bought by the quarter."""
     if (of := found["together"]) is None:
         return
-    bought = "; ".join(
-        f"from day {each['from_day']} {each['terms']} x {each['commitment']}" for each in of["purchases"]
-    )
+    bought = "; ".join("from day {from_day} {terms} x {commitment}".format_map(each) for each in of["purchases"])
     lines = [
         "Cover {cover_nodes} of {units} units ({cover_nodes_low} to {cover_nodes_high} by use): {bought}. Expected "
         "{expected_usd:,.0f} USD, with no cover {expected_usd_doing_nothing:,.0f}, all covered "
@@ -288,6 +284,6 @@ def _negotiation(found: Mapping[str, Any]) -> Iterator[Section]:
     ]
     lines.append(f"A percent of the number to beat: {market['quarter_usd'] / stated['months'] * 0.12:,.0f} USD a year.")
     table = [
-        {"on demand": name, "USD": _full(usd), "USD a node-hour": usd and usd / hours} for name, usd in sums.items()
+        {"on demand": name, "USD": rounded(usd), "USD a node-hour": usd and usd / hours} for name, usd in sums.items()
     ]
     yield Section("What to hold against an offer", lines, table)

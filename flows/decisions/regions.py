@@ -127,7 +127,7 @@ def _resolved(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> tuple[lis
         meant = {name.lower(), *(row["region_id"] for row in lying)}
         places = [each for each in known if each.lower() in meant]
         if not places:
-            hint = did_you_mean(name, known, "a country (DE) and a continent (Europe) stand for theirs")
+            hint = did_you_mean(name, known, "`DE` and `Europe` stand for all regions there")
             message = "no price is of this region"
             unpriced.append(SettingsError(message, field="decision.regions", value=name, hint=hint))
         allowed.update(dict.fromkeys(places))

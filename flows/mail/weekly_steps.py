@@ -141,7 +141,7 @@ def lines(outcome: sending.Outcome) -> Iterator[str]:
 
 def _written(settings: Settings, written: Written, chosen: MailSettings, *, draw: bool = True) -> letters.Letter:
     """Return the mail of a week, with what it means to the user's own fleet, where there is one."""
-    private, with_contracted = settings.data_dir / "private.duckdb", settings.private.in_mail
+    private, with_contracted = settings.shown().data_dir / "private.duckdb", settings.private.in_mail
     found = replace(written.found, fleet=fleet.read(private, written.found, with_contracted=with_contracted))
     url = f"{chosen.site_url}/{FOLDER}/{written.page.name}" if chosen.site_url else ""
     return letters.letter(found, page_url=url, draw=draw)

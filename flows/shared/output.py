@@ -177,12 +177,14 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def rounded(value: object) -> object:
-    """Return a computed number to four significant digits for reading; any other value as it is."""
+    """Return a computed number for reading: from a thousand on to the unit, else to four significant digits."""
+    if isinstance(value, float) and abs(value) >= 1000:
+        return f"{value:,.0f}"
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def word(value: object) -> str:
-    """Return a value as a cell for reading: computed numbers to four digits; "-" where it is unknown."""
+    """Return a value as a cell for reading: computed numbers `rounded`; "-" where it is unknown."""
     shown = plain(rounded(value))
     return "-" if shown is None or shown == "" else str(shown)
 

@@ -95,8 +95,8 @@ def summary(sources: Sequence[Row], scopes: pl.DataFrame) -> Table:
             Number("Disagree-\nments", lambda row: total(row, "n_disagreements"), why=why),
             Column("Terms: fetch,\npublish", _terms, why=lambda row: None if row["terms_url"] else "an import"),
         ],
-        note="A live source is current for so many hours after its last good fetch as it says; an archive or import "
-        "never is. Disagreements: offers for which another source says something else about the same moment. "
+        note="A source is current for so many hours after its last good fetch. "
+        "Disagreements: offers for which another source says something else about the same moment. "
         "Terms: whether they let robots fetch the prices, and anybody publish them again, as a reader of them found.",
     )
 

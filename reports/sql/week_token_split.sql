@@ -29,6 +29,6 @@ where
     and d.purchase_option = 'on_demand'
     and d.window_days = 90
     and d.usd_after is not null
-    and h.evidence_grade = 'A'
+    and coalesce(h.evidence_grade, 'A') = 'A'
     and h.valid_from <= d.window_ends_on
     and coalesce(h.valid_to > d.window_ends_on, true)

@@ -199,7 +199,7 @@ def read(
         charted = answers.value("chart", lambda: chart_facts.of_week(con, answers.frames["move"], chips, as_of))
         rate = answers.value("rate", lambda: currencies.rate(con, shown_in, as_of))
         if not known_then:
-            answers.put("token_split", lambda: _token_split(con))
+            answers.put("token_split", lambda: _token_split(con, min(as_of, built_at + timedelta(microseconds=1))))
             con.execute("use published")
         drift = answers.value("drift", lambda: _drift(con, week) if as_of >= week.until else None)
         con.execute("use published")
@@ -269,12 +269,12 @@ def _completed(con: duckdb.DuckDBPyConnection, found: WeekFacts, answers: _Answe
     return replace(found, frames=frames, checks=checks)
 
 
-def _token_split(con: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """Return the drift of the lowest cost per token up to the week's last day, by the file's own int.token_drift."""
+def _token_split(con: duckdb.DuckDBPyConnection, as_of: datetime) -> pl.DataFrame:
+    """Return the drift of the lowest cost per token up to the last day before a moment, by int.token_drift."""
     models = dict(con.execute("select name, sql from published.meta.model").fetchall())
     if not TOKEN_MARTS.issubset(models):
         return pl.DataFrame()
-    con.execute("update meta.build set built_at = built_at - interval 1 microsecond")  # the end is not of the week
+    con.execute(f"create or replace macro meta.built_at() as TIMESTAMP '{as_of}' - interval 1 microsecond")
     for name in ("token_cost_history", "model_point", "headline_point"):
         con.execute(f"create view int.{name} as from published.int.{name}")
     con.execute(f"create view int.token_drift as {models['token_drift']}")

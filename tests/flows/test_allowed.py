@@ -140,7 +140,7 @@ def test_a_country_or_a_continent_stands_for_its_regions(file: Path, monkeypatch
         assert found == [(EAST,), (HERE,)], name
     with pytest.raises(SettingsError, match="no price is of this region") as error, allowed.opened(file, ["Africa"]):
         pass
-    assert "us-east-1; a country (DE) and a continent (Europe) stand for theirs" in str(error.value)
+    assert "us-east-1; `DE` and `Europe` stand for all regions there" in str(error.value)
 
 
 def test_a_region_nobody_sells_in_is_named(file: Path) -> None:

@@ -1,6 +1,7 @@
 """A made-up fleet is covered as arithmetic by hand says, at list and at contracted prices, which never mix."""
 
 import math
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
@@ -349,6 +350,7 @@ def test_the_command_on_a_published_file(data_dir: Path) -> None:
     assert words.exit_code == 0, words.output
     assert f"at list prices: cover {answer['cover_nodes']} nodes (from " in words.output
     assert "owned: 6 nodes for 30 days more" in words.output
+    assert re.search(rf"^ +{answer['cover_nodes']} +{answer['expected_usd']:,.0f} ", words.output, re.MULTILINE)
     assert f"lowest 3 (Alpha); to beat: 3.5, a percent of it {worth:,.0f} USD a year" in words.output
     assert f"last moves of its list price: -44% on {sheet['last_moves'][0]['on']}" in words.output
     assert "market: 3.5 USD a chip-hour on demand, lower quartile of 3 providers (Alpha 3.0, " in words.output

@@ -219,7 +219,8 @@ def test_serving_a_load(call: Call) -> None:
 def test_training_by_the_command(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """Measured runs come first; where there is none, an assumed share of the peak stands, graded D, unless refused.
 
-    For people, what is compared with one another is one table, whatever the number of chips.
+    For people, what is compared with one another is one table, whatever the number of chips, of whole dollars; what is
+    left out is counted of all models.
     """
     words = ("--model", "gpt-3-175b", "--task", "training", "--tokens", "300B")
     found = json.loads(call(*words, "--json").stdout)
@@ -234,6 +235,8 @@ def test_training_by_the_command(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert "tokens 300,000,000,000, overhead 0, goodput 1" in text
     assert len(tables) == len({title for title, *_ in tables}) > 1
     assert all(" chips " in heads for _, heads, *_ in tables)
+    assert f"{found['rows'][0]['training_usd_median']:,.0f}" in text
+    assert "Left out of all models and chips: " in text
     assert grades == sorted(grades, key=lambda grade: grade == "D")
     assert {"A", "D"} <= set(grades)
     assert len(measured) == len([grade for grade in grades if grade != "D"])
@@ -334,7 +337,7 @@ def test_a_model_without_evidence_has_no_estimate(call: Call) -> None:
 
     assert result.exit_code == 0
     assert "No measured run of mixtral-8x7b fits the question" in result.stdout
-    assert re.search(r"Left out: 1 (prices|runs|end of ranges)", result.stdout) is None
+    assert re.search(r"Left out.*: 1 (prices|runs|end of ranges)", result.stdout) is None
     assert json.loads(call("--model", "mixtral-8x7b", "--chip", "B300", "--json").stdout)["rows"] == []
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,15 @@ def test_a_block_of_several_machines_hides_none_of_one(terms: Path) -> None:
     assert [each["decide_again"][0]["when"] for each in (found, longer)] == ["2026-01-31", "2026-04-01"]
 
 
+def test_terms_end_one_after_another(file: Path) -> None:
+    """Of three years that are held by a year at a time, the first ends after 8,760 hours, and not with the third."""
+    found = decide.answer(file, Load(machine=P5, nodes=4, months=36))
+    ends = [each["when"] for each in found["decide_again"] if "one year, bought now" in each["why"]]
+
+    assert by_kind(found)["reserved"]["charged_hours"] == 3 * HOURS
+    assert ends == [str(found["as_of"] + timedelta(days=365))]
+
+
 @pytest.mark.parametrize(
     ("chip", "wanted", "paid"),
     [("rtx-pro-6000", 4, [4 * 4.1, 8 * 5]), ("b200", 16, [16 * 9.86, 256 * 8.87])],
@@ -340,7 +350,8 @@ def test_a_training_takes_the_smallest_cluster_in_time(file: Path) -> None:
     assert h200["charged_usd"] == pytest.approx(63.296 * hours["H200"])
     tight = decide.answer(file, replace(load, deadline_days=13))
     assert {need["accelerator_name"] for need in tight["needs"]} == {"H200"}
-    with pytest.raises(SettingsError, match=r"no cluster that was measured ends in time; the fastest takes 12\.3 days"):
+    late = r"no cluster that was measured ends in time; the fastest takes 12\.3 days .* --tokens 10000000000$"
+    with pytest.raises(SettingsError, match=late):
         decide.answer(file, replace(load, deadline_days=5))
 
 
@@ -544,10 +555,17 @@ def test_hosted_tokens_are_an_option_beside_machines(ask: Ask) -> None:
 
 
 def test_chips_that_are_named_choose_the_point(ask: Ask) -> None:
-    """Trainium2 ran in BF16 alone, then the point, and is sold for days alone; beside H200 it is named as missing."""
+    """Trainium2 ran in BF16 alone, then the point, and is sold for days alone; beside H200 it is named as missing.
+
+    The first line names the point: answers at two of them are not to be compared.
+    """
     words = ("--batch", "--peak", "1", "--months", "12", "--input-per-output", "2", "--chip", "trainium2")
     alone, beside = ask(*words).stdout, ask(*words, "--chip", "h200").stdout
-    assert "No machine is ranked for runs at llama-3-70b, own, vLLM bench serve, bf16" in alone
+    measured = [answer.splitlines()[1].partition("Measured at ")[2] for answer in (alone, beside)]
+    assert [point.split(", ")[:4] for point in measured] == [
+        ["own", "vLLM bench serve", precision, "500 tokens in"] for precision in ("bf16", "fp8")
+    ]
+    assert "No machine is ranked for such runs" in alone
     assert "at no load" not in alone
     assert "No run at this point is known of trainium2." in beside
     assert "Machines beat hosted tokens from" in beside

@@ -252,7 +252,10 @@ def test_no_file_named_no_private_file(data: Path, tmp_path: Path) -> None:
 
 
 def test_the_commands(data: Path, tmp_path: Path) -> None:
-    """`fleet` tells counts before sums, `check` what is not matched and why, `query` has the tables as private.*."""
+    """`fleet` tells counts before sums, `check` what is not matched and why, `query` has the tables as private.*.
+
+    Lines of one machine are told apart by how it is bought, and how many.
+    """
     chosen = settings(data, tmp_path)
     toml = tmp_path / "chipledger.toml"
     named = chosen.private.model_dump(exclude_unset=True)
@@ -266,7 +269,8 @@ def test_the_commands(data: Path, tmp_path: Path) -> None:
     assert code == 0
     assert "at list: USD 267,749.40 a month for 3 of 4 lines" in text
     hidden = text.partition("Not shown: ")[2].split(";")[0].split()
-    assert {"list_usd_per_month,", "contracted_usd_per_month,", "reason,"}.isdisjoint(hidden)
+    shown = {"purchase_option,", "nodes,", "list_usd_per_month,", "contracted_usd_per_month,", "reason,"}
+    assert shown.isdisjoint(hidden)
     assert "no price of this provider is known" in " ".join(call("fleet", "check")[1].split())
     code, text = call("fleet", "check", "--json")
     assert code == 1

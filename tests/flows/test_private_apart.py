@@ -137,7 +137,10 @@ def market(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_pages_feeds_and_mail(
     market: tuple[Path, str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a private file beside the published one, what is written of a week and a day holds nothing of contracts."""
+    """With a private file beside the published one, what is written of a week and a day holds nothing of contracts.
+
+    The mail has the fleet also where both files are of the archive of the package.
+    """
     from datetime import UTC, datetime
 
     from flows.config import settings
@@ -167,3 +170,10 @@ def test_pages_feeds_and_mail(
     assert {name: found for name, text in written.items() if text != letter and (found := in_words(text))} == {}
     assert not any(at_list in text for text in written.values() if text != letter)
     assert in_words(caplog.text + "".join(each.output for each in outputs)) == set()
+
+    shutil.rmtree(data / "mail")
+    data.rename(tmp_path / "archive")
+    data.mkdir()
+    (tmp_path / "archive").rename(data / "offline")
+    assert call("mail", "--dry-run").exit_code == 0
+    assert ["120,538" in text for name, text in texts(data / "offline" / "mail") if name.endswith(".eml")] == [True]

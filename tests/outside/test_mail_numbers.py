@@ -79,11 +79,12 @@ def test_a_wrong_number_is_noticed(imported: Settings, written: Write) -> None:
 
 
 def test_every_number_of_the_first_run_is_in_the_file(offline_run: Path) -> None:
-    """The run itself writes the message of its last full week, and the page."""
+    """The run itself writes the message of its last full week, and the page; what moved the cheapest token is in it."""
     (file,) = (offline_run / "mail").glob("*.eml")
     week, text = text_of(file)
 
     assert (offline_run / "reports" / "weeks" / f"{week}.html").exists()
+    assert "The lowest seen on demand, on any chip: " in " ".join(text.split())
     assert wrong_in(offline_run, week, text) == []
 
 
@@ -92,3 +93,10 @@ def test_what_was_seen_when_the_file_was_built_is_of_its_week(offline_run: Path)
     found = facts.read(offline_run / "prices.duckdb", Week(2026, 42))
 
     assert (found.n_checked, f"{found.as_of:%F %T}") == (43, "2026-10-15 00:00:00")
+
+
+def test_a_cost_of_a_token_is_of_no_day_after_the_file(offline_run: Path) -> None:
+    """A week that was over before anybody read anything again: the 90 days are those to the file's own day."""
+    found = facts.read(offline_run / "prices.duckdb", Week(2026, 46), now=NOW.replace(tzinfo=None))
+
+    assert [f"{each:%F}" for each in found["token_split"]["window_begins_on"]] == ["2026-07-17"]
