@@ -28,7 +28,7 @@ from reports import wording
 from warehouse.errors import SettingsError, did_you_mean
 from warehouse.reference import models
 from warehouse.reference.instance_types import chips, chips_named
-from warehouse.schema.vocabulary import HOURS_PER_MONTH
+from warehouse.schema.vocabulary import HOURS_PER_MONTH as HOURS_PER_MONTH
 
 OVERHEAD = 0.15
 """Checkpoints and data loading, as a share of the training's own time: claim S0-078 of ref.claim, 15 %."""
