@@ -180,7 +180,9 @@ def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
     amended: Path, tmp_path: Path, from_nothing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by a checkpoint between the commits of two connections: the table and both numbers are named."""
-    file = one_price(tmp_path, "50")
+    for name in (db.FILE_NAME, published_file.FILE_NAME):
+        shutil.copy(amended.with_name(name), tmp_path)
+    file = tmp_path / published_file.FILE_NAME
     before, attached = file.read_bytes(), frame.attached
 
     @contextmanager
@@ -192,7 +194,7 @@ def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
 
     monkeypatch.setattr(frame, "attached", losing)
     with db.writer(tmp_path) as con, pytest.raises(ChipledgerError, match="not what was written") as caught:
-        put(con, tmp_path, 1, from_nothing=from_nothing)
+        put(con, tmp_path, 2, from_nothing=from_nothing)
 
     assert caught.value.value == "core.offer has 0 of 2 rows"
     assert file.read_bytes() == before
