@@ -1,6 +1,7 @@
 """The gate of first sight: chips far outside the prices of all providers, and counts that their names deny."""
 
 import json
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
 
@@ -9,7 +10,8 @@ from looks import Read, Row, day, history, look, memory, refused, row
 
 from warehouse.log.first_sight import counts_in
 from warehouse.log.load import decide, load
-from warehouse.log.quarantine import listed
+from warehouse.log.parsed import ScopeResult
+from warehouse.log.quarantine import Quarantined, listed
 from warehouse.reference.price_bands import MODEL, read_table
 
 BAND = {(each.accelerator_name, each.purchase_option): each for each in read_table()}
@@ -43,22 +45,57 @@ def test_a_known_chip_out_of_range_is_held_on_first_sight() -> None:
         assert {line[-1] for line in history(con)} == {"2.99"}
 
 
-def test_the_limits_are_within() -> None:
-    """What is on a limit passes; a tenth of a percent beyond does not."""
-    limits = {"low": (H100.limit_low, Decimal("0.999")), "high": (H100.limit_high, Decimal("1.001"))}
-    with memory() as con:
-        results = load(
-            con,
-            [
-                look(0, machine(limit, region_id=name), machine(limit * more, region_id=f"{name} b"), scope=name)
-                for name, (limit, more) in limits.items()
-            ],
-            recorded_at=day(0),
-        )
+LIMITS = {"low": (H100.limit_low, Decimal("0.999")), "high": (H100.limit_high, Decimal("1.001"))}
+SPOT: Row = {"purchase_option": "spot"}
+RESERVED: Row = {"purchase_option": "reserved", "commitment_term_hours": 8760}
+COUNTS = {
+    "per chip": {1: "2.99", 2: "2.99", 4: "2.99"},
+    "by machine": {1: "2.99", 2: "5.98", 4: "11.96"},
+    "two of three": {1: "1.60", 2: "2.99", 4: "2.99"},
+}
+"""Prices of machines, by their number of chips."""
+TPU: Row = {"service_provider_name": "Google Cloud", "capacity_unit": "instance", "accelerator_label": "TPU v6e"}
+FIRST = (
+    *(look(0, machine(limit, region_id=name), machine(limit * more, region_id=f"{name} b"), scope=name)
+      for name, (limit, more) in LIMITS.items()),
+    look(0, machine("0.30", **SPOT), machine("0.30"), machine("0.11", **RESERVED),
+         machine("0.09", tier="t", **RESERVED), scope="options"),
+    look(0, row("p5.48xlarge", "40179.20"), row("p4d.24xlarge", "21.96"), archived=True, complete=False, scope="past"),
+    look(0, *(machine(price, n, region_id=place) for place, sizes in COUNTS.items() for n, price in sizes.items()),
+         *(machine("2.99", n, service_provider_name="Vast.ai") for n in (1, 2)), scope="counts"),
+    look(0, machine("2328.70", region_id="trusted"), trusted=True, scope="trusted"),
+    look(0, row("v6e-8", "21.6", accelerator_count="8", region_id="tpu", **TPU),
+         row("v6e-4", "10.8", accelerator_count="1", region_id="tpu", **TPU),
+         row("v6e-1", "700.0", accelerator_count="1", region_id="tpu", **TPU), scope="tpu"),
+)  # fmt: skip
+"""First looks, each at a scope and at offers of its own."""
 
-        assert [(each.n_rows, each.n_refused) for each in results] == [(1, 1), (1, 1)]
-        read = Read(con)
-        assert len(read.history("low")) == len(read.history("high")) == 1
+
+@dataclass(frozen=True)
+class Seen:
+    """What became of the first looks: the results of the load by scope, what the log says, and what is held."""
+
+    results: dict[str, ScopeResult]
+    read: Read
+    held: list[Quarantined]
+
+    def held_of(self, scope: str) -> list[Quarantined]:
+        return [each for each in self.held if each.scope == scope]
+
+
+@pytest.fixture(scope="module")
+def first() -> Seen:
+    """Load the first looks, once."""
+    with memory() as con:
+        results = load(con, FIRST, recorded_at=day(0))
+        return Seen({each.scope: each for each in results}, Read(con), listed(con))
+
+
+def test_the_limits_are_within(first: Seen) -> None:
+    """What is on a limit passes; a tenth of a percent beyond does not."""
+    for name in LIMITS:
+        assert (first.results[name].n_rows, first.results[name].n_refused) == (1, 1)
+        assert len(first.read.history(name)) == 1
 
 
 def test_a_person_lets_it_in_for_good() -> None:
@@ -88,21 +125,11 @@ def test_a_price_that_moves_out_of_range_waits() -> None:
         assert refused(con) == []
 
 
-def test_other_options_have_ranges_of_their_own() -> None:
+def test_other_options_have_ranges_of_their_own(first: Seen) -> None:
     """Spot and commitments may be cheaper; without a range of their own it is a fifth of the lowest on demand."""
     assert BAND["H100", "spot"].limit_low < H100.limit_low
     assert ("H100", "reserved") not in BAND
-    spot, reserved = {"purchase_option": "spot"}, {"purchase_option": "reserved", "commitment_term_hours": 8760}
-    with memory() as con:
-        shown = [
-            machine("0.30", **spot),
-            machine("0.30"),
-            machine("0.11", **reserved),
-            machine("0.09", tier="t", **reserved),
-        ]
-        load(con, [look(0, *shown)], recorded_at=day(0))
-
-        assert sorted(each.value for each in listed(con)) == ["0.09", "0.3"]
+    assert sorted(each.value for each in first.held_of("options")) == ["0.09", "0.3"]
 
 
 def test_what_cannot_be_compared_is_not_judged() -> None:
@@ -120,13 +147,9 @@ def test_what_cannot_be_compared_is_not_judged() -> None:
         assert [gate for gate, _, _ in refused(con)] == ["band"]
 
 
-def test_past_prices_are_judged_too() -> None:
+def test_past_prices_are_judged_too(first: Seen) -> None:
     """A month's price in an import, of a chip and a machine that are known."""
-    with memory() as con:
-        shown = look(0, row("p5.48xlarge", "40179.20"), row("p4d.24xlarge", "21.96"), archived=True, complete=False)
-        load(con, [shown], recorded_at=day(0))
-
-        assert [each.value for each in listed(con)] == ["40179.2"]
+    assert [each.value for each in first.held_of("past")] == ["40179.2"]
 
 
 def test_an_import_is_judged_by_what_its_provider_charges() -> None:
@@ -162,29 +185,18 @@ def test_an_import_is_judged_by_what_its_provider_charges() -> None:
         assert set(held) == {"Acme 2.30", "Acme 27.2"}
 
 
-def test_one_price_for_several_counts_is_held() -> None:
+def test_one_price_for_several_counts_is_held(first: Seen) -> None:
     """Prices per chip, taken for those of machines, made four chips the cheapest of all; hosts may agree."""
-    prices = {
-        "per chip": {1: "2.99", 2: "2.99", 4: "2.99"},
-        "by machine": {1: "2.99", 2: "5.98", 4: "11.96"},
-        "two of three": {1: "1.60", 2: "2.99", 4: "2.99"},
-    }
-    with memory() as con:
-        shown = [machine(price, n, region_id=place) for place, sizes in prices.items() for n, price in sizes.items()]
-        shown += [machine("2.99", n, service_provider_name="Vast.ai") for n in (1, 2)]
-        load(con, [look(0, *shown)], recorded_at=day(0))
-
-        held = {(json.loads(each.row_json)["region_id"], each.reason.partition(";")[0]) for each in listed(con)}
-        assert len(listed(con)) == 5
+    every = first.held_of("counts")
+    held = {(json.loads(each.row_json)["region_id"], each.reason.partition(";")[0]) for each in every}
+    assert len(every) == 5
     assert held == {("per chip", "one price for 1 and 4 chips"), ("two of three", "one price for 2 and 4 chips")}
 
 
-def test_a_person_vouches_for_a_trusted_fetch() -> None:
+def test_a_person_vouches_for_a_trusted_fetch(first: Seen) -> None:
     """It passes this gate as well."""
-    with memory() as con:
-        load(con, [look(0, machine("2328.70"), trusted=True)], recorded_at=day(0))
-
-        assert refused(con) == []
+    assert first.held_of("trusted") == []
+    assert [line[-1] for line in first.read.history("trusted")] == ["2328.7"]
 
 
 @pytest.mark.parametrize(
@@ -247,18 +259,9 @@ def test_the_table_of_ranges_is_whole() -> None:
     assert {chip for chip, _ in BAND} == {chip for chip, option in BAND if option == "on_demand"}
 
 
-def test_a_slice_of_tpus_is_priced_by_its_chips() -> None:
+def test_a_slice_of_tpus_is_priced_by_its_chips(first: Seen) -> None:
     """v6e-8 at 21.60 is 2.70 a chip; as one chip it waits, and so does 700.0, a stand-in for unknown."""
-    own = {"service_provider_name": "Google Cloud", "capacity_unit": "instance", "accelerator_label": "TPU v6e"}
-    with memory() as con:
-        shown = [
-            row("v6e-8", "21.6", accelerator_count="8", **own),
-            row("v6e-4", "10.8", accelerator_count="1", **own),
-            row("v6e-1", "700.0", accelerator_count="1", **own),
-        ]
-        load(con, [look(0, *shown)], recorded_at=day(0))
-
-        assert sorted(each.reason.partition(";")[0] for each in listed(con)) == [
-            "700 USD per chip-hour of TPU-v6e, on demand: outside 0.1 to 15 of all providers", "the name says 4 chips",
-        ]  # fmt: skip
-        assert [line[-1] for line in history(con)] == ["21.6"]
+    assert sorted(each.reason.partition(";")[0] for each in first.held_of("tpu")) == [
+        "700 USD per chip-hour of TPU-v6e, on demand: outside 0.1 to 15 of all providers", "the name says 4 chips",
+    ]  # fmt: skip
+    assert [line[-1] for line in first.read.history("tpu")] == ["21.6"]
