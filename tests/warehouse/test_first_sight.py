@@ -1,13 +1,16 @@
 """The gate of first sight: chips far outside the prices of all providers, and counts that their names deny."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
 
+import duckdb
 import pytest
-from looks import Read, Row, day, history, look, memory, refused, row
+from looks import Read, Row, at_once, day, look, memory, refused, row
 
+from warehouse.log.events import naive
 from warehouse.log.first_sight import counts_in
 from warehouse.log.load import decide, load
 from warehouse.log.parsed import ScopeResult
@@ -27,22 +30,66 @@ OUTSIDE = [("2328.70", 1, "2329"), ("25.52", 1, "25.52"), ("0.40", 1, "0.4"), ("
 """Prices of so many chips, and what they are a chip."""
 
 
-def test_a_known_chip_out_of_range_is_held_on_first_sight() -> None:
-    """3.19 an hour, taken for a month's, a node's or an eighth: it waits for a person, however often it is shown."""
-    with memory() as con:
-        for number in range(3):
-            looks = [
-                look(number, machine(price, count, region_id=price), machine("2.99", region_id="b"), scope=price)
-                for price, count, _ in OUTSIDE
-            ]
-            results = load(con, looks, recorded_at=day(number))
-            assert [(each.status, each.n_rows, each.n_refused) for each in results] == [("ok", 1, 1)] * len(OUTSIDE)
+DENIED = {
+    ("B300-SXM-2-288G", 1): "2", ("B300-SXM-2-288G", 16): "2", ("B300-SXM-2-288G", 2): None,
+    ("NVIDIA HGX H100", 1): "8", ("NVIDIA HGX H100", 8): None,
+}  # fmt: skip
+"""Names with a number of chips, and what the name says where it is another."""
+DRIFT = ("1.21", "0.67", "0.37", "0.37")
+STORIES = (
+    *(look(at, machine(price, count, region_id=price), machine("2.99", region_id="b"), scope=price)
+      for price, count, _ in OUTSIDE for at in range(3)),
+    *(look(at, machine("30", region_id="let in"), complete=False, scope="let in") for at in range(2)),
+    *(look(at, machine(price, region_id="let in"), scope="let in") for at, price in ((2, "30"), (3, "31"), (4, "70"))),
+    *(look(at, machine(price, region_id=where), scope=where)
+      for where in ("drift", "drift and back") for at, price in enumerate(DRIFT)),
+    look(9, machine("0.66", region_id="drift and back"), scope="drift and back"),
+    *(
+        look(
+            at,
+            row(
+                name, str(7 * count), service_provider_name="Acme", accelerator_label="NVIDIA H100",
+                capacity_unit="instance", accelerator_count=str(count), region_id=f"{name} {count}",
+            ),
+            scope=f"{name} {count}",
+        )
+        for name, count in DENIED for at in range(2)
+    ),
+)  # fmt: skip
+"""What is seen from day to day, each in a scope and region of its own."""
+ACCEPTED = day(1.5)
 
-        read = Read(con)
-        for price, _, said in OUTSIDE:
-            reason = f"{said} USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"
-            assert read.refused(price) == [("band", "unit_price", f"{reason}; waits for a person")] * 3
-        assert {line[-1] for line in history(con)} == {"2.99"}
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[tuple[duckdb.DuckDBPyConnection, list[ScopeResult]]]:
+    """Give a log of the stories, in which a person let one price in, and the results of its loads."""
+    with memory() as con:
+        results = []
+        for moment, together in at_once(sorted(STORIES, key=lambda each: each.observed_at)):
+            results += load(con, together, recorded_at=moment)
+            if moment == day(1):
+                number = next(each.quarantine_id for each in listed(con) if each.scope == "let in")
+                decide(con, number, "accept", decided_by="a person", recorded_at=ACCEPTED)
+        yield con, results
+
+
+@pytest.fixture(scope="module")
+def read(told: tuple[duckdb.DuckDBPyConnection, list[ScopeResult]]) -> Read:
+    """Return what the log of the stories says."""
+    return Read(told[0])
+
+
+def test_a_known_chip_out_of_range_is_held_on_first_sight(
+    told: tuple[duckdb.DuckDBPyConnection, list[ScopeResult]], read: Read
+) -> None:
+    """3.19 an hour, taken for a month's, a node's or an eighth: it waits for a person, however often it is shown."""
+    for price, _, said in OUTSIDE:
+        results = [(each.status, each.n_rows, each.n_refused) for each in told[1] if each.scope == price]
+        assert results == [("ok", 1, 1)] * 3
+        reason = f"{said} USD per chip-hour of H100, on demand: outside 0.498 to 23.9 of all providers"
+        assert read.refused(price) == [("band", "unit_price", f"{reason}; waits for a person")] * 3
+        assert read.history(price) == []
+    assert {line[-1] for line in read.history("b")} == {"2.99"}
 
 
 LIMITS = {"low": (H100.limit_low, Decimal("0.999")), "high": (H100.limit_high, Decimal("1.001"))}
@@ -98,31 +145,19 @@ def test_the_limits_are_within(first: Seen) -> None:
         assert len(first.read.history(name)) == 1
 
 
-def test_a_person_lets_it_in_for_good() -> None:
+def test_a_person_lets_it_in_for_good(told: tuple[duckdb.DuckDBPyConnection, list[ScopeResult]], read: Read) -> None:
     """Accepted, it is a price from its first sighting to its last; a small move of it is nothing new, a large waits."""
-    with memory() as con:
-        for number in range(2):
-            load(con, [look(number, machine("30"), complete=False)], recorded_at=day(number))
-        decide(con, listed(con)[0].quarantine_id, "accept", decided_by="a person", recorded_at=day(1.5))
-        assert [line[1:] for line in history(con)] == [(0, None, 1, "30.0")]
-        for number, price in ((2, "30"), (3, "31"), (4, "70")):
-            load(con, [look(number, machine(price))], recorded_at=day(number))
-
-        assert [line[1:] for line in history(con)] == [(0, 3, 2, "30.0"), (3, None, 3, "31.0")]
-        assert [gate for gate, _, _ in refused(con)] == ["history"]
+    then = Read(told[0], str(naive(ACCEPTED))).history("let in")
+    assert [line[1:] for line in then] == [(0, None, 1, "30.0")]
+    assert [line[1:] for line in read.history("let in")] == [(0, 3, 2, "30.0"), (3, None, 3, "31.0")]
+    assert [gate for gate, _, _ in read.refused("let in")] == ["history"]
 
 
-def test_a_price_that_moves_out_of_range_waits() -> None:
-    """However it got there: each step of a drift is inside the bounds of a single move."""
-    with memory() as con:
-        for number, price in enumerate(("1.21", "0.67", "0.37", "0.37")):
-            load(con, [look(number, machine(price))], recorded_at=day(number))
-
-        assert [line[-1] for line in history(con) if line[2] is None] == ["0.67"]
-        assert {reason.partition(" USD")[0] for _, _, reason in refused(con)} == {"0.37"}
-
-        load(con, [look(9, machine("0.66"))], recorded_at=day(9))
-        assert refused(con) == []
+def test_a_price_that_moves_out_of_range_waits(read: Read) -> None:
+    """However it got there: each step of a drift is inside the bounds of a single move; back within, none waits."""
+    assert [line[-1] for line in read.history("drift") if line[2] is None] == ["0.67"]
+    assert {reason.partition(" USD")[0] for _, _, reason in read.refused("drift")} == {"0.37"}
+    assert read.refused("drift and back") == []
 
 
 def test_other_options_have_ranges_of_their_own(first: Seen) -> None:
@@ -222,35 +257,12 @@ def test_counts_in_names(machine_name: str | None, label: str | None, said: set[
     assert counts_in(machine_name, label) == said
 
 
-DENIED = {
-    ("B300-SXM-2-288G", 1): "2", ("B300-SXM-2-288G", 16): "2", ("B300-SXM-2-288G", 2): None,
-    ("NVIDIA HGX H100", 1): "8", ("NVIDIA HGX H100", 8): None,
-}  # fmt: skip
-"""Names with a number of chips, and what the name says where it is another."""
-
-
-def test_a_count_that_the_name_denies_is_held() -> None:
+def test_a_count_that_the_name_denies_is_held(read: Read) -> None:
     """A price per chip would be out by the one number over the other."""
-    with memory() as con:
-        for number in range(2):
-            looks = [
-                look(
-                    number,
-                    row(
-                        name, str(7 * count), service_provider_name="Acme", accelerator_label="NVIDIA H100",
-                        capacity_unit="instance", accelerator_count=str(count), region_id=f"{name} {count}",
-                    ),
-                    scope=f"{name} {count}",
-                )
-                for name, count in DENIED
-            ]  # fmt: skip
-            load(con, looks, recorded_at=day(number))
-
-        read = Read(con)
-        for (name, count), said in DENIED.items():
-            words = ("batch", "accelerator_count", f"the name says {said} chips; waits for a person")
-            assert read.refused(f"{name} {count}") == ([words] * 2 if said else [])
-            assert bool(read.history(f"{name} {count}")) is (said is None)
+    for (name, count), said in DENIED.items():
+        words = ("batch", "accelerator_count", f"the name says {said} chips; waits for a person")
+        assert read.refused(f"{name} {count}") == ([words] * 2 if said else [])
+        assert bool(read.history(f"{name} {count}")) is (said is None)
 
 
 def test_the_table_of_ranges_is_whole() -> None:
