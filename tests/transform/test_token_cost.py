@@ -8,7 +8,7 @@ from statistics import median
 import duckdb
 import pytest
 from cost_file import P5, P5EN, P6, lines, neocloud, putting_costs, run, values
-from cost_world import ASKED, cost_files
+from cost_world import cost_files
 from looks import row
 from purchase import plan, seen, term
 
@@ -113,7 +113,7 @@ def test_every_size_has_the_cost_of_its_cheapest_offer(tmp_path: Path) -> None:
     B200 whose form is not stated is one option, not two.
     """
     four = run(scenario="four", accelerator_count=Decimal(4), output_rate=Decimal(800))
-    with putting_costs(tmp_path, four, asked=ASKED) as put:
+    with putting_costs(tmp_path, four, asked=("token_cost", "token_option")) as put:
         offers = (("4", "2", None), ("12", "4", None), ("24", "4", "dear"))
         sizes = (neocloud("H100 SXM", price, count, region_id=region) for price, count, region in offers)
         plans = (plan(P5, "40"), plan(P5, "48", years=3), plan(P5, "44", region_id="us-west-2"))
