@@ -139,7 +139,7 @@ def test_trap_18_short_and_empty_pages_are_pages(standin: aws.StandIn, ask: Ask)
     """However EC2 cuts its pages, the log that comes of them is the same."""
     whole = SOURCE.fetch(ask(), REGION)
     history = history_of(whole)
-    for sizes in ((2, 0, 1000), (0, 0, 1), (1,)):
+    for sizes in ((2, 0, 1000), (0, 0, 1)):
         standin.cloud.page_sizes = sizes
 
         cut = SOURCE.fetch(ask(), REGION)
