@@ -131,7 +131,8 @@ def _tables(con: duckdb.DuckDBPyConnection) -> None:
     con.execute(
         "insert into core.source by name select * from (values ('live', 'live', 10, 72), "
         "('aws_price_list', 'live', 10, 72), ('aws_spot', 'live', 10, 24), ('archive', 'archive', 50, null), "
-        "('import:a', 'import', 60, null)) as s (source, kind, precedence, max_age_hours)"
+        "('import:a', 'import', 60, null), ('import:changes', 'import', 61, null)) "
+        "as s (source, kind, precedence, max_age_hours)"
     )
     con.execute("create schema ref")
     for table in DERIVED_TABLES:

@@ -9,6 +9,7 @@ import duckdb
 import polars as pl
 
 from warehouse.log.parsed import ParsedFetch, no_rows
+from warehouse.log.quarantine import Quarantined
 from warehouse.schema.tables import observation_schema
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -105,11 +106,13 @@ class Read:
         """Return what `history` says of a region."""
         return [line[:-1] for line in self._intervals if line[-1] == region]
 
+    def held(self, scope: str) -> list[Quarantined]:
+        """Return the open rows of a scope in the quarantine."""
+        return [each for each in self._held if each.scope == scope and not each.decision]
+
     def refused(self, scope: str) -> list[tuple[str, str, str]]:
         """Return what `refused` says of a scope."""
-        return [
-            (each.gate, each.field, each.reason) for each in self._held if each.scope == scope and not each.decision
-        ]
+        return [(each.gate, each.field, each.reason) for each in self.held(scope)]
 
     def settled(self, scope: str) -> list[tuple[str | None, str | None]]:
         """Return decisions on what was refused in a scope, None where there is none, and by whom."""

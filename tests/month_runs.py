@@ -24,6 +24,7 @@ import own_postgres
 import prefect_api
 import psutil
 import yaml
+from month_flows import KILLED
 from month_prices import OFFERS, UNREADABLE, Month
 from neoclouds.case import cases
 from neoclouds.servers import OTHER_SCOPES, Site, open_sites
@@ -221,7 +222,7 @@ class Deployed:
 
 
 class ByHand:
-    """Runs of the flows, called one after the other by a process that is started anew after it was killed."""
+    """Runs of the flows, called one after the other by a process's child, which another follows after it was killed."""
 
     def __init__(self, env: Mapping[str, str], folder: Path) -> None:
         self.api, self._env, self._log = env["PREFECT_API_URL"], dict(env), folder / "flows.log"
@@ -238,8 +239,10 @@ class ByHand:
     def killed(self, name: str, moment: datetime, when: Callable[[], bool]) -> bool:
         process = self._told(name)
         wait_until(when, "the run never came to where it is killed")
-        process.kill()
-        assert process.communicate()[0] == ""
+        (child,) = psutil.Process(process.pid).children()
+        child.kill()
+        assert process.stdout
+        assert process.stdout.readline() == f"{KILLED}\n"
         return False
 
     def cron(self, name: str) -> str:
@@ -254,7 +257,7 @@ class ByHand:
             self._process.communicate(timeout=WITHIN_S)
 
     def _told(self, name: str) -> "subprocess.Popen[str]":
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None:
             with self._log.open("a") as log:
                 self._process = subprocess.Popen(
                     [sys.executable, ROOT / "tests/month_flows.py"], cwd=ROOT, env=self._env,

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -73,12 +74,18 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """Return what a file says, which takes longer to parse than to measure."""
+    return ast.parse(text)
+
+
 def imports(root: Path) -> dict[str, set[str]]:
     """Return, per module, the modules of ours it imports: at the top, in functions, for types alone."""
     known = modules(root)
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Import(names=names):
                     found[name] |= {each.name for each in names if each.name in known}
@@ -177,7 +184,7 @@ def offences(root: Path, banned: set[str]) -> list[str]:
     found = []
     for path in python_files(root):
         where = path.relative_to(root)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path.read_text(encoding="utf-8"))
         for line, name in [(1, path.stem), *names(tree)]:
             parts = {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
             if parts & words or name.lstrip("_").startswith(prefixes or ("\0",)):

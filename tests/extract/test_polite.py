@@ -197,6 +197,7 @@ def test_nothing_is_read_where_the_rules_are_unknown(
     site: Site, clock: Clock, answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A server in trouble is Unavailable, says so of its robots.txt, and no page of it is asked."""
+    caplog.set_level("WARNING", logger="stamina")  # which the command line sets otherwise
     site.answers["/robots.txt"] = [answer]
 
     with pytest.raises(Unavailable, match=r"robots\.txt cannot be read") as caught:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+import weekly_file
 
 from flows.collect import publisher
 from flows.collect.summary import Summary
@@ -86,7 +87,9 @@ def test_a_table_of_nulls_ends_no_page(file: Path, tmp_path: Path, tables: tuple
     assert failed == []
 
 
-def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_costs_itself(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It says so in its place, all else is written, and the run's summary names it and is not well."""
 
     def broken(*_: object, **__: object) -> str:
@@ -94,6 +97,7 @@ def test_a_part_that_fails_costs_itself(file: Path, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr("reports.pages.front_page.rendered", broken)
     monkeypatch.setattr("reports.pages.drift_page.render", broken)
+    file = Path(shutil.copy(weekly_file.weeks(tmp_path_factory), tmp_path))
     summary = Summary(run_id="x", started_at=None, file=file)  # type: ignore[arg-type]
     publisher.report(
         Settings(data_dir=tmp_path, site={"charts": False}), summary, clock=lambda: datetime(2026, 11, 22, tzinfo=UTC)

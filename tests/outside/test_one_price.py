@@ -25,6 +25,7 @@ from published import named
 from extract import price_archive
 from flows.collect import steps
 from flows.config.settings import Settings
+from reports.pages import site
 from transform.models import PUBLIC
 
 FILE = "aws_us_east_1_2026-09"
@@ -133,7 +134,10 @@ def plain(cell: str) -> str:
 
 @pytest.fixture(scope="module")
 def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Return the archive's file, and that of a copy with one row more, published on top of it."""
+    """Return the archive's file, and that of a copy with one row more, published on top of it.
+
+    Of the pages made of the file alone the copy has that of drift anew.
+    """
     folder = tmp_path_factory.mktemp("one-price")
     shutil.copytree(offline_run, folder / "moved")
     shutil.copytree(str(price_archive.ARCHIVE), folder / "archive")
@@ -143,6 +147,7 @@ def pair(offline_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         table.write(row.replace(row[:10], DAY).replace("63.296", "50.64") + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(price_archive, "ARCHIVE", folder / "archive")
+        patch.setattr(site, "PAGES", tuple(page for page in site.PAGES if page.path == "drift.html"))
         settings = Settings(data_dir=folder / "moved", site={"charts": False})
         summary = steps.run(settings, offline=True, clock=lambda: SECOND_RUN)
     assert not summary.failed

@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import log_days
 import polars as pl
 import pytest
 import weekly_file
 from few_marts import needed
+from purchase import SOURCES
 from weekly_file import HOSTILE, Tags, with_frames
 
 from reports.charts import chart_facts, sparkline
@@ -20,6 +22,7 @@ from reports.weekly import page as weekly_page
 from reports.weekly.calendar import Week
 from reports.weekly.facts import WeekFacts
 from warehouse.errors import SettingsError
+from warehouse.log import db
 
 WEEKS = [f"2026-W0{number}" for number in range(2, 7)]
 TOLD = [(week, False) for week in WEEKS] + [
@@ -410,8 +413,15 @@ def test_a_week_reads_the_prices_of_its_year_and_says_what_all_would_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beta was gone a year before and came back; what AWS and RunPod told before their last price is not read."""
-    before = [weekly_file.first(at, pcie=pcie, p5=p5, gone=gone) for at, pcie, p5, gone in OLD]
-    file = weekly_file.publish_weeks(tmp_path, before, marts=OF_YEAR, macros=())
+    first, second = weekly_file.first, weekly_file.second
+    before = [first(at, pcie=pcie, p5=p5, gone=gone) for at, pcie, p5, gone in OLD]
+    with db.writer(tmp_path) as con:
+        log_days.told(con, *before, learnt=-300)
+        log_days.told(con, first(5), second(5, pcie="2.39"), learnt=5)
+        log_days.told(con, second(10.5, pcie="2.89"), learnt=10.5)
+        log_days.told(con, first(13, pcie="2.89", p5="60", gone=True), learnt=13)
+        log_days.told(con, first(16, pcie="2.89", p5="60", h200="5", gone=True), learnt=16)
+        file = log_days.put(con, tmp_path, weekly_file.BUILT_DAY, marts=OF_YEAR, sources=SOURCES)
     whole = "from published.core.price_event where valid_from < $as_of"
     narrow = facts.read(file, Week.parse("2026-W03"))
     text = facts.select("week_event")

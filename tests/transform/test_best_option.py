@@ -240,12 +240,32 @@ def cost(line: dict[str, object], hours: float, share: float, nodes: float) -> f
     return hours * share * nodes * (12 if option == "spot" else price)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.one_of(st.integers(1, 30000), st.floats(0.5, 9000)), st.floats(0, 1), st.integers(1, 40), st.booleans())
+ASKED_FOR = (
+    st.one_of(st.integers(1, 30000), st.floats(0.5, 9000)), st.floats(0, 1), st.integers(1, 40), st.booleans(),
+)  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(*ASKED_FOR)
 def test_nothing_eligible_is_cheaper(
     market: duckdb.DuckDBPyConnection, hours: float, share: float, nodes: int, tolerates: bool
 ) -> None:
     """The answer's cost equals the least of all eligible options', each worked out on its own, and so the margin."""
+    check_least(market, hours, share, nodes, tolerates)
+
+
+@pytest.mark.prove
+@settings(max_examples=600, deadline=None)
+@given(*ASKED_FOR)
+def test_nothing_eligible_is_cheaper_at_length(
+    market: duckdb.DuckDBPyConnection, hours: float, share: float, nodes: int, tolerates: bool
+) -> None:
+    """The same of hundreds of questions."""
+    check_least(market, hours, share, nodes, tolerates)
+
+
+def check_least(market: duckdb.DuckDBPyConnection, hours: float, share: float, nodes: int, tolerates: bool) -> None:
+    """Ask one question, and work out what each option would cost."""
     answer = market.execute(
         f"from mart.best_option(?, ?, ?, ?, {EVERY_OPTION.regions})", [hours, share, nodes, tolerates]
     )

@@ -15,6 +15,9 @@ from warehouse.log.load import load
 from warehouse.log.parsed import ParsedFetch
 
 P4, P5, P5EN = "p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge"
+RESERVED = {"purchase_option": "reserved", "commitment_term_hours": 8760}
+SEEN: list[ParsedFetch] = []
+"""The looks of all tests that ask `seen`, each about providers or machines that no other one has."""
 
 
 @pytest.fixture
@@ -22,6 +25,24 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     """Return a log in memory."""
     with memory() as con:
         yield con
+
+
+@pytest.fixture(scope="module")
+def seen() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log of what `look_at` was given by all tests, as if published after the last of their days."""
+    with memory() as con:
+        con.execute(
+            "insert into core.fx_rate by name select *, now() as recorded_at from (values "
+            "('USD', date '2026-01-01', 1.1), ('USD', date '2026-01-02', 1.2)) as r "
+            "(pricing_currency, rate_date, units_per_eur)"
+        )
+        put(con, *SEEN, at=1300)
+        yield con
+
+
+def look_at(*looks: ParsedFetch) -> None:
+    """Let `seen` have looks."""
+    SEEN.extend(looks)
 
 
 def put(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, at: float) -> None:
@@ -32,18 +53,19 @@ def put(con: duckdb.DuckDBPyConnection, *looks: ParsedFetch, at: float) -> None:
 
 def live(at: float, *rows: Row, **others: Any) -> ParsedFetch:
     """Return a complete look that no gate doubts; archived ones load at once, and hold to the next."""
-    options: dict[str, Any] = {"source": "live", "archived": True, "trusted": True} | others
+    scope = rows[0]["service_provider_name"] if rows else "a"
+    options: dict[str, Any] = {"source": "live", "archived": True, "trusted": True, "scope": scope} | others
     return look(at, *rows, **options)
 
 
 def told(at: float, *rows: Row, **others: Any) -> ParsedFetch:
     """Return a look of an import."""
-    return live(at, *rows, source="import:a", complete=False, archived=True, **others)
+    return live(at, *rows, **({"source": "import:a", "complete": False} | others))
 
 
-def chip(price: str, label: str = "H100", **others: Any) -> Row:
+def chip(price: str, label: str = "H100", of: str = "a", **others: Any) -> Row:
     """Return the price of one chip of a provider."""
-    named = {"service_provider_name": "a", "accelerator_label": label, "accelerator_count": "1", "region_id": None}
+    named = {"service_provider_name": of, "accelerator_label": label, "accelerator_count": "1", "region_id": None}
     return row(None, price, **(named | others))
 
 
@@ -61,23 +83,33 @@ def indices(con: duckdb.DuckDBPyConnection, level: str = "all", **where: str) ->
     return [round(float(str(value)), 9) for _, value in series(con, "index_date, price_index", level, **where)]
 
 
-def test_a_day_has_the_price_at_its_end(con: duckdb.DuckDBPyConnection) -> None:
+def of_provider(con: duckdb.DuckDBPyConnection, name: str, columns: str) -> Sequence[tuple[object, ...]]:
+    """Return columns of the series of a provider that has one, by day."""
+    return series(con, columns, "provider", service_provider_name=name)
+
+
+look_at(*(live(at, chip(price, of="End")) for at, price in ((0, "2"), (1.2, "2.5"), (1.9, "3"), (2, "3"))))
+
+
+def test_a_day_has_the_price_at_its_end(seen: duckdb.DuckDBPyConnection) -> None:
     """Two changes on one day are one move, dated on that day (UTC)."""
-    put(con, live(0, chip("2")), live(1.2, chip("2.5")), live(1.9, chip("3")), live(2, chip("3")), at=2.5)
-    assert series(con, "index_date, price_index", "provider") == [
+    assert of_provider(seen, "End", "index_date, price_index") == [
         (date(2026, 1, 1), 100), (date(2026, 1, 2), pytest.approx(150)), (date(2026, 1, 3), pytest.approx(150)),
     ]  # fmt: skip
 
 
-def test_a_day_of_spot_has_its_mean_over_time(con: duckdb.DuckDBPyConnection) -> None:
+def spot(at: float, price: str) -> ParsedFetch:
+    """Return a look at a spot price."""
+    offer = row(P5, price, purchase_option="spot", availability_zone_id="use1-az1")
+    return live(at, offer, source="aws_spot")
+
+
+look_at(spot(0, "2"), spot(1.5, "4"), spot(2.5, "4"), spot(3, "4"))
+
+
+def test_a_day_of_spot_has_its_mean_over_time(seen: duckdb.DuckDBPyConnection) -> None:
     """From 2 to 4 at noon: 3 on that day, 4 on the next."""
-
-    def spot(at: float, price: str) -> ParsedFetch:
-        offer = row(P5, price, purchase_option="spot", availability_zone_id="use1-az1")
-        return live(at, offer, source="aws_spot")
-
-    put(con, spot(0, "2"), spot(1.5, "4"), spot(2.5, "4"), spot(3, "4"), at=3.2)
-    assert indices(con) == [100, 150, 200, 200]
+    assert indices(seen, "provider", service_provider_name="AWS", purchase_option="spot") == [100, 150, 200, 200]
 
 
 def test_providers_and_chips_have_equal_weights_and_options_none(con: duckdb.DuckDBPyConnection) -> None:
@@ -85,9 +117,9 @@ def test_providers_and_chips_have_equal_weights_and_options_none(con: duckdb.Duc
 
     def shown(price: str, *others: Row) -> list[Row]:
         many = [chip(price, region_id=region) for region in "xyz"]
-        return [*many, chip("5", service_provider_name="b"), chip("7", "B200"), *others]
+        return [*many, chip("5", of="b"), chip("7", "B200"), *others]
 
-    reserved = chip("1", purchase_option="reserved", commitment_term_hours=8760)
+    reserved = chip("1", **RESERVED)
     put(con, live(0, *shown("2", reserved)), live(1, *shown("3", reserved)), at=1.5)
 
     assert indices(con, "provider", service_provider_name="a", accelerator_name="H100", purchase_option="on_demand")[
@@ -125,94 +157,113 @@ def test_absence_is_held_for_seven_days_and_then_closes_on_its_first(con: duckdb
 
 
 def test_absence_that_lasts_is_held_until_a_week_has_passed(con: duckdb.DuckDBPyConnection) -> None:
-    """Nobody knows yet whether it comes back; then the days are taken back."""
+    """Nobody knows yet whether it comes back; then the days are taken back.
+
+    Days that ended less than 24 hours before the file was built are provisional.
+    """
     other = chip("9", "A100")
     put(con, live(0, chip("2"), other), *(live(at, other) for at in range(1, 4)), at=3.5)
     assert len(indices(con, "provider", accelerator_name="H100")) == 4
+    assert [flag for _, flag in series(con, "index_date, is_provisional")] == [False, False, True, True]
 
 
-def test_a_week_without_a_look_is_bridged(con: duckdb.DuckDBPyConnection) -> None:
+look_at(
+    *(live(at, chip(price, of="Seven"), archived=False) for at, price in ((0, "2"), (8, "3"))),
+    *(
+        live(at, chip(price, of="Eight"), chip("4", of="Eight", region_id="z"), archived=False)
+        for at, price in ((0, "2"), (9, "3"))
+    ),
+)  # fmt: skip
+
+
+def test_a_week_without_a_look_is_bridged(seen: duckdb.DuckDBPyConnection) -> None:
     """Seven days on which nobody looked, longer than max_age: compared; eight: not, what moved and what did not."""
-    b = {"label": "H200", "service_provider_name": "b"}
-    put(
-        con,
-        *(live(at, chip(price), scope="seven", archived=False) for at, price in ((0, "2"), (8, "3"))),
-        *(
-            live(at, chip(price, **b), chip("4", region_id="z", **b), scope="eight", archived=False)
-            for at, price in ((0, "2"), (9, "3"))
-        ),
-        at=9.5,
-    )  # fmt: skip
-    assert indices(con, "provider", accelerator_name="H100")[-1] == 150
-    assert series(con, "index_date, price_index, chain_number, n_items", "provider", accelerator_name="H200") == [
+    assert indices(seen, "provider", service_provider_name="Seven")[8] == 150
+    found = of_provider(seen, "Eight", "index_date, price_index, chain_number, n_items")
+    assert [line for line in found if line[0] <= day(9).date()] == [
         *((day(at).date(), 100, 1, 2) for at in range(4)), (day(9).date(), 100, 2, 2),
     ]  # fmt: skip
 
 
-def test_without_a_look_a_price_is_held_for_its_max_age(con: duckdb.DuckDBPyConnection) -> None:
+look_at(*(live(at, chip("2", of="Held"), archived=False) for at in (0, 1)))
+
+
+def test_without_a_look_a_price_is_held_for_its_max_age(seen: duckdb.DuckDBPyConnection) -> None:
     """Three days for this source, whatever the day of the file."""
-    put(con, *(live(at, chip("2"), archived=False) for at in (0, 1)), at=30)
-    assert len(indices(con)) == 5
+    assert len(of_provider(seen, "Held", "index_date")) == 5
 
 
-def test_imports_hold_until_their_next_look(con: duckdb.DuckDBPyConnection) -> None:
+OTHER = chip("9", "A100", of="Import")
+look_at(
+    *(told(at, chip("2", of="Import"), chip("4", "H200", of="Import"), OTHER) for at in (0, 1)),
+    told(83, chip("3", of="Import"), OTHER),
+    told(92, chip("3", of="Import"), chip("5", "H200", of="Import"), OTHER),
+)
+
+
+def test_imports_hold_until_their_next_look(seen: duckdb.DuckDBPyConnection) -> None:
     """82 days without a look are bridged; what eight days of looks did not show is not."""
-    other = chip("9", "A100")
-    looks = [told(0, chip("2"), chip("4", "H200"), other), told(1, chip("2"), chip("4", "H200"), other)]
-    looks += [told(83, chip("3"), other), told(92, chip("3"), chip("5", "H200"), other)]
-    put(con, *looks, at=100)
-    assert indices(con, "provider", accelerator_name="H100")[-1] == 150
-    assert series(con, "index_date, price_index", "provider", accelerator_name="H200")[-2:] == [
+    provider = {"service_provider_name": "Import"}
+    assert indices(seen, "provider", accelerator_name="H100", **provider)[-1] == 150
+    assert series(seen, "index_date, price_index", "provider", accelerator_name="H200", **provider)[-2:] == [
         (date.fromisoformat(on(82)), 100), (date.fromisoformat(on(92)), 100),
     ]  # fmt: skip
 
 
-def test_an_import_of_changes_holds_to_its_last_word(con: duckdb.DuckDBPyConnection) -> None:
+look_at(
+    *(
+        told(at, *rows, source="import:changes")
+        for at, rows in ((0, (row(P4, "32"), row(P5, "98"))), (1000, (row(P5, "55"),)), (1200, (row(P5EN, "63"),)))
+    )
+)
+
+
+def test_an_import_of_changes_holds_to_its_last_word(seen: duckdb.DuckDBPyConnection) -> None:
     """It never told a price twice: silence of years is no absence, and ends with its last row."""
-    put(con, told(0, row(P4, "32"), row(P5, "98")), told(1000, row(P5, "55")), told(1200, row(P5EN, "63")), at=1300)
-    assert indices(con, "provider", accelerator_name="A100-40GB") == [100] * 1201
-    assert indices(con, "provider", accelerator_name="H100")[-1] == pytest.approx(100 * 55 / 98)
+    listed = {"service_provider_name": "AWS", "purchase_option": "on_demand"}
+    assert indices(seen, "provider", accelerator_name="A100-40GB", **listed) == [100] * 1201
+    assert indices(seen, "provider", accelerator_name="H100", **listed)[-1] == pytest.approx(100 * 55 / 98)
 
 
-def test_what_is_no_move_moves_nothing(con: duckdb.DuckDBPyConnection) -> None:
+look_at(*(live(at, chip(price, of="Doubtful")) for at, price in enumerate(("2", "2.2", "2", "2", "16", "16"))))
+
+
+def test_what_is_no_move_moves_nothing(seen: duckdb.DuckDBPyConnection) -> None:
     """There and back, and eight times as much: counted as doubtful; the level shows them and drift does not."""
-    prices = ["2", "2.2", "2", "2", "16", "16"]
-    put(con, *(live(at, chip(price)) for at, price in enumerate(prices)), at=5.5)
-    assert indices(con) == [100] * 6
-    found = series(con, "index_date, n_doubtful, n_moved, median_price_usd", "provider")
+    assert indices(seen, "provider", service_provider_name="Doubtful") == [100] * 6
+    found = of_provider(seen, "Doubtful", "index_date, n_doubtful, n_moved, median_price_usd")
     assert [line[1:] for line in found] == [
         (0, 0, pytest.approx(2)), (1, 0, pytest.approx(2.2)), (1, 0, pytest.approx(2)), (0, 0, pytest.approx(2)),
         (1, 0, pytest.approx(16)), (0, 0, pytest.approx(16)),
     ]  # fmt: skip
 
 
-def test_left_out(con: duckdb.DuckDBPyConnection) -> None:
+LEFT_OUT: list[dict[str, str]] = [
+    {"statistic": "floor"}, {"restriction": "grandfathered"}, {"restriction": "announced"},
+    {"unit_price_type": "Contracted", "contract_id": "c"},
+]  # fmt: skip
+look_at(
+    *(
+        live(at, chip("2", of="Left"), *(chip(price, of="Left", **each) for each in LEFT_OUT))
+        for at, price in ((0, "1"), (1, "3"))
+    )
+)
+
+
+def test_left_out(seen: duckdb.DuckDBPyConnection) -> None:
     """Prices that not everybody pays, or nobody new can have, are in no index."""
-    plain = chip("2")
-    others: list[dict[str, str]] = [
-        {"statistic": "floor"}, {"restriction": "grandfathered"}, {"restriction": "announced"},
-        {"unit_price_type": "Contracted", "contract_id": "c"},
-    ]  # fmt: skip
-    put(
-        con,
-        live(0, plain, *(chip("1", **each) for each in others)),
-        live(1, plain, *(chip("3", **each) for each in others)),
-        at=1.5,
-    )
-    assert con.execute("select count(*) from core.offer").fetchall() == [(5,)]
-    assert series(con, "distinct n_items, price_index") == [(1, 100)]
+    offers = seen.execute("select count(*) from core.offer where service_provider_name = 'Left'").fetchall()
+    assert offers == [(5,)]
+    assert of_provider(seen, "Left", "distinct n_items, price_index") == [(1, 100)]
 
 
-def test_a_rate_of_exchange_is_no_move(con: duckdb.DuckDBPyConnection) -> None:
+look_at(*(live(at, chip("2", of="Euro", pricing_currency="EUR")) for at in (0, 1)))
+
+
+def test_a_rate_of_exchange_is_no_move(seen: duckdb.DuckDBPyConnection) -> None:
     """Euros at an unmoved price: no drift, a level that moves with the rate, and no mix effect."""
-    euro = chip("2", pricing_currency="EUR")
-    con.execute(
-        "insert into core.fx_rate by name select *, now() as recorded_at from (values ('USD', date '2026-01-01', 1.1), "
-        "('USD', date '2026-01-02', 1.2)) as r (pricing_currency, rate_date, units_per_eur)"
-    )
-    put(con, live(0, euro), live(1, euro), at=1.5)
-    ((_, first, *_), (_, second, index, fx, mix)) = series(
-        con, "index_date, median_price_usd, price_index, currency_effect, mix_effect", "provider"
+    ((_, first, *_), (_, second, index, fx, mix)) = of_provider(
+        seen, "Euro", "index_date, median_price_usd, price_index, currency_effect, mix_effect"
     )
     assert (first, second) == (pytest.approx(2.2), pytest.approx(2.4))
     assert index == 100
@@ -220,39 +271,42 @@ def test_a_rate_of_exchange_is_no_move(con: duckdb.DuckDBPyConnection) -> None:
     assert mix == pytest.approx(0, abs=1e-12)
 
 
-def test_without_a_rate_the_level_is_unknown_and_the_drift_is_not(con: duckdb.DuckDBPyConnection) -> None:
+look_at(
+    *(live(at, chip("2", of="No rate"), chip(price, of="No rate", region_id="x", pricing_currency="GBP"))
+      for at, price in ((0, "4"), (1, "5")))
+)  # fmt: skip
+
+
+def test_without_a_rate_the_level_is_unknown_and_the_drift_is_not(seen: duckdb.DuckDBPyConnection) -> None:
     """Never a mean over the rest; the offer is counted."""
-    put(
-        con,
-        live(0, chip("2"), chip("4", pricing_currency="EUR")),
-        live(1, chip("2"), chip("5", pricing_currency="EUR")),
-        at=1.5,
-    )
-    assert series(con, "index_date, n_without_usd, median_price_usd, mix_effect")[-1][1:] == (1, None, None)
-    assert indices(con)[-1] == pytest.approx(100 * 1.25**0.5)
+    found = of_provider(seen, "No rate", "index_date, n_without_usd, median_price_usd, mix_effect")
+    assert found[-1][1:] == (1, None, None)
+    assert indices(seen, "provider", service_provider_name="No rate")[-1] == pytest.approx(100 * 1.25**0.5)
 
 
-def test_what_comes_is_mix_and_not_drift(con: duckdb.DuckDBPyConnection) -> None:
+look_at(
+    live(0, chip("1", of="Mix")),
+    live(1, chip("1", of="Mix"), chip("4", of="Mix", region_id="x")),
+    live(2, chip("1", of="Mix")),
+)
+
+
+def test_what_comes_is_mix_and_not_drift(seen: duckdb.DuckDBPyConnection) -> None:
     """A dear offer beside a cheap one doubles the geometric mean and drifts nothing; drift() says both."""
-    put(con, live(0, chip("1")), live(1, chip("1"), chip("4", region_id="x")), live(2, chip("1")), at=2.5)
-    found = con.execute(
+    found = seen.execute(
         f"select drift, level_change, exp(mix_effect), n_new, n_items_before, n_items_after, is_thin "
-        f"from mart.drift(date '{on(0)}', date '{on(1)}') where index_level = 'all'"
+        f"from mart.drift(date '{on(0)}', date '{on(1)}') where service_provider_name = 'Mix'"
     ).fetchall()
     assert found == [(0, pytest.approx(1), pytest.approx(2), 1, 1, 2, True)]
 
 
-def test_drift_over_a_broken_chain_is_unknown(con: duckdb.DuckDBPyConnection) -> None:
-    """An index of one chain is never compared with that of another."""
-    put(con, *(live(at, chip(price), archived=False) for at, price in ((0, "2"), (20, "3"))), at=20.5)
-    found = con.execute(f"select drift, n_new from mart.drift('{on(0)}', '{on(20)}')").fetchall()
-    assert found == [(None, 1)] * 3
+look_at(*(live(at, chip(price, of="Broken", **RESERVED), archived=False) for at, price in ((0, "2"), (20, "3"))))
 
 
-def test_the_last_day_is_provisional(con: duckdb.DuckDBPyConnection) -> None:
-    """Days that ended less than 24 hours before the file was built."""
-    put(con, *(live(at, chip("2")) for at in range(4)), at=3.5)
-    assert [flag for _, flag in series(con, "index_date, is_provisional")] == [False, False, True, True]
+def test_drift_over_a_broken_chain_is_unknown(seen: duckdb.DuckDBPyConnection) -> None:
+    """An index of one chain is never compared with that of another, of a provider, a chip and the whole option."""
+    drift = f"select drift, n_new from mart.drift('{on(0)}', '{on(20)}') where purchase_option = 'reserved'"
+    assert seen.execute(drift).fetchall() == [(None, 1)] * 3
 
 
 def test_outliers_of_a_market_are_cut_and_their_return_is_none() -> None:

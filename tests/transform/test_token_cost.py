@@ -1,42 +1,22 @@
 """What a million tokens costs: the worked points, the formulas recomputed from the row, and what is left out."""
 
 import re
-import shutil
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 
 import duckdb
 import pytest
-from cost_file import P5, P5EN, P6, lines, neocloud, put_prices, putting_costs, run, values
+from cost_file import P5, P5EN, P6, lines, neocloud, putting_costs, run, values
+from cost_world import cost_files
 from looks import row
 from purchase import plan, seen, term
 
-IMPOSSIBLE = run(output_rate=Decimal(1500), scenario="impossible")
-SLOW, FAST, BEATEN = (
-    run(scenario="own curve", interactivity=Decimal(speed), interactivity_statistic="median",
-        output_rate=Decimal(rate), input_rate=Decimal(2 * rate), total_rate=Decimal(3 * rate), ttft_ms=Decimal(100),
-        ttft_statistic="median", concurrency=Decimal(160 // speed))
-    for speed, rate in ((20, 160), (40, 80), (30, 70))
-)  # fmt: skip
-
-
-ASKED = ("token_cost", "token_option", "headline_token_cost", "training_cost", "cost_left_out", "serving_cost")
-
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Give a file of day 0, one 89 days after another price of p5en.48xlarge, and one 91 days after it."""
-    folder, files = tmp_path_factory.mktemp("cost"), {}
-    with putting_costs(folder / "data", IMPOSSIBLE, SLOW, FAST, BEATEN, asked=ASKED) as put:
-        for name, publish in (
-            ("before", lambda: put_prices(put, 0)),
-            ("after", lambda: put_prices(put, 1, published_at=90, p5en="60")),
-            ("late", lambda: put(at=92)),
-        ):
-            files[name] = shutil.copy(publish(), folder / f"{name}.duckdb")
-    yield files
+    return cost_files(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +113,7 @@ def test_every_size_has_the_cost_of_its_cheapest_offer(tmp_path: Path) -> None:
     B200 whose form is not stated is one option, not two.
     """
     four = run(scenario="four", accelerator_count=Decimal(4), output_rate=Decimal(800))
-    with putting_costs(tmp_path, four, asked=ASKED) as put:
+    with putting_costs(tmp_path, four, asked=("token_cost", "token_option")) as put:
         offers = (("4", "2", None), ("12", "4", None), ("24", "4", "dear"))
         sizes = (neocloud("H100 SXM", price, count, region_id=region) for price, count, region in offers)
         plans = (plan(P5, "40"), plan(P5, "48", years=3), plan(P5, "44", region_id="us-west-2"))
@@ -232,7 +212,7 @@ def test_what_breaks_a_bound_is_shown_and_has_no_cost(file: Path) -> None:
     weights, cache = 70553706496 - 128256 * 8192, 500 * 80 * 2 * 8 * 128 * 0.5
     assert measured["share_of_bound"] == pytest.approx(1500 / (8 * 3.35e12 / (weights + 8 * cache)))
     assert values(file, "from int.token_cost where scenario = 'impossible'") == []
-    assert values(file, left_out) == [(1,)]
+    assert values(file, left_out) == [(2,)]  # with the training that is too fast
 
 
 def test_a_run_prices_only_units_of_as_many_chips(file: Path) -> None:

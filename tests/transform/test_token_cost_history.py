@@ -1,6 +1,7 @@
 """What a token cost by day, computed again in plain Python from prices and runs, and how its steps are split."""
 
 import math
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -149,20 +150,19 @@ class Oracle:
     def __init__(self, file: Path, point: Sequence[Any], option: str) -> None:
         self.speed = point[-1]
         self.runs = runs(file, point)
-        self.prices = prices(file, option)
         self.forms: dict[str, set[str | None]] = {}
         for chip, form in values(file, "select accelerator_name, form_factor from ref.accelerator"):
             self.forms.setdefault(chip, set()).add(form)
-        self.chips = sorted({each["accelerator_name"] for each in self.runs})
+        chips = {each["accelerator_name"] for each in self.runs}
+        self.prices = [each for each in prices(file, option) if each.chip.partition(" ")[0] in chips]
+        self.measured_on = sorted(each["measured_on"] for each in self.runs)
         self.cached: dict[Any, float | None] = {}
 
     def rate(self, name: str, unit: float, network: str | None, on: date) -> float | None:
-        known = [
-            each for each in self.runs
-            if each["measured_on"] <= on and sold_as(name, each, self.forms)
-        ]  # fmt: skip
-        key = name, unit, network, len(known)
+        n_measured = bisect(self.measured_on, on)  # on days with the same runs the rate is the same
+        key = name, unit, network, n_measured
         if key not in self.cached:
+            known = [each for each in self.runs if each["measured_on"] <= on and sold_as(name, each, self.forms)]
             self.cached[key] = rate_known(known, unit, network, self.speed) if unit >= 1 else None
         return self.cached[key]
 
@@ -170,9 +170,9 @@ class Oracle:
         """Return, of each chip with a cost on a day, what was best, and the name of the chip in prices."""
         found: dict[str, tuple[State, str]] = {}
         for each in self.prices:
-            chip = each.chip.partition(" ")[0]
-            if chip not in self.chips or not each.since <= on < each.until or not each.since < each.until:
+            if not each.since <= on < each.until:
                 continue
+            chip = each.chip.partition(" ")[0]
             rate = self.rate(each.chip, each.unit, each.network, on)
             if rate is None:
                 continue

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 import pytest
-from cost_file import cost_file, lines, put_prices, putting_costs, run
+from cost_file import cost_file, lines
+from cost_world import cost_files
 from published import named
 
 from extract.benchmarks import read
@@ -148,22 +149,9 @@ def sources(shared: Path) -> dict[tuple[Any, ...], list[tuple[float, Knot]]]:
     return found
 
 
-REPEATED = tuple(
-    run(scenario="repeats", interactivity=Decimal(speed), interactivity_statistic="median", concurrency=Decimal(users),
-        output_rate=Decimal(rate), software="server 1")
-    for users, speed, rate in ((8, "20", 160), (8, "20.2", 164), (8, "19.8", 150), (2, "40", 80))
-)  # fmt: skip
-
-
-TOO_LARGE = run(scenario="too large", precision="fp16", concurrency=None, acceptance_length=None)
-"""Llama 3 70B "in fp16" on one H100: its weights alone are 141 GB."""
-
-
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    asked = ("token_rate", "token_cost", "serving_rate")
-    with putting_costs(tmp_path_factory.mktemp("evidence"), *REPEATED, TOO_LARGE, asked=asked) as put:
-        yield put_prices(put)
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cost_files(tmp_path_factory)["before"]
 
 
 def cells(file: Path) -> dict[tuple[Any, ...], tuple[str, float | None]]:
@@ -351,7 +339,8 @@ def test_a_precision_that_cannot_be_is_unknown_and_never_ranked(file: Path):
     ids = ", ".join(str(each["throughput_id"]) for each in [own, *found])
     assert lines(file, f"from int.token_cost where throughput_id in ({ids}) and cost_rank is not null") == []
     above = (
-        "from int.throughput where precision is not null and output_rate_per_accelerator * accelerator_count::double"
+        "from int.throughput where precision is not null and scenario <> 'impossible' and "
+        "output_rate_per_accelerator * accelerator_count::double"
     )
     assert lines(file, f"{above} > rate_bound") == []
     # Of how many accepted tokens a run speculates is told by none of InferenceX: the most that audits allow bounds it.
@@ -392,7 +381,7 @@ def fitting_bound(run: Mapping[str, Any], memory_gb: float, tb_s: float) -> floa
 
 
 def test_no_run_is_above_its_bound_at_the_largest_batch_that_fits(file: Path):
-    """Bounds of all runs are those of an oracle, and what is above is named: two, and the one made up here."""
+    """Bounds of all runs are those of an oracle, and what is above is named: two, and the two made up."""
     found = lines(
         file,
         "select t.*, c.memory_gb::double as memory, c.memory_bandwidth_tb_s::double as bandwidth from int.throughput "
@@ -408,9 +397,10 @@ def test_no_run_is_above_its_bound_at_the_largest_batch_that_fits(file: Path):
         assert each["fitting_bound"] == (expected if expected is None else pytest.approx(expected)), each
         if expected is not None and figures["output_rate_per_accelerator"] * figures["accelerator_count"] > expected:
             above.append((each["accelerator_name"], each["benchmark"], each["precision"], each["is_ranked"]))
-    assert sorted(above) == [("H100", "vLLM bench serve", None, False)] + 2 * [
-        ("H200", "MLPerf Inference v4.1", None, False)
-    ]
+    assert sorted(above, key=str) == [
+        ("H100", "vLLM bench serve", "fp8", False), ("H100", "vLLM bench serve", None, False),
+        *2 * [("H200", "MLPerf Inference v4.1", None, False)],
+    ]  # fmt: skip
     assert sum(each["fitting_bound"] is not None for each in found) > 3900
 
 

@@ -1,37 +1,16 @@
 """What a training costs: the worked points, numbers of one's own, and what is assumed where nothing was measured."""
 
-from collections.abc import Iterator
-from datetime import date
-from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import pytest
-from cost_file import P5, TRN1, lines, put_prices, putting_costs, run, values
-
-LORA = run(
-    model_name="llama-3-70b", task="training", scenario="own LoRA", benchmark_family="mlperf_training",
-    accelerator_count=Decimal(8), output_rate=None, output_length=None, concurrency=None, acceptance_length=None,
-    total_rate=Decimal(8 * 6000), measured_on=date(2026, 1, 2),
-)  # fmt: skip
-CHEAT = run(
-    model_name="llama-3-70b", task="training", scenario="own", benchmark_family="mlperf_training",
-    accelerator_count=Decimal(8), output_rate=None, output_length=None, concurrency=None, acceptance_length=None,
-    total_rate=Decimal(8 * 6000), measured_on=date(2026, 1, 2),
-)  # fmt: skip
-
-LONG = run(
-    model_name="llama-3-70b", task="training", scenario="own LoRA", benchmark_family="mlperf_training",
-    accelerator_count=Decimal(8), input_length=Decimal(8192), output_rate=None, output_length=None, concurrency=None,
-    acceptance_length=None, total_rate=Decimal(8 * 3000), measured_on=date(2026, 1, 2),
-)  # fmt: skip
+from cost_file import P5, TRN1, lines, values
+from cost_world import cost_files
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    asked = ("training_cost", "training_run_cost")
-    with putting_costs(tmp_path_factory.mktemp("cost"), LORA, CHEAT, LONG, asked=asked) as put:
-        yield put_prices(put)
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return cost_files(tmp_path_factory)["before"]
 
 
 @pytest.mark.parametrize(
@@ -105,8 +84,9 @@ def test_what_is_assumed_is_graded_d_and_never_ranked(file: Path) -> None:
 
 def test_a_frozen_base_has_its_own_bound(file: Path) -> None:
     """6,000 tokens/s of a 70B model on one H100 break the bound of training, and not that of training adapters."""
-    found = dict(values(file, "select scenario, evidence_grade from int.throughput where source = 'benchmark:us'"))
-    share = dict(values(file, "select scenario, share_of_bound from int.throughput where source = 'benchmark:us'"))
+    own = "from int.throughput where source = 'benchmark:us' and task = 'training'"
+    found = dict(values(file, f"select scenario, evidence_grade {own}"))
+    share = dict(values(file, f"select scenario, share_of_bound {own}"))
 
     assert found == {"own LoRA": "C", "own": "X"}
     assert share["own"] == pytest.approx(6000 * 6 * 70553706496 / 1979e12, rel=1e-3)

@@ -1,11 +1,12 @@
 """Wrong prices that look plausible: held or refused with words that say why, and none of them published as current."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+import duckdb
 import pytest
 from looks import Row, at_once, day, look, memory, row
 
@@ -309,55 +310,64 @@ def machines(
     return [*named, row("HGX H100", "19.71", accelerator_label="HGX H100", purchase_option="spot", **own)]
 
 
-def test_the_currency_of_another_scope_is_its_own() -> None:
-    """OVHcloud's companies sell machines of one name, of no region, in euros and in dollars: neither replaces one."""
-    euros, dollars = (machines(8, currency=currency, provider="OVHcloud") for currency in ("EUR", "USD"))
+AFTER: dict[str, dict[str, Any]] = {
+    "8 chips became 1 chip, at 8 times the price per chip-hour; waits for a person": {"count": 1},
+    "8 chips became 16 chips, at 0.5 times the price per chip-hour; waits for a person": {"count": 16},
+    "USD became EUR, at 1 times the price per chip-hour; waits for a person": {"count": 8, "currency": "EUR"},
+    "Hours became Months, at 0.00137 times the price per chip-hour; waits for a person":
+        {"count": 8, "unit": "Months"},
+}  # fmt: skip
+"""What becomes of machines of 8 chips at a dollar price per hour, by the words that say so."""
+EUROS_OF_FR, DOLLARS_OF_US = (machines(8, currency=currency, provider="OVHcloud") for currency in ("EUR", "USD"))
+SOLD = (
+    *(look(at, *machines(**change if at else {"count": 8}, provider=words), source=words)
+      for words, change in AFTER.items() for at in range(4)),
+    *(look(at, *machines(count, provider="Right again"), source="right again") for at, count in enumerate((8, 1, 8))),
+    *(look(at, *EUROS_OF_FR, source="ovhcloud", scope="FR") for at in (0, 1)),
+    look(1, *DOLLARS_OF_US, source="ovhcloud", scope="US"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sold() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a log of what is sold from day to day, by providers that know nothing of each other."""
     with memory() as con:
-        load(con, [look(0, *euros, scope="FR")], recorded_at=day(0))
-        load(con, [look(1, *euros, scope="FR"), look(1, *dollars, scope="US")], recorded_at=day(1))
-        assert listed(con) == []
+        for moment, together in at_once(sorted(SOLD, key=lambda each: each.observed_at)):
+            load(con, together, recorded_at=moment)
+        yield con
 
 
-def test_another_count_unit_or_currency_of_the_same_machines() -> None:
+def test_the_currency_of_another_scope_is_its_own(sold: duckdb.DuckDBPyConnection) -> None:
+    """OVHcloud's companies sell machines of one name, of no region, in euros and in dollars: neither replaces one."""
+    assert [each for each in listed(sold) if each.source == "ovhcloud"] == []
+
+
+def test_another_count_unit_or_currency_of_the_same_machines(sold: duckdb.DuckDBPyConnection) -> None:
     """The count, unit and currency are part of an offer: another one is a new offer, of a machine that is known.
 
     The old offers are neither confirmed nor gone meanwhile.
     """
-    after: dict[str, dict[str, Any]] = {
-        "8 chips became 1 chip, at 8 times the price per chip-hour; waits for a person": {"count": 1},
-        "8 chips became 16 chips, at 0.5 times the price per chip-hour; waits for a person": {"count": 16},
-        "USD became EUR, at 1 times the price per chip-hour; waits for a person": {"count": 8, "currency": "EUR"},
-        "Hours became Months, at 0.00137 times the price per chip-hour; waits for a person":
-            {"count": 8, "unit": "Months"},
-    }  # fmt: skip
-    with memory() as con:
-        for number in range(4):
-            looks = [
-                look(number, *machines(**change if number else {"count": 8}, provider=words), source=words)
-                for words, change in after.items()
-            ]
-            load(con, looks, recorded_at=day(number))
-        current = con.execute(
-            "select service_provider_name, accelerator_count::int, pricing_currency, pricing_unit, "
-            "unit_price::varchar::double, valid_to, epoch(last_observed_at - timestamp '2026-01-01') / 86400 "
-            "from core.price_known_at('9999-01-01'::timestamp) inner join core.offer using (offer_id) order by 1, 5"
-        ).fetchall()
+    current = sold.execute(
+        "select service_provider_name, accelerator_count::int, pricing_currency, pricing_unit, "
+        "unit_price::varchar::double, valid_to, epoch(last_observed_at - timestamp '2026-01-01') / 86400 "
+        "from core.price_known_at('9999-01-01'::timestamp) inner join core.offer using (offer_id) "
+        "where list_contains(?, service_provider_name) order by 1, 5",
+        [[*AFTER]],
+    ).fetchall()
 
-        assert current == [
-            (words, 8, "USD", None, price, None, 0) for words in sorted(after) for price in (19.71, 49.24, 50.44, 68.80)
-        ]
-        assert {(each.source, each.reason) for each in listed(con)} == {(words, words) for words in after}
+    assert current == [
+        (words, 8, "USD", None, price, None, 0) for words in sorted(AFTER) for price in (19.71, 49.24, 50.44, 68.80)
+    ]
+    held = {(each.source, each.reason) for each in listed(sold) if each.source in AFTER}
+    assert held == {(words, words) for words in AFTER}
 
 
-def test_a_count_that_is_right_again() -> None:
+def test_a_count_that_is_right_again(sold: duckdb.DuckDBPyConnection) -> None:
     """The next answer shows the machines as before: they were never interrupted."""
-    with memory() as con:
-        for number, count in enumerate((8, 1, 8)):
-            load(con, [look(number, *machines(count), source="acme")], recorded_at=day(number))
-        assert con.execute(
-            "select count(*), min(valid_to), min(last_observed_at) = timestamp '2026-01-03' "
-            "from core.price_known_at('9999-01-01'::timestamp)"
-        ).fetchall() == [(4, None, True)]
+    assert sold.execute(
+        "select count(*), min(valid_to), min(last_observed_at) = timestamp '2026-01-03' "
+        "from core.price_known_at('9999-01-01'::timestamp) where source = 'right again'"
+    ).fetchall() == [(4, None, True)]
 
 
 def test_another_size_of_a_chip_is_no_other_count(told: dict[str, Outcome]) -> None:

@@ -63,10 +63,19 @@ def market(prices: dict[str, str]) -> list[Row]:
     return [each | {"statistic": "median"} for each in rows(prices, "market")]
 
 
+def of_p5(where: str, *prices: str) -> list[Row]:
+    return [row("p5.48xlarge", price, region_id=where) for price in prices]
+
+
+WITHOUT_TWO = {name: price for name, price in LISTED.items() if name not in ("p5.48xlarge", "g6.xlarge")}
 WHOLE, EACH = ("6", "12", "24", "48"), ("6",) * 4
 OTHERS = {
     "whole": (chips("whole", *WHOLE), chips("whole", *EACH)), "each": (chips("each", *EACH), chips("each", *WHOLE)),
     "market": (market(LISTED), market({"p5.48xlarge": "190", "g6.xlarge": LISTED["g6.xlarge"]})),
+    "two prices": (
+        rows(LISTED, "two prices"), [*rows(WITHOUT_TWO, "two prices"), *of_p5("two prices", "98.32", "55.04")]
+    ),
+    "a copy": (rows(LISTED, "a copy"), [*rows(LISTED, "a copy"), *of_p5("a copy", "98.320")]),
 }  # fmt: skip
 """Rows of the first day and of the day after, likewise."""
 
@@ -203,18 +212,15 @@ def test_an_answer_twice_as_dear_is_accepted_by_a_person_only(results: dict[str,
     assert results["trusted"].status == "ok"
 
 
-def test_contradictory_rows_leave_their_offer_unknown() -> None:
+def test_contradictory_rows_leave_their_offer_unknown(results: dict[str, ScopeResult], read: Read) -> None:
     """Two prices of one offer in one answer: both are refused by name, the offer holds, the others are complete."""
-    with memory() as con:
-        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
-        twice = [row("p5.48xlarge", "98.32"), row("p5.48xlarge", "55.04")]
-        without = [each for each in rows(LISTED) if each["instance_type"] not in ("p5.48xlarge", "g6.xlarge")]
-        (result,) = load(con, [look(1, *without, *twice)], recorded_at=day(1))
+    result, held = results["two prices"], read.held("two prices")
 
-        assert (result.status, result.n_rows, result.n_refused) == ("ok", 8, 2)
-        assert {("batch", "unit_price", "the same offer is in the answer with different prices")} == set(refused(con))
-        assert {"98.32", "55.04"} == {each.value for each in listed(con)}
-        assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(history(con))
+    assert (result.status, result.n_rows, result.n_refused) == ("ok", 8, 2)
+    words = ("batch", "unit_price", "the same offer is in the answer with different prices")
+    assert {(each.gate, each.field, each.reason) for each in held} == {words}
+    assert {each.value for each in held} == {"98.32", "55.04"}
+    assert {("p5.48xlarge", 0, None, 0, "98.32"), ("g6.xlarge", 0, 1, 0, "0.8048")} < set(read.history("two prices"))
 
 
 def test_the_row_gate_refuses_each_look_its_own_rows() -> None:
@@ -250,15 +256,13 @@ def test_no_row_is_of_a_time_after_its_own_fetch() -> None:
     assert [each["fetch_number"].to_list() for each in frames[1:]] == [[1, 2]]
 
 
-def test_of_exact_duplicates_one_is_kept() -> None:
+def test_of_exact_duplicates_one_is_kept(results: dict[str, ScopeResult], read: Read) -> None:
     """A row that stands twice with one price is a price; its copy is refused and hides nothing."""
-    with memory() as con:
-        load(con, [look(0, *rows(LISTED))], recorded_at=day(0))
-        (result,) = load(con, [look(1, *rows(LISTED), row("p5.48xlarge", "98.320"))], recorded_at=day(1))
+    result = results["a copy"]
 
-        assert (result.status, result.n_rows, result.n_refused) == ("ok", 10, 1)
-        assert refused(con) == [("batch", "unit_price", "the same offer is in the answer twice; one is stored")]
-        assert ("p5.48xlarge", 0, None, 1, "98.32") in history(con)
+    assert (result.status, result.n_rows, result.n_refused) == ("ok", 10, 1)
+    assert read.refused("a copy") == [("batch", "unit_price", "the same offer is in the answer twice; one is stored")]
+    assert ("p5.48xlarge", 0, None, 1, "98.32") in read.history("a copy")
 
 
 def test_a_refused_row_of_an_import_keeps_its_own_time() -> None:

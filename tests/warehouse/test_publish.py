@@ -177,11 +177,10 @@ def test_a_failing_check_leaves_the_old_file(
 
 @pytest.mark.parametrize("from_nothing", [True, False])
 def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
-    amended: Path, tmp_path: Path, from_nothing: bool, monkeypatch: pytest.MonkeyPatch
+    amended: Path, from_nothing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by a checkpoint between the commits of two connections: the table and both numbers are named."""
-    file = one_price(tmp_path, "50")
-    before, attached = file.read_bytes(), frame.attached
+    before, attached = amended.read_bytes(), frame.attached
 
     @contextmanager
     def losing(con: duckdb.DuckDBPyConnection, part: Path) -> Iterator[str]:
@@ -191,11 +190,11 @@ def test_a_file_that_lost_rows_when_it_was_written_is_not_published(
             other.execute("delete from core.offer")
 
     monkeypatch.setattr(frame, "attached", losing)
-    with db.writer(tmp_path) as con, pytest.raises(ChipledgerError, match="not what was written") as caught:
-        put(con, tmp_path, 1, from_nothing=from_nothing)
+    with db.writer(amended.parent) as con, pytest.raises(ChipledgerError, match="not what was written") as caught:
+        put(con, amended.parent, 4, from_nothing=from_nothing)
 
     assert caught.value.value == "core.offer has 0 of 2 rows"
-    assert file.read_bytes() == before
+    assert amended.read_bytes() == before
 
 
 def test_a_file_is_verified_as_it_is_published(amended: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from price_list_files import COLUMNS, P5, document, offer_csv, page_of, prices, products_of, reserved, same
 
@@ -174,9 +174,23 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@settings(max_examples=40)
 @given(value=JSON)
 def test_parse_raises_nothing_but_layout_changed(value: object) -> None:
     """Whatever JSON comes, it is read or refused by name."""
+    read_or_refused(value)
+
+
+@pytest.mark.prove
+@settings(max_examples=1000, deadline=None)
+@given(value=JSON)
+def test_parse_raises_nothing_but_layout_changed_at_length(value: object) -> None:
+    """The same of many more."""
+    read_or_refused(value)
+
+
+def read_or_refused(value: object) -> None:
+    """Parse a value in the places of both forms of a price list."""
     for body in (
         value,
         {"PriceList": value},

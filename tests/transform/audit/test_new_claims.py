@@ -65,16 +65,11 @@ def test_moving_one_price_moves_what_rests_on_it_today_only(tmp_path, read):
         "d,x,p5.48xlarge,price_usd_per_hour_instance,44.04,,,USD/h,on-demand,2026-01-15",
     )
     results = []
-    for moved in (False, True):
-        prices = {5: "55.04", 20: "55.04", 40: "44.04" if moved else "55.04"}
-        with putting(tmp_path / str(moved), asked=("price_history",)) as put:
-            file = put(
-                *(seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96"))
-                  for at, price in prices.items()),
-                at=41,
-            )  # fmt: skip
-        with duckdb.connect(str(file), read_only=True) as reader:
-            results.append([(one.finding.verdict, one.finding.verdict_today) for one in audit(reader, told)[0]])
+    with putting(tmp_path, asked=("price_history",)) as put:
+        for days, price in (((5, 20), "55.04"), ((40,), "44.04")):
+            looks = [seen(at, "aws_price_list", row("p5.48xlarge", price), row("p4d.24xlarge", "21.96")) for at in days]
+            with duckdb.connect(str(put(*looks, at=days[-1] + 1)), read_only=True) as reader:
+                results.append([(one.finding.verdict, one.finding.verdict_today) for one in audit(reader, told)[0]])
     assert results[0] == [("consistent",) * 2, ("consistent",) * 2, ("consistent",) * 2, ("inconsistent",) * 2]
     assert results[1] == [
         ("consistent", "stale"), ("consistent",) * 2, ("consistent",) * 2, ("inconsistent", "consistent"),
