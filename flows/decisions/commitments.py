@@ -189,7 +189,7 @@ def covered(
     if reason or demands is None:
         return head | {"reason": reason, "answers": []}
     ends = line["commitment_ends_on"]
-    owned_days = max(0, (ends - today).days) if line["purchase_option"] in COMMITTED and ends else 0
+    owned_days = max(0, (ends - today).days + 1) if line["purchase_option"] in COMMITTED and ends else 0  # today too
     yearly, fall = decision.yearly_price_move or 0.0, moves[0]["deepest_fall"] if moves else None
     expected = (math.expm1(yearly * days / DAYS_A_YEAR) / (yearly * days / DAYS_A_YEAR)) if yearly else 1.0
     ratios = {"expected": expected} | ({} if fall is None else {"fallen": 1 + fall})
@@ -209,7 +209,7 @@ def covered(
         answers.append({"prices": which, "reason": None} | own | found)
     return head | {
         "reason": None,
-        "owned": [{"nodes": int(line["nodes"]), "days_left": owned_days}] if owned_days else [],
+        "owned": [{"nodes": int(line["nodes"]), "days_left": owned_days - 1}] if owned_days else [],
         "market": market,
         "price_history": dict(moves[0]) if moves else None,
         "yearly_move": yearly,

@@ -70,16 +70,16 @@ def at_list(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def test_six_nodes_whose_plan_ends_next_month() -> None:
-    """Owned for 30 days; after them 55.04 on demand at 70 %, or 25 for three years from day 30, charged whole."""
+    """Owned today and for 30 days; then 55.04 on demand at 70 %, or 25 for three years from day 31, charged whole."""
     found = covered()
     answer = at_list(found)
 
     assert found["owned"] == [{"nodes": 6, "days_left": 30}]
-    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.7 * (YEARS - 30) * 24 * 55.04)  # 5,908,654
+    assert answer["expected_usd_doing_nothing"] == pytest.approx(6 * 0.7 * (YEARS - 31) * 24 * 55.04)  # 5,903,106
     assert answer["expected_usd_full_cover"] == pytest.approx(6 * HOURS * 25)  # 3,942,000
     assert (answer["cover_nodes"], answer["expected_usd"]) == (6, answer["expected_usd_full_cover"])
     assert [(p["from_day"], p["terms"], p["commitment"]) for p in answer["purchases"]] == [
-        (30, 6, "EC2Instance Savings Plan, 3 years, No Upfront")
+        (31, 6, "EC2Instance Savings Plan, 3 years, No Upfront")
     ]
 
 
@@ -148,12 +148,12 @@ def test_a_fall_is_no_forecast_and_its_regret_is_told() -> None:
 
     assert six["regret_usd_if_prices_expected"] == 0
     assert six["regret_usd_if_prices_fallen"] == pytest.approx(
-        6 * HOURS * 25 - 6 * 24 * 0.7 * 55.04 * 0.56 * (YEARS - 30)
+        6 * HOURS * 25 - 6 * 24 * 0.7 * 55.04 * 0.56 * (YEARS - 31)
     )
     own = covered(move=MOVE, yearly_price_move=-0.1)
     assert own["yearly_move"] == -0.1
     mean = (1 - math.exp(-0.3)) / 0.3  # of the level over three years, at 10 % a year less
-    assert at_list(own)["sizes"][0]["expected_usd"] == pytest.approx(6 * 0.7 * (YEARS - 30) * 24 * 55.04 * mean)
+    assert at_list(own)["sizes"][0]["expected_usd"] == pytest.approx(6 * 0.7 * (YEARS - 31) * 24 * 55.04 * mean)
 
 
 def test_a_commitment_is_weighed_against_the_market() -> None:

@@ -176,4 +176,4 @@ def test_pages_feeds_and_mail(
     data.mkdir()
     (tmp_path / "archive").rename(data / "offline")
     assert call("mail", "--dry-run").exit_code == 0
-    assert ["120,538" in text for name, text in texts(data / "offline" / "mail") if name.endswith(".eml")] == [True]
+    assert [at_list in text for name, text in texts(data / "offline" / "mail") if name.endswith(".eml")] == [True]
