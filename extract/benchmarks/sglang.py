@@ -9,7 +9,7 @@ Quirks:
 3. The total is `total_throughput`, the latency `e2e_latency`, and `concurrency` the mean that was reached.
 4. The requested lengths are the upper ends of a range (`random_range_ratio`), so they are no means.
 5. `accept_length` is the mean of speculative decoding, null without it or where the server does not say.
-6. The input counts what the prefix cache held; `cache_report` (if asked for) has the share, of random requests too.
+6. The input counts what the prefix cache held; `cache_report` (--cache-report) has the share, of random requests too.
    Where `dataset_name` is one of common beginnings, the scenario has it. Of requests of several turns the input is 0.
 7. `total_output_tokens` is as the server counts, `..._retokenized` as the tool does: the first is used.
 """

@@ -82,7 +82,7 @@ PLAIN_WORDS = (
     *("nps1", "spx", "tdp"),
 )
 """Words about the machine and its sale: cc is confidential computing, ac and lc are cooling by air and liquid, n3 is a
-generation of Hyperstack's flavours, NPS1 and SPX are an MI300X as one. RAM alone is not among them: a memory beside it
+generation of Hyperstack's flavours, NPS1 and SPX are an MI300X as one. RAM alone is not among them: a memory next to it
 may be the machine's."""
 
 LINK_WORDS = ("nvlink",)
