@@ -20,8 +20,8 @@ BEST_STOCKED = ("us-east-1", "us-east-2", "us-west-2", "ap-northeast-1")
 _without_rights: dict[tuple[object, ...], str] = {}
 """What to note of sources, each with the environment whose credentials AWS refused; empty where it was noted."""
 
-_SHORT = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
-_SHORT |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
+_ABBREVIATED = {"north": "n", "south": "s", "east": "e", "west": "w", "central": "c", "gov": "g"}
+_ABBREVIATED |= {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
 PSEUDO_REGIONS = frozenset({"cn-north-1-pkx-1", "aws-cn-other"})
 """Entries of the indexes that are no regions: the first is in the global index, the second in China's."""
 
@@ -57,9 +57,9 @@ def region_named(name: str) -> str | None:
 
 def zone_prefix(region: str) -> str:
     """Return how the zone ids of a region begin: us-east-1 has use1-az1; empty where that is not known."""
-    country, *words = region.split("-")
-    short = [_SHORT.get(word, "") for word in words[:-1]]
-    return f"{country}{''.join(short)}{words[-1]}" if short and all(short) and words[-1].isdecimal() else ""
+    country, *sides = region.split("-")
+    short = [_ABBREVIATED.get(side, "") for side in sides[:-1]]
+    return f"{country}{''.join(short)}{sides[-1]}" if short and all(short) and sides[-1].isdecimal() else ""
 
 
 def partition_of(scope: str) -> Partition:
